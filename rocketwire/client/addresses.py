@@ -1,4 +1,4 @@
-"""Addresses as texts: ``host:port``, lists of them, and a broker's second port.
+"""Parses and formats addresses: ``host:port``, lists of them, and a broker's second port.
 
 Java: ``RemotingHelper``, ``NameServerAddressUtils``, ``MixAll.brokerVIPChannel``.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 VIP_PORT_DISTANCE: Final = 2
-"""By so much a broker's second port, which serves all but pulls and pops, lies below its first."""
+"""Distance of a broker's second port below its first; it serves all but pulls and pops."""
 
 _NOT_IN_NAMES: Final = frozenset(" \t,;/")
 
@@ -23,10 +23,10 @@ _INSTANCE_ENDPOINT: Final = r"^(\w+://|)(MQ_INST_\w+_\w+)\..*$"
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Host and port of ``host:port``; the last colon divides, and brackets around an IPv6 address are taken off.
+    """Split ``host:port`` at the last colon; brackets of an IPv6 address are removed.
 
     Raises:
-        IllegalAddressError: there is no port, or no host.
+        IllegalAddressError: host or port is missing or invalid.
     """
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
@@ -47,39 +47,39 @@ def _is_host(host: str) -> bool:
 
 
 def join_address(host: str, port: int) -> str:
-    """``host:port``, with brackets around an IPv6 address."""
+    """Return ``host:port``, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
-    """Addresses out of ``host:port;host:port`` or of one text each; blanks around them and empty ones do not count.
+    """Parse ``host:port;host:port`` or a list of addresses; spaces and empty items are ignored.
 
-    An endpoint ``http://instance.host:port`` is the address that stands in it.  Of one that occurs twice the first counts.
+    Of an endpoint ``http://instance.host:port``, the address is used. Duplicates are removed.
 
     Raises:
-        IllegalAddressError: one of them is not ``host:port``.
+        IllegalAddressError: an address is not ``host:port``.
     """
     texts = [configured] if isinstance(configured, str) else configured
-    found: dict[str, None] = {}
+    addresses: dict[str, None] = {}
     for item in ";".join(texts).split(";"):
         address = item.strip().rsplit("/", 1)[-1]
         if address:
             split_address(address)
-            found[address] = None
-    return tuple(found)
+            addresses[address] = None
+    return tuple(addresses)
 
 
 def instance_of_endpoint(configured: str) -> str | None:
-    """The namespace that an endpoint names, ``MQ_INST_..._...`` before its first dot; None for any other text."""
+    """Return the namespace in an endpoint (``MQ_INST_..._...`` before the first dot), or None."""
     match = re.match(_INSTANCE_ENDPOINT, configured.strip())
     return None if match is None else match[2]
 
 
 def vip_address(address: str) -> str:
-    """The address of the same broker's second port.
+    """Return the address of a broker's second port.
 
     Raises:
-        IllegalAddressError: not ``host:port``.
+        IllegalAddressError: the address is not ``host:port``.
     """
     host, port = split_address(address)
     return join_address(host, port - VIP_PORT_DISTANCE)

@@ -1,6 +1,6 @@
-"""What an application gives to the clients: types and bounds are checked where it is given, in one line that says what is expected.
+"""Checks of arguments and settings: types and ranges, with one-line errors.
 
-Rules of this file: a bool is not a number; a value is shown in at most 80 characters, and a secret not at all.
+A bool is not accepted as a number. A value is shown with at most 80 characters, a secret never.
 
 Java: the compiler, and ``DefaultMQPushConsumerImpl.checkConfig``.
 """
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Rule: TypeAlias = Callable[[str, object], object]
-    """Checks the value of a setting; the text is its name."""
+    """Checks the value of a setting: (name, value)."""
 
-_LONGEST: Final = 80
+_MAX_LENGTH: Final = 80
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: at most 80 characters."""
+    """Return a value for an error text, at most 80 characters."""
     text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 3]}..."
 
 
 def wrong_type(name: str, expected: str, value: object) -> IllegalTypeError:
-    """The error for a value of the wrong type."""
-    given = "None" if value is None else f"{shown(value)} ({type(value).__name__})"
-    return IllegalTypeError(f"{name}: expected {expected}, got {given}")
+    """Create the error for a value of the wrong type."""
+    actual = "None" if value is None else f"{shown(value)} ({type(value).__name__})"
+    return IllegalTypeError(f"{name}: expected {expected}, got {actual}")
 
 
 def check_text(name: str, value: object) -> None:
-    """Raises ``IllegalTypeError`` unless the value is a ``str``."""
+    """Raise ``IllegalTypeError`` unless the value is a ``str``."""
     if not isinstance(value, str):
         raise wrong_type(name, "a text (str)", value)
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raises ``IllegalTypeError`` unless the value is a ``bool``."""
+    """Raise ``IllegalTypeError`` unless the value is a ``bool``."""
     if not isinstance(value, bool):
         raise wrong_type(name, "True or False", value)
 
 
 def optional(rule: Rule) -> Rule:
-    """The rule, or None."""
+    """Return a rule that also accepts None."""
 
     def check(name: str, value: object) -> None:
         if value is not None:
@@ -55,7 +55,7 @@ def optional(rule: Rule) -> Rule:
 
 
 def instance_of(*classes: type[Any], expected: str) -> Rule:
-    """An instance of one of these classes."""
+    """Return a rule for instances of these classes."""
 
     def check(name: str, value: object) -> None:
         if not isinstance(value, classes):
@@ -64,30 +64,30 @@ def instance_of(*classes: type[Any], expected: str) -> Rule:
     return check
 
 
-def whole(least: int | None = None, most: int | None = None) -> Rule:
-    """An ``int`` within bounds; both bounds are included."""
+def whole(minimum: int | None = None, maximum: int | None = None) -> Rule:
+    """Return a rule for an ``int`` in a range, bounds included."""
 
     def check(name: str, value: object) -> None:
         if not isinstance(value, int) or isinstance(value, bool):
             raise wrong_type(name, "a whole number (int)", value)
-        if (least is not None and value < least) or (most is not None and value > most):
-            bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
+            bounds = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
             raise IllegalValueError(f"{name}: expected a number {bounds}, got {shown(value)}")
 
     return check
 
 
-def seconds(*, zero: bool = False, least: float = 0.0, most: float | None = None) -> Rule:
-    """A number of seconds: more than 0, or also 0, or within bounds that are included."""
+def seconds(*, zero: bool = False, minimum: float = 0.0, maximum: float | None = None) -> Rule:
+    """Return a rule for seconds: more than 0, or also 0, or in a range, bounds included."""
     expected = "of at least 0 seconds" if zero else "of more than 0 seconds"
-    if most is not None:
-        expected = f"of {least:g} to {most:g} seconds"
+    if maximum is not None:
+        expected = f"of {minimum:g} to {maximum:g} seconds"
 
     def check(name: str, value: object) -> None:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise wrong_type(name, "a number of seconds (float)", value)
-        fits = value >= least and (zero or value > 0) and (most is None or value <= most)
-        if not fits:  # nor does NaN
+        fits = value >= minimum and (zero or value > 0) and (maximum is None or value <= maximum)
+        if not fits:  # NaN does not fit either
             raise IllegalValueError(f"{name}: expected a number {expected}, got {shown(value)}")
 
     return check
@@ -100,10 +100,10 @@ MAYBE_TEXT: Final = optional(check_text)
 
 
 def check_settings(settings: object, rules: Mapping[str, Rule]) -> None:
-    """Check the attributes of a settings object, each by its rule.
+    """Check each attribute of a settings object with its rule.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the first that does not fit.
+        IllegalTypeError, IllegalValueError: for the first invalid attribute.
     """
     owner = type(settings).__name__
     for name, rule in rules.items():
@@ -111,6 +111,6 @@ def check_settings(settings: object, rules: Mapping[str, Rule]) -> None:
 
 
 def check_config(value: object, expected: type[Any]) -> None:
-    """Raises ``IllegalTypeError`` unless the argument ``config`` is None or an instance of that class."""
+    """Raise ``IllegalTypeError`` unless ``config`` is None or an instance of that class."""
     if value is not None and not isinstance(value, expected):
         raise wrong_type("config", f"a {expected.__name__}", value)

@@ -1,4 +1,6 @@
-"""``ClientConfig``: what all clients of one instance share; Java's names in Python spelling, times in seconds.
+"""``ClientConfig``: settings of a client instance.
+
+The names are Java's in Python spelling, times in seconds.
 
 Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 """
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
     from rocketwire.client.arguments import Rule
 
 DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
-"""Instance name of whoever sets none (Java: ``ClientConfig.instanceName``)."""
+"""Default of the instance name (Java: ``ClientConfig.instanceName``)."""
 
 NAMESRV_ADDR_ENV: Final = "NAMESRV_ADDR"
-"""Environment variable with the name servers of whoever configures none."""
+"""Environment variable with the default name servers."""
 
 _set: Final = object.__setattr__
 
@@ -45,12 +47,12 @@ ZONE_MODE_ENV: Final = "ROCKETMQ_ZONE_MODE"
 
 @dataclass(frozen=True, slots=True, init=False)
 class Credentials:
-    """Who signs requests (Java: ``SessionCredentials``).
+    """Credentials that sign requests (Java: ``SessionCredentials``).
 
     Attributes:
-        access_key: who; the user name where a broker of 5.x authenticates.
-        secret_key: never sent.
-        security_token: of temporary credentials.
+        access_key: access key; for brokers of 5.x, the user name.
+        secret_key: secret key, which is never sent.
+        security_token: token of temporary credentials.
     """
 
     access_key: str
@@ -58,10 +60,10 @@ class Credentials:
     security_token: str | None = field(default=None, repr=False)
 
     def __init__(self, access_key: str, secret_key: str, security_token: str | None = None) -> None:
-        """What a dataclass would write, and a check of the types.
+        """Check the types.
 
         Raises:
-            IllegalTypeError: a value is not a text.
+            IllegalTypeError: a value is not a ``str``.
         """
         for name, value in (("access_key", access_key), ("secret_key", secret_key)):
             _check_secret(name, value)
@@ -73,14 +75,16 @@ class Credentials:
 
 
 def _check_secret(name: str, value: object) -> None:
-    """Checks a part of credentials, which no error shows."""
+    """Check a value that must not appear in errors."""
     if not isinstance(value, str):
-        given = type(value).__name__
-        raise IllegalTypeError(f"Credentials.{name}: expected a text (str), got a value of type {given}")  # fmt: skip
+        type_name = type(value).__name__
+        raise IllegalTypeError(
+            f"Credentials.{name}: expected a text (str), got a value of type {type_name}"
+        )
 
 
 def _check_name_servers(name: str, value: Any) -> None:
-    """Checks the types of ``namesrv_addr``; the addresses themselves are parsed by ``name_servers``."""
+    """Check the types of ``namesrv_addr``; ``name_servers`` parses the addresses."""
     if isinstance(value, str):
         return
     if isinstance(value, (bytes, bytearray)) or not hasattr(value, "__iter__"):
@@ -92,43 +96,48 @@ def _check_name_servers(name: str, value: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
-    """Settings of one client instance; a value of the wrong type or out of bounds is refused when the config is created.
+    """Settings of a client instance.
+
+    A value with a wrong type or out of range is rejected when the config is created.
 
     Attributes:
-        namesrv_addr: name servers, as ``host:port;host:port`` or one text each; None for those of the environment variable
-            ``NAMESRV_ADDR``, and without it those that the address server tells; an empty list for none at all.
-        credentials: with which every request is signed.
-        tls: context of TLS connections to everybody; None for plain ones.
-        tls_server_hostname: the name that every certificate has to have, if not the host that is connected to.
+        namesrv_addr: name servers, as ``host:port;host:port`` or a list of addresses; None for the
+            environment variable ``NAMESRV_ADDR``, or without it the address server; an empty list
+            for no name server.
+        credentials: credentials that sign every request.
+        tls: context of all TLS connections; None for plain connections.
+        tls_server_hostname: host name in every certificate; None for the host of the connection.
         client_ip: part of the client id; None for an address of this machine.
-        instance_name: part of the client id; ``DEFAULT`` is replaced where the id has to be unique.
-        unit_name: part of the client id, and asked for at the address server.
-        unit_mode: whether topics are created as topics of a unit.
-        namespace: of the first kind, which is written into the names of topics and groups.
-        namespace_v2: of the second kind, which travels in fields of its own.
-        zone_name: routes of this zone are wanted; None for the environment variable ``ROCKETMQ_ZONE``.
-        zone_mode: ``true`` where the name server shall filter by zone.
-        enable_stream_request_type: whether requests are marked as a stream client's.
-        vip_channel_enabled: whether sends and queries go to a broker's port - 2.
-        use_heartbeat_v2: whether brokers that can are sent heartbeats without subscriptions while nothing changes.
-        serialize_type: form of request headers; codes beyond int16 are sent as JSON in any case.
-        language: what the client says it is written in.
-        version: protocol version that the client says it speaks.  From 401 on routes are standard JSON, from 476 on brokers
-            that shut down say so (``GO_AWAY``).
+        instance_name: part of the client id; ``DEFAULT`` is replaced if the id must be unique.
+        unit_name: part of the client id, and of requests to the address server.
+        unit_mode: create topics as topics of a unit.
+        namespace: namespace of the first kind, a part of topic and group names.
+        namespace_v2: namespace of the second kind, an ext field.
+        zone_name: zone of the routes; None for the environment variable ``ROCKETMQ_ZONE``.
+        zone_mode: ``true`` to let the name server filter by zone.
+        enable_stream_request_type: mark requests as those of a stream client.
+        vip_channel_enabled: use a broker's second port (port - 2) for sends and queries.
+        use_heartbeat_v2: send heartbeats without subscriptions to brokers that support them.
+        serialize_type: format of request headers; codes beyond int16 are always sent as JSON.
+        language: language code of the client.
+        version: protocol version of the client. From 401 on routes are standard JSON, from 476 on
+            brokers respond ``GO_AWAY`` when they shut down.
         poll_name_server_interval: seconds between two refreshes of the routes.
         heartbeat_broker_interval: seconds between two heartbeats.
         persist_consumer_offset_interval: seconds between two commits of consumer offsets.
-        fetch_name_server_interval: seconds between two questions to the address server, and to DNS.
-        probe_name_server_interval: seconds between two attempts to connect to name servers that were away.
-        mq_client_api_timeout: seconds for a call that names no limit of its own.
-        connect_timeout: seconds for a connection to be made, TLS included.
+        fetch_name_server_interval: seconds between two requests to the address server, and to DNS.
+        probe_name_server_interval: seconds between two attempts to connect to failed name servers.
+        mq_client_api_timeout: default timeout of a request in seconds.
+        connect_timeout: timeout of a connection in seconds, TLS included.
         channel_idle_timeout: seconds of silence after which a connection is closed; None for never.
-        reconnect_for_go_away: whether a request that is answered ``GO_AWAY`` is sent again over a new connection, once.
+        reconnect_for_go_away: repeat a request with the response ``GO_AWAY`` over a new connection,
+            once.
         address_server_domain: host of the address server, with a port if not 8080.
-        address_server_subgroup: what to ask the address server for.
+        address_server_subgroup: path of the request to the address server.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
     """
 
     namesrv_addr: str | Sequence[str] | None = None
@@ -166,10 +175,10 @@ class ClientConfig:
         check_settings(self, _RULES)
 
     def name_servers(self, environment: Mapping[str, str]) -> tuple[str, ...]:
-        """The name servers that are configured, here or in the environment.
+        """Return the configured name servers, from this config or the environment.
 
         Raises:
-            LocalProtocolError: one of them is not ``host:port``.
+            LocalProtocolError: an address is not ``host:port``.
         """
         configured = self.namesrv_addr
         if configured is None:
@@ -177,26 +186,26 @@ class ClientConfig:
         return parse_name_servers(configured)
 
     def with_own_instance(self, pid: int, nanos: int) -> ClientConfig:
-        """The config with an instance name that no other client has, unless one is set already.
+        """Return the config with a unique instance name, unless one is set.
 
-        Java: ``ClientConfig.changeInstanceNameToPID``, for producers and for consumers that share their group's messages.
-        Broadcasting consumers keep ``DEFAULT``, so that they find the offsets on their disk again.
+        Java: ``ClientConfig.changeInstanceNameToPID``, for producers and clustering consumers.
+        Broadcasting consumers keep ``DEFAULT``, so that they find their offsets on disk again.
 
         Args:
-            pid: of this process.
-            nanos: of any clock that never tells the same twice.
+            pid: id of this process.
+            nanos: time of a clock whose values do not repeat.
         """
         if self.instance_name != DEFAULT_INSTANCE_NAME:
             return self
         return replace(self, instance_name=f"{pid}#{nanos}")
 
     def client_id(self, own_ip: str) -> str:
-        """The name under which brokers know the client: ``ip@instance[@unit][@STREAM]``.
+        """Return the client id: ``ip@instance[@unit][@STREAM]``.
 
         Java: ``ClientConfig.buildMQClientId``.
 
         Args:
-            own_ip: an address of this machine, for where ``client_ip`` is not set.
+            own_ip: address of this machine, if ``client_ip`` is not set.
         """
         parts = [self.client_ip or own_ip, self.instance_name]
         if self.unit_name and not self.unit_name.isspace():
@@ -206,7 +215,7 @@ class ClientConfig:
         return "@".join(parts)
 
     def common_fields(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Ext fields that every request carries: namespace, zone, kind of client.
+        """Return the ext fields of every request: namespace, zone, type of the client.
 
         Java: ``NamespaceRpcHook``, ``StreamTypeRPCHook``, ``DynamicalExtFieldRPCHook``.
         """
@@ -224,28 +233,32 @@ class ClientConfig:
         return fields
 
 
-def config_of(given: ClientConfig | str) -> ClientConfig:
-    """The config that was given, or one with these name servers.
+def to_config(config: ClientConfig | str) -> ClientConfig:
+    """Return a config; for a ``str``, one with these name servers.
 
     Raises:
-        IllegalTypeError: it is something else.
+        IllegalTypeError: the argument has another type.
     """
-    if isinstance(given, str):
-        return ClientConfig(namesrv_addr=given)
-    if not isinstance(given, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise wrong_type("config", "a ClientConfig or name servers as 'host:port;host:port'", given)
-    return given
+    if isinstance(config, str):
+        return ClientConfig(namesrv_addr=config)
+    if not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type(
+            "config", "a ClientConfig or name servers as 'host:port;host:port'", config
+        )
+    return config
 
 
 def _check_tls(name: str, value: object) -> None:
-    """Checks for an ``ssl.SSLContext`` without importing ``ssl``."""
+    """Check for an ``ssl.SSLContext`` without importing ``ssl``."""
     if not hasattr(value, "wrap_bio"):
         raise wrong_type(name, "an ssl.SSLContext", value)
 
 
 _RULES: Final[Mapping[str, Rule]] = {
     "namesrv_addr": optional(_check_name_servers),
-    "credentials": optional(instance_of(Credentials, expected="Credentials(access_key, secret_key)")),
+    "credentials": optional(
+        instance_of(Credentials, expected="Credentials(access_key, secret_key)")
+    ),
     "tls": optional(_check_tls),
     "tls_server_hostname": MAYBE_TEXT,
     "client_ip": MAYBE_TEXT,
@@ -261,7 +274,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "use_heartbeat_v2": FLAG,
     "serialize_type": instance_of(SerializeType, expected="a SerializeType"),
     "language": instance_of(LanguageCode, expected="a LanguageCode"),
-    "version": whole(least=0),
+    "version": whole(minimum=0),
     "poll_name_server_interval": SOME_SECONDS,
     "heartbeat_broker_interval": SOME_SECONDS,
     "persist_consumer_offset_interval": SOME_SECONDS,
@@ -274,4 +287,4 @@ _RULES: Final[Mapping[str, Rule]] = {
     "address_server_domain": TEXT,
     "address_server_subgroup": TEXT,
 }  # fmt: skip
-"""What each setting may be."""
+"""The check of each setting."""

@@ -1,13 +1,15 @@
-"""Functions of the application that the clients call: which of them can be used is said when they are given.
+"""Checks of the functions that an application passes to a client.
 
-Rules of this file: a function that can only be called synchronously is refused where a coroutine function belongs, and the other way
-round; one that does not show what it is, as a lambda, is checked at each call (``Awaited``).
+A function is rejected when it is passed: a sync function where a coroutine function is needed, and
+vice versa. If a function does not show what it returns, for example a lambda, each call is checked
+(``CheckedHandler``).
 
 Java: the compiler.
 """
 
-# What an application gives may be anything.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# An application can pass any object.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
@@ -25,35 +27,36 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def async_handler(name: str, handler: F, arguments: str) -> F:
-    """A function that returns an awaitable: the one that was given, or one that calls it and checks the result.
+    """Return ``handler`` if it returns an awaitable, or a wrapper that checks each result.
 
     Args:
-        name: of the argument, for the error.
-        handler: a coroutine function, an object with an async ``__call__``, or another callable that may return an awaitable.
-        arguments: names of the positional arguments that it is called with, as ``messages, context``.
+        name: name of the argument, for errors.
+        handler: a coroutine function, an object with an async ``__call__``, or another callable
+            that may return an awaitable.
+        arguments: names of the positional arguments, for example ``messages, context``.
 
     Raises:
-        IllegalHandlerError: it is no function, a function that is not async, a generator, or it takes other arguments.
+        IllegalHandlerError: it is not a function, not async, a generator, or has other parameters.
     """
     example = f"write async def handle({arguments})"
     check_callable(name, handler, arguments)
-    function = _function_of(handler)
+    function = _unwrap_function(handler)
     if _is_async(function):
         return handler
-    refusal = _refusal(function)
-    if refusal:
-        raise IllegalHandlerError(f"{name}: {shown(handler)} is {refusal}; {example}")
-    return cast("F", Awaited(name, handler, example))
+    reason = _find_reason_against(function)
+    if reason:
+        raise IllegalHandlerError(f"{name}: {shown(handler)} is {reason}; {example}")
+    return cast("F", CheckedHandler(name, handler, example))
 
 
 def sync_function(name: str, function: F, arguments: str) -> F:
-    """A function that is called and not awaited: the one that was given.
+    """Return a function that is called and not awaited.
 
     Raises:
-        IllegalHandlerError: it is no function, takes other arguments, or is a coroutine function, whose body would never run.
+        IllegalHandlerError: it is not a function, has other parameters, or is a coroutine function.
     """
     check_callable(name, function, arguments)
-    if _is_async(_function_of(function)):
+    if _is_async(_unwrap_function(function)):
         raise IllegalHandlerError(
             f"{name}: {shown(function)} is a coroutine function, and it is not awaited;"
             f" write def f({arguments})"
@@ -62,7 +65,7 @@ def sync_function(name: str, function: F, arguments: str) -> F:
 
 
 def check_callable(name: str, function: object, arguments: str) -> None:
-    """Check that something can be called with so many positional arguments.
+    """Check that an object can be called with these positional arguments.
 
     Raises:
         IllegalHandlerError: it cannot.
@@ -70,18 +73,23 @@ def check_callable(name: str, function: object, arguments: str) -> None:
     if inspect.iscoroutine(function):
         function.close()
         raise IllegalHandlerError(
-            f"{name}: {function.__qualname__}() is a coroutine; give the function itself, without ()"
+            f"{name}: {function.__qualname__}() is a coroutine; pass the function, without ()"
         )
     if not callable(function):
         text = "None" if function is None else f"{shown(function)} ({type(function).__name__})"
         raise IllegalHandlerError(f"{name}: expected a function of ({arguments}), got {text}")
-    call = getattr(type(function), "__call__", None)  # noqa: B004 - the function, not whether there is one
-    plain = inspect.isroutine(function) or inspect.isclass(function) or isinstance(function, functools.partial)  # fmt: skip
-    if not plain and not inspect.isfunction(call):
+    # The function, not whether there is one.
+    call = getattr(type(function), "__call__", None)  # noqa: B004
+    has_signature = (
+        inspect.isroutine(function)
+        or inspect.isclass(function)
+        or isinstance(function, functools.partial)
+    )
+    if not has_signature and not inspect.isfunction(call):
         return
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # of a function in C, which does not tell
+    except (TypeError, ValueError):  # a C function without signature
         return
     try:
         signature.bind(*arguments.split(","))
@@ -91,34 +99,37 @@ def check_callable(name: str, function: object, arguments: str) -> None:
         ) from error
 
 
-class Awaited:
-    """A callable whose result is awaited, of which nobody knows before the first call whether it can be."""
+class CheckedHandler:
+    """A callable whose result is checked at each call and awaited."""
 
     __slots__ = ("_example", "_handler", "_name")
 
     def __init__(self, name: str, handler: Callable[..., Any], example: str) -> None:
-        """Args: name: of the argument.  handler: the callable.  example: what to write instead, for the error."""
+        """Args: name: name of the argument; handler: the callable.
+
+        Example: what to write instead.
+        """
         self._name = name
         self._handler = handler
         self._example = example
 
     async def __call__(self, *arguments: object) -> Any:
-        """What the handler's awaitable results in.
+        """Call the handler and await its result.
 
         Raises:
-            IllegalHandlerError: it returned something else; the call itself has taken place.
+            IllegalHandlerError: the result cannot be awaited; the call itself has taken place.
         """
-        returned: Awaitable[Any] = self._handler(*arguments)
-        if not inspect.isawaitable(returned):
+        result: Awaitable[Any] = self._handler(*arguments)
+        if not inspect.isawaitable(result):
             raise IllegalHandlerError(
-                f"{self._name}: {shown(self._handler)} returned {shown(returned)},"
+                f"{self._name}: {shown(self._handler)} returned {shown(result)},"
                 f" which cannot be awaited; {self._example}"
             )
-        return await returned
+        return await result
 
 
-def _function_of(handler: Any) -> Any:
-    """The function that a call ends in: without ``functools.partial``, method, callable object and ``staticmethod``."""
+def _unwrap_function(handler: Any) -> Any:
+    """Remove ``functools.partial``, method, callable object and ``staticmethod``."""
     while True:
         if isinstance(handler, functools.partial):
             handler = handler.func
@@ -127,14 +138,17 @@ def _function_of(handler: Any) -> Any:
         elif inspect.isfunction(handler) or inspect.isclass(handler) or _is_async(handler):
             return handler
         else:
-            call = getattr(type(handler), "__call__", None)  # noqa: B004 - the function, not whether there is one
-            if not inspect.isfunction(call) and not isinstance(call, (functools.partial, staticmethod)):  # fmt: skip
+            # The function, not whether there is one.
+            call = getattr(type(handler), "__call__", None)  # noqa: B004
+            if not inspect.isfunction(call) and not isinstance(
+                call, (functools.partial, staticmethod)
+            ):
                 return handler
             handler = call
 
 
 def _is_async(function: object) -> bool:
-    """Whether a call is known to return an awaitable."""
+    """Return whether a call certainly returns an awaitable."""
     if inspect.isclass(function):
         return hasattr(function, "__await__")
     code = getattr(function, "__code__", None)
@@ -144,8 +158,8 @@ def _is_async(function: object) -> bool:
     )
 
 
-def _refusal(function: Any) -> str:
-    """Why a call cannot return an awaitable; empty where it may."""
+def _find_reason_against(function: Any) -> str:
+    """Return why a call cannot return an awaitable; empty if it may."""
     if inspect.isasyncgenfunction(function):
         return "an async generator function, which has a yield in it and cannot be awaited"
     if inspect.isgeneratorfunction(function):
@@ -157,7 +171,7 @@ def _refusal(function: Any) -> str:
     returns = str(function.__annotations__.get("return", ""))
     if any(name in returns for name in ("Awaitable", "Coroutine", "Any")):
         return ""
-    original = inspect.unwrap(function)  # of a decorated function
-    if original is not function and _is_async(_function_of(original)):
+    original = inspect.unwrap(function)  # the function without decorators
+    if original is not function and _is_async(_unwrap_function(original)):
         return ""
     return "not async, so that it cannot be awaited"

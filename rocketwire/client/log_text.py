@@ -1,15 +1,15 @@
-"""Texts that anybody can send, as they stand in a log: one line, of a bounded length.
+"""Texts of remote senders for the log: one line of bounded length.
 
-Rules of this file: a sender chooses the id, the tags and the keys of a message, with line breaks and terminal controls in
-them; what a log shows of them goes through here.
+A sender chooses id, tags and keys of a message, with line breaks and terminal controls. Log lines
+with such texts must use ``log_text``.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-LONGEST: Final = 128
-"""Characters of a text that a log shows; an id that a client makes has at most 48."""
+MAX_LENGTH: Final = 128
+"""Most characters of a text in the log; an id of a client has at most 48."""
 
 _CONTROLS: Final = {
     code: f"\\u{code:04x}"
@@ -18,8 +18,8 @@ _CONTROLS: Final = {
 
 
 def log_text(text: str) -> str:
-    """The text with control characters as escapes, cut to ``LONGEST`` characters."""
-    if text.isprintable() and len(text) <= LONGEST:
+    """Escape control characters, and cut the text to ``MAX_LENGTH`` characters."""
+    if text.isprintable() and len(text) <= MAX_LENGTH:
         return text
-    more = f"... ({len(text)} characters)" if len(text) > LONGEST else ""
-    return text[:LONGEST].translate(_CONTROLS) + more
+    suffix = f"... ({len(text)} characters)" if len(text) > MAX_LENGTH else ""
+    return text[:MAX_LENGTH].translate(_CONTROLS) + suffix

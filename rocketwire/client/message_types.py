@@ -1,10 +1,11 @@
-"""The types of a message's parts: what is wrong, in one line.  Imported for messages that look unusual.
+"""Type checks of a message's attributes, after the fast check has failed.
 
 Java: the compiler.
 """
 
-# What an application gives may be anything.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# An application can pass any object.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
@@ -14,23 +15,23 @@ from rocketwire.client.arguments import wrong_type
 from rocketwire.errors import IllegalMessageTypeError
 
 
-def checked_body(body: object) -> bytes:
-    """The body as bytes; a ``bytearray`` and a ``memoryview`` are copied.
+def convert_body(body: object) -> bytes:
+    """Return the body as bytes; a ``bytearray`` or ``memoryview`` is copied.
 
     Raises:
-        IllegalMessageTypeError: it is something else.
+        IllegalMessageTypeError: it has another type.
     """
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
-    hint = ", as text.encode()" if isinstance(body, str) else ""
+    hint = ", for example text.encode()" if isinstance(body, str) else ""
     raise _error("body", f"bytes{hint}", body)
 
 
 def check_parts(**parts: object) -> None:
-    """Check all parts but the body, by their names in ``Message``.
+    """Check all attributes of a ``Message`` except the body, by name.
 
     Raises:
-        IllegalMessageTypeError: the first that has the wrong type.
+        IllegalMessageTypeError: for the first attribute with a wrong type.
     """
     for name, value in parts.items():
         _CHECKS[name](name, value)
@@ -42,7 +43,7 @@ def _error(name: str, expected: str, value: object) -> IllegalMessageTypeError:
 
 def _text(name: str, value: object) -> None:
     if not isinstance(value, str):
-        hint = f"; decode it, as {name}.decode()" if isinstance(value, bytes) else ""
+        hint = f"; use {name}.decode()" if isinstance(value, bytes) else ""
         raise _error(name, f"a text (str){hint}", value)
 
 
@@ -71,9 +72,9 @@ def _keys(name: str, value: object) -> None:
         return
     if isinstance(value, (bytes, bytearray, memoryview)) or not isinstance(value, Collection):
         raise _error(name, "a text or a sequence of texts", value)
-    for number, key in enumerate(value):
+    for index, key in enumerate(value):
         if not isinstance(key, str):
-            raise _error(f"{name}[{number}]", "a text (str)", key)
+            raise _error(f"{name}[{index}]", "a text (str)", key)
 
 
 def _properties(name: str, value: object) -> None:
@@ -81,11 +82,11 @@ def _properties(name: str, value: object) -> None:
         return
     if not isinstance(value, Mapping):
         raise _error(name, "a mapping of text to text", value)
-    for key, each in value.items():
+    for key, text in value.items():
         if not isinstance(key, str):
             raise _error(name, "names that are texts (str)", key)
-        if not isinstance(each, str):
-            raise _error(f"{name}[{key!r}]", "a text (str)", each)
+        if not isinstance(text, str):
+            raise _error(f"{name}[{key!r}]", "a text (str)", text)
 
 
 _CHECKS = {

@@ -1,7 +1,8 @@
-"""Warnings about what does not work: one at first, then at growing intervals, and one line when it works again.
+"""Warnings about failures: one at first, then at growing intervals, and one line at the end.
 
-Rules of this file: every outage has a subject, as a topic or a broker; attempts that fail meanwhile are logged at DEBUG, and so is
-all else that fails because of the same server: one that cannot be reached is one warning, not one for each thing asked of it.
+Every outage has a subject, for example a topic or a broker. Other failing attempts are logged at
+DEBUG, and so are failures with the same unreachable server: it causes one warning, not one for each
+request.
 
 Java logs a line for every attempt.
 """
@@ -35,34 +36,34 @@ FIRST_INTERVAL: Final = 10.0
 """Seconds between the first warning and the second."""
 
 LONGEST_INTERVAL: Final = 300.0
-"""Seconds between two warnings at most."""
+"""Longest time between two warnings in seconds."""
 
-MOST_REASONS: Final = 8
-"""Reasons of one outage for which a warning comes at once."""
+MAX_REASONS: Final = 8
+"""Number of reasons of an outage that cause a warning at once."""
 
 RETRY_PATIENCE: Final = 3.0
-"""Seconds in which outages of other topics are reported before those of retry topics."""
+"""Seconds by which outages of retry topics are reported later than those of other topics."""
 
 NAME_SERVERS: Final = "name servers"
-"""The subject while no name server can be asked."""
+"""Subject of the outage of all name servers."""
 
 _NUMBERS: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 class WarningInterval:
-    """When the warnings about one outage are due: at once, then after 10 s, 20 s, 40 s, up to 300 s.
+    """Decides when warnings about an outage are due: at once, then after 10, 20, 40, up to 300 s.
 
-    A reason that was not there before is due at once; one that comes back is due 10 s after the last warning.
+    A new reason is due at once; a reason that returns is due 10 s after the last warning.
 
     Attributes:
-        since: when the outage began.
-        is_warned: whether a warning was due.
+        since: start of the outage.
+        is_warned: whether a warning was logged.
     """
 
     __slots__ = ("_interval", "_last", "_reason", "_reasons", "is_warned", "since")
 
     def __init__(self, now: float) -> None:
-        """Args: now: when the outage begins, in seconds of any clock that never goes back."""
+        """Args: now: start of the outage, in seconds of a monotonic clock."""
         self.since = now
         self.is_warned = False
         self._reason = ""
@@ -71,17 +72,17 @@ class WarningInterval:
         self._last = now
 
     def is_due(self, reason: str, now: float, *, patience: float = 0.0) -> bool:
-        """Whether to warn now.
+        """Return whether a warning is due now.
 
         Args:
-            reason: why it does not work; numbers in it, as ports or seconds, make no new reason.
-            now: the time now.
-            patience: seconds from the beginning of the outage for which nothing is due.
+            reason: reason of the outage; numbers in it, for example ports or seconds, are ignored.
+            now: current time.
+            patience: seconds from the start of the outage without a warning.
         """
         if now < self.since + patience:
             return False
         reason = _NUMBERS.sub("", reason)
-        is_new = reason not in self._reasons and len(self._reasons) < MOST_REASONS
+        is_new = reason not in self._reasons and len(self._reasons) < MAX_REASONS
         is_other = reason != self._reason and now >= self._last + FIRST_INTERVAL
         if is_new or is_other:
             self._interval = FIRST_INTERVAL
@@ -95,7 +96,7 @@ class WarningInterval:
 
 
 class _Outage:
-    """One outage, and the parts of its subject that do not work."""
+    """An outage, and the parts of its subject that fail."""
 
     __slots__ = ("interval", "parts", "server")
 
@@ -106,19 +107,20 @@ class _Outage:
 
 
 class Outages:
-    """What does not work for one client, producer or consumer."""
+    """The outages of a client, producer or consumer."""
 
     def __init__(self, owner: str = "") -> None:
-        """Everything works.
+        """Start without outages.
 
         Args:
-            owner: whom the warnings are about, as ``group orders-readers``; empty for the client itself.
+            owner: start of the warnings, for example ``group orders-readers``; empty for the
+                client.
         """
         self._prefix = f"{owner}: " if owner else ""
         self._outages: dict[str, _Outage] = {}
 
     def __len__(self) -> int:
-        """How many subjects do not work."""
+        """Number of outages."""
         return len(self._outages)
 
     def report(
@@ -132,16 +134,18 @@ class Outages:
         topic: str | None = None,
         cause: Exception | None = None,
     ) -> None:
-        """Something does not work: warn if a warning is due, otherwise log at DEBUG.
+        """Report a failure: log a warning if it is due, otherwise a DEBUG line.
 
         Args:
-            subject: what does not work.
-            reason: an error or a text.
-            advice: what the user can do; empty for what ``advice_on`` says about the error.
-            part: a part of the subject, as a queue of a broker; the outage lasts until every part works.
-            patience: seconds for which this may go on without a warning.
-            topic: the topic concerned; a retry topic is not reported beside others, which most likely have the same reason.
-            cause: the error behind a reason that is a text.
+            subject: the failing subject.
+            reason: error or text.
+            advice: advice for the user; empty for the result of ``advice_on``.
+            part: part of the subject, for example a queue of a broker; the outage ends when all
+                parts work.
+            patience: seconds without a warning.
+            topic: the topic concerned; a retry topic is not reported during other outages, which
+                probably have the same reason.
+            cause: the error, if ``reason`` is a text.
         """
         if topic is not None and is_retry_topic(topic):
             patience = max(patience, RETRY_PATIENCE)
@@ -155,9 +159,11 @@ class Outages:
             outage = self._outages[subject] = _Outage(now)
         outage.parts.add(part)
         text = str(reason)
-        outage.server = _server_of(reason if cause is None else cause)
+        outage.server = _unreachable_server(reason if cause is None else cause)
         level = logging.DEBUG
-        if not self._is_told(outage) and outage.interval.is_due(text, now, patience=patience):
+        if not self._has_warned_of_server(outage) and outage.interval.is_due(
+            text, now, patience=patience
+        ):
             level = logging.WARNING
         if isinstance(reason, Exception) and not advice:
             advice = advice_on(reason)
@@ -172,21 +178,24 @@ class Outages:
             f" [for {seconds:.0f} s]" if seconds >= 1 else "",
         )
 
-    def _is_told(self, outage: _Outage) -> bool:
-        """Whether an earlier outage has warned that the same server cannot be asked."""
+    def _has_warned_of_server(self, outage: _Outage) -> bool:
+        """Return whether an earlier outage has a warning about the same server."""
         if outage.server is None:
             return False
-        for other in self._outages.values():
-            if other is outage:
+        for earlier in self._outages.values():
+            if earlier is outage:
                 return False
-            if other.server == outage.server and other.interval.is_warned:
+            if earlier.server == outage.server and earlier.interval.is_warned:
                 return True
         return False
 
     def report_route(self, topic: str, error: Exception) -> None:
-        """The route of a topic could not be asked for, or there is none; quiet for retry topics, which brokers create later."""
+        """Report that a route could not be fetched.
+
+        Not for retry topics, which brokers create later.
+        """
         if isinstance(error, (ChannelError, NoNameServerError)):
-            self.report(NAME_SERVERS, f"none can be asked for routes: {error}", advice_on(error))
+            self.report(NAME_SERVERS, f"none responds to route requests: {error}", advice_on(error))
             return
         self.end(NAME_SERVERS)
         if not is_retry_topic(topic):
@@ -195,13 +204,16 @@ class Outages:
             _LOG.debug("%stopic %s: %s", self._prefix, topic, error)
 
     def end_route(self, topic: str) -> None:
-        """A name server has told the route of a topic."""
+        """End the outages of a topic's route: it was fetched."""
         if self._outages:
             self.end(NAME_SERVERS)
             self.end(f"topic {topic}")
 
     def end(self, subject: str, part: Hashable = None) -> None:
-        """A subject, or a part of it, works; says so if there was a warning and everything of it works."""
+        """End the outage of a subject or part.
+
+        Log that if there was a warning and all parts work.
+        """
         outage = self._outages.get(subject)
         if outage is None:
             return
@@ -214,7 +226,7 @@ class Outages:
             _LOG.info("%s%s: works again, after %.0f s", self._prefix, subject, seconds)
 
     def forget(self, subject: str, part: Hashable = None) -> None:
-        """A subject, or a part of it, does not matter any more: nothing is logged."""
+        """Remove a subject or part that is no longer used, without a log line."""
         outage = self._outages.get(subject)
         if outage is not None:
             outage.parts.discard(part)
@@ -222,8 +234,8 @@ class Outages:
                 del self._outages[subject]
 
 
-def _server_of(reason: object) -> str | None:
-    """The address of a server that cannot be asked; None for all other reasons, as a refusal."""
+def _unreachable_server(reason: object) -> str | None:
+    """Return the address of an unreachable server; None for other reasons."""
     if not isinstance(reason, ChannelError):
         return None
     address = str(reason).partition(": ")[0]
@@ -232,29 +244,32 @@ def _server_of(reason: object) -> str | None:
 
 _ADVICE: Final = {
     ResponseCode.NO_PERMISSION: (
-        "check the permission of the topic, the broker (brokerPermission) and the group, and the ACL of your credentials"
+        "check the permission of the topic, the broker (brokerPermission) and the group, and the"
+        " ACL of your credentials"
     ),
     ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST: (
-        "create the group, as with rocketwire-admin updateSubGroup"
+        "create the group, for example with rocketwire-admin updateSubGroup"
     ),
-    ResponseCode.TOPIC_NOT_EXIST: "create the topic, as with rocketwire-admin updateTopic",
+    ResponseCode.TOPIC_NOT_EXIST: (
+        "create the topic, for example with rocketwire-admin updateTopic"
+    ),
 }
 
 
 def advice_on(error: Exception) -> str:
-    """What the user can do about an error; empty where that is unknown."""
+    """Return advice for the user about an error; empty if there is none."""
     if isinstance(error, TopicRouteNotFoundError):
-        return "check the name, or create the topic, as with rocketwire-admin updateTopic"
+        return "check the name, or create the topic, for example with rocketwire-admin updateTopic"
     if isinstance(error, ResponseError):
         if "acl" in error.remark.lower() and error.code not in _ADVICE:
-            return "check your credentials and what the ACL permits"
+            return "check your credentials and the ACL"
         return _ADVICE.get(error.code, "")
     if isinstance(error, BrokerNotFoundError):
         return "check that the broker is registered with the name servers"
     if isinstance(error, IllegalAddressError):
         return "check the address that the broker registers (brokerIP1)"
     if isinstance(error, RequestTimeoutError):
-        return "check that the server is not overloaded and the network lets requests through"
+        return "check that the server is not overloaded and that the network passes requests"
     if isinstance(error, ChannelError):
-        return "check the address, that the server runs, and whether it wants TLS"
+        return "check the address, that the server runs, and whether it requires TLS"
     return ""

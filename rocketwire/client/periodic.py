@@ -1,4 +1,4 @@
-"""Wall time for what goes over the wire, and tasks of upkeep that run in rounds."""
+"""Wall-clock time for the wire, and periodic background tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def now_millis() -> int:
-    """Milliseconds since 1970; for the wire alone, durations come from trio's clock."""
+    """Return milliseconds since 1970; only for the wire, use trio's clock for durations."""
     return time.time_ns() // 1_000_000
 
 
@@ -26,13 +26,13 @@ async def every(
     outages: Outages | None = None,
     subject: str = "background task",
 ) -> None:
-    """Await ``round_`` again and again, for the first time after ``seconds``; an error is reported, and the next round follows.
+    """Await ``round_`` in every interval; an error is reported, and the next round follows.
 
     Args:
-        seconds: between two rounds.
-        round_: one round.
-        outages: takes the errors; None for new ones.
-        subject: names the rounds in a warning.
+        seconds: interval; also before the first round.
+        round_: a round.
+        outages: reports the errors; None for a new ``Outages``.
+        subject: name of the task in warnings.
     """
     if outages is None:
         from rocketwire.client.outages import Outages

@@ -1,7 +1,7 @@
-"""Calls from asyncio or another thread are refused before anything is done: every public coroutine method of a client checks it.
+"""Rejects calls from asyncio or another thread before anything is done.
 
-Rules of this file: a class of clients has ``@trio_only()``; its public methods that are not coroutines and change what its tasks do
-call ``require_trio`` themselves.
+A class of a client has ``@trio_only()``, which checks its public coroutine methods. Other public
+methods that affect tasks call ``require_trio`` themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Class = TypeVar("Class", bound=type[Any])
 
 
 def require_trio() -> None:
-    """Raises ``NotInTrioError`` unless the caller runs in a task of trio."""
+    """Raise ``NotInTrioError`` unless the caller is a trio task."""
     try:
         trio.lowlevel.current_task()
     except RuntimeError:
@@ -29,10 +29,11 @@ def require_trio() -> None:
 
 
 def trio_only(*checked: str) -> Callable[[Class], Class]:
-    """Have every public coroutine method that a class itself defines raise ``NotInTrioError`` outside of trio.
+    """Let the public coroutine methods of a class raise ``NotInTrioError`` outside of trio.
 
     Args:
-        checked: methods that call ``require_trio`` themselves, which costs a fourth: those that are called for each message.
+        checked: methods that call ``require_trio`` themselves, which takes a quarter of the time:
+            those called for each message.
     """
 
     def decorate(cls: Class) -> Class:

@@ -1,7 +1,8 @@
-"""What operators ask of name servers and brokers: ``open_admin`` and the values that are its own.
+"""Requests of operators to name servers and brokers: ``open_admin`` and its values.
 
-The words: a call takes the *address* of a broker where only that broker is meant, and ``broker`` or
-``cluster`` where mqadmin has ``-b`` and ``-c``.
+A method has an ``address`` if it uses one broker, and ``broker`` and ``cluster`` like mqadmin's
+``-b`` and ``-c``.
+
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``Admin``: what operators ask and tell, grouped by subject; opened by ``open_admin``.
+"""``Admin``: requests of operators, grouped by subject; ``open_admin`` opens it.
 
 Java: ``DefaultMQAdminExt``.
 """
@@ -33,37 +33,37 @@ if TYPE_CHECKING:
 
 
 class Admin:
-    """Operators' calls by subject; each call is on its own, nothing is kept between them.
+    """Requests of operators by subject; the methods share no state.
 
-    Cancelling a call forgets it; what it told a broker may have been done.  A call that asks
-    several brokers fails where one of them does, and those that only read may do without it:
-    ``leaving_out``.
+    If a call is cancelled, a broker may have executed its request. A call to several brokers fails
+    if one of them fails; inside ``leaving_out``, calls that only read skip brokers that do not
+    respond.
 
     Attributes:
-        client: carries the requests, and is there for producing and consuming beside.
-        clusters: where brokers are.
-        topics: creating, changing, deleting, listing topics; their numbers and their order.
-        groups: likewise of consumer groups.
-        offsets: of queues and groups; resetting and cloning.
-        consumers: who is connected and how far they are; producers too.
-        messages: finding messages, and what became of them.
-        brokers: configuration, runtime, replication, cleaning up.
-        stores: timed messages, and what is kept in RocksDB.
-        exports: what users made on a broker.
+        client: client instance that sends the requests; you can also produce and consume with it.
+        clusters: addresses of brokers.
+        topics: create, change, delete and list topics; their statistics and order.
+        groups: create, change, delete and list consumer groups.
+        offsets: offsets of queues and groups; reset and clone.
+        consumers: connected consumers and producers, and consume progress.
+        messages: find messages and their traces.
+        brokers: configuration, runtime, replication, cleanup.
+        stores: timed messages, and configuration in RocksDB.
+        exports: topics and groups that users created on a broker.
         name_servers: key-value and own configuration, write permissions.
-        static_topics: topics whose queues stay when brokers come and go.
-        users: who may connect, where brokers authenticate.
-        acls: what they may do.
+        static_topics: topics whose queues stay when brokers are added or removed.
+        users: users of brokers that authenticate.
+        acls: policies of these users.
         lite: lite topics and pops.
-        controllers: masters and replicas that a controller keeps.
+        controllers: masters and replicas of a controller.
     """
 
     def __init__(self, client: ClientInstance, *, within: float = ADMIN_TIMEOUT) -> None:
         """Nothing is sent yet.
 
         Args:
-            client: carries the requests.
-            within: seconds for one call to one broker.
+            client: client instance that sends the requests.
+            within: timeout of a request in seconds.
         """
         self.client = client
         self.clusters = Clusters(client, within)
@@ -85,20 +85,20 @@ class Admin:
 
 @asynccontextmanager
 async def open_admin(client: Client, *, within: float = ADMIN_TIMEOUT) -> AsyncGenerator[Admin]:
-    """An ``Admin`` for the length of the block.
+    """Open an ``Admin`` until the end of the block.
 
     Args:
         client: an open client, which stays open; or settings or name servers
             (``host:port;host:port``) of a new one.
-        within: seconds for one call to one broker; queries by key have three times as much,
-            cleaning up six times.
+        within: timeout of a request in seconds; queries by key have three times as much, cleanup
+            six times.
 
     Raises:
-        NotInTrioError: the caller does not run in trio.
-        IllegalTypeError: ``client`` is something else.
+        NotInTrioError: the caller is not a trio task.
+        IllegalTypeError: ``client`` has another type.
         LocalProtocolError: a configured address is not ``host:port``.
 
-    Closing: what the block opened is closed at its end, also when it is cancelled.
+    Closing: a client that the block opened is closed at its end, also after cancellation.
     """
     async with open_or_reuse_client(client) as instance:
         yield Admin(instance, within=within)

@@ -1,7 +1,7 @@
-"""Users and what they may do, on brokers that authenticate and authorise.
+"""Users and policies of brokers that authenticate and authorise.
 
-Rules of this file: brokers keep users and policies each for itself, so a cluster's masters are all
-told; one of them is asked.
+Each broker has its own users and policies: changes go to all masters of a cluster, reads to one
+broker.
 
 Java: ``DefaultMQAdminExtImpl``, ``org.apache.rocketmq.tools.command.auth``.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking, of_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
 
 
-class _Told(Asking):
-    """Calls that go to one broker or to all masters of a cluster.
+class _MasterCalls(AdminCalls):
+    """Requests to a broker or to all masters of a cluster.
 
-    ``broker`` and ``cluster`` are meant as in ``Topics``.
+    For ``broker`` and ``cluster`` see ``Topics``.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
 
@@ -57,31 +57,31 @@ class _Told(Asking):
         body: object | None = None,
     ) -> tuple[str, ...]:
         addresses = await self._clusters.targets(broker, cluster)
-        await of_each(addresses, lambda address: self.ask(address, code, header, body))
+        await call_each(addresses, lambda address: self.ask(address, code, header, body))
         return addresses
 
 
-class Users(_Told):
-    """Calls about users; all of them raise what ``Asking.ask`` raises.
+class Users(_MasterCalls):
+    """Requests for users; for errors see ``AdminCalls.ask``.
 
-    The caller has to be a user of type ``Super``, or ``BrokerError`` 16 is raised.  Secrets travel
-    as they are: use TLS.
+    The caller must be a user of type ``Super``, otherwise ``BrokerError`` 16 is raised. Passwords
+    are sent unencrypted: use TLS.
     """
 
     async def create(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Create a user, or give one another password (code 3001; Java: ``createUser``).
+        """Create a user, or change its password (code 3001; Java: ``createUser``).
 
         Returns the addresses.
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
-            broker: address of one broker.
-            cluster: in its place, all masters of a cluster.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
 
         Raises:
-            BrokerError: 1, name or password is missing, or the type is neither.
+            BrokerError: 1, name or password is missing, or the type is invalid.
         """
         header = CreateUserRequestHeader(username=user.username)
         return await self._tell(broker, cluster, Code.AUTH_CREATE_USER, header, user)
@@ -89,10 +89,12 @@ class Users(_Told):
     async def update(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Change what is set of ``user``: password, type, or status ``enable`` or ``disable`` (3002; Java: ``updateUser``).
+        """Change password, type or status (``enable``, ``disable``) of a user (code 3002).
+
+        Java: ``updateUser``.
 
         Raises:
-            BrokerError: 1, there is no such user.
+            BrokerError: 1, the user does not exist.
         """
         header = UpdateUserRequestHeader(username=user.username)
         return await self._tell(broker, cluster, Code.AUTH_UPDATE_USER, header, user)
@@ -102,54 +104,57 @@ class Users(_Told):
     ) -> tuple[str, ...]:
         """Delete a user with its policies (code 3003; Java: ``deleteUser``).
 
-        One that is not there is no error.
+        It is not an error if the user does not exist.
         """
         header = DeleteUserRequestHeader(username=username)
         return await self._tell(broker, cluster, Code.AUTH_DELETE_USER, header)
 
     async def get(self, address: str, username: str) -> UserInfo | None:
-        """A user as one broker has it, password included (code 3004; Java: ``getUser``).
+        """Fetch a user of a broker, with password (code 3004; Java: ``getUser``).
 
-        None where there is none.
+        None if there is none.
         """
-        found: UserInfo | None = await self.body_of(
+        body: UserInfo | None = await self.body_of(
             address, Code.AUTH_GET_USER, GetUserRequestHeader(username=username)
         )
-        return found
+        return body
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
-        """Users of a broker whose names hold a text (code 3005; Java: ``listUser``)."""
+        """Fetch the users of a broker whose names contain a text (code 3005.
+
+        Java: ``listUser``).
+        """
         header = ListUsersRequestHeader(filter=text)
         return await self.body_of(address, Code.AUTH_LIST_USER, header) or ()
 
     async def copy(
         self, source: str, target: str, usernames: Iterable[str] = ()
     ) -> tuple[str, ...]:
-        """Give one broker the users of another, passwords included.
+        """Copy users from one broker to another, with passwords.
 
         Returns their names (3004, 3005, 3001, 3002).
 
         Java: ``CopyUsersSubCommand``.
 
         Args:
-            source: address of the broker that has them.
-            target: address of the broker to have them.
-            usernames: only these, where they exist; all where there are none.
+            source: address of the broker to copy from.
+            target: address of the broker to copy to.
+            usernames: users to copy, if they exist; empty for all.
         """
         named = tuple(usernames)
-        found = [await self.get(source, name) for name in named] or await self.list(source)
-        users = [user for user in found if user is not None]
+        source_users = [await self.get(source, name) for name in named] or await self.list(source)
+        users = [user for user in source_users if user is not None]
         for user in users:
-            known = await self.get(target, user.username or "") is not None
-            await (self.update if known else self.create)(user, broker=target)
+            exists = await self.get(target, user.username or "") is not None
+            await (self.update if exists else self.create)(user, broker=target)
         return tuple(user.username or "" for user in users)
 
 
-class Acls(_Told):
-    """Calls about policies; all of them raise what ``Asking.ask`` raises.
+class Acls(_MasterCalls):
+    """Requests for policies; for errors see ``AdminCalls.ask``.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,
-    a name may end with ``*``.
+    and a name may end with ``*``.
     """
 
     async def create(
@@ -158,7 +163,7 @@ class Acls(_Told):
         """Add policies to a subject (code 3006; Java: ``createAcl``); returns the addresses.
 
         Raises:
-            BrokerError: 1, there is no such subject, or a policy makes no sense.
+            BrokerError: 1, the subject does not exist, or a policy is invalid.
         """
         header = CreateAclRequestHeader(subject=acl.subject)
         return await self._tell(broker, cluster, Code.AUTH_CREATE_ACL, header, acl)
@@ -166,7 +171,7 @@ class Acls(_Told):
     async def update(
         self, acl: AclInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Change policies of a subject, resource by resource (code 3007; Java: ``updateAcl``).
+        """Update the policies of a subject by resource (code 3007; Java: ``updateAcl``).
 
         Returns the addresses.
         """
@@ -181,7 +186,9 @@ class Acls(_Told):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Take a subject's policies, or those about one resource (code 3008; Java: ``deleteAcl``).
+        """Delete the policies of a subject, or those for one resource (code 3008.
+
+        Java: ``deleteAcl``).
 
         Returns the addresses.
         """
@@ -189,38 +196,38 @@ class Acls(_Told):
         return await self._tell(broker, cluster, Code.AUTH_DELETE_ACL, header)
 
     async def get(self, address: str, subject: str) -> AclInfo | None:
-        """The policies of a subject (code 3009; Java: ``getAcl``); None where it has none."""
-        found: AclInfo | None = await self.body_of(
+        """Fetch the policies of a subject (code 3009; Java: ``getAcl``); None if it has none."""
+        body: AclInfo | None = await self.body_of(
             address, Code.AUTH_GET_ACL, GetAclRequestHeader(subject=subject)
         )
-        return found
+        return body
 
     async def list(
         self, address: str, subject: str | None = None, resource: str | None = None
     ) -> tuple[AclInfo, ...]:
-        """The policies whose subjects and resources hold these texts (code 3010.
+        """Fetch the policies whose subjects and resources contain texts (code 3010).
 
-        Java: ``listAcl``).
+        Java: ``listAcl``.
         """
         header = ListAclsRequestHeader(subject_filter=subject, resource_filter=resource)
         return await self.body_of(address, Code.AUTH_LIST_ACL, header) or ()
 
     async def copy(self, source: str, target: str, subjects: Iterable[str] = ()) -> tuple[str, ...]:
-        """Give one broker the policies of another; returns whose (3009, 3010, 3006, 3007).
+        """Copy policies from one broker to another; returns the subjects (3009, 3010, 3006, 3007).
 
-        The subjects have to be there.  Java: ``CopyAclsSubCommand``.
+        The subjects must exist. Java: ``CopyAclsSubCommand``.
 
         Args:
-            source: address of the broker that has them.
-            target: address of the broker to have them.
-            subjects: only of these, where they have any; of all where there are none.
+            source: address of the broker to copy from.
+            target: address of the broker to copy to.
+            subjects: subjects to copy, if they have policies; empty for all.
         """
         named = tuple(subjects)
-        found = [await self.get(source, name) for name in named] or await self.list(source)
-        acls = [acl for acl in found if acl is not None]
+        source_acls = [await self.get(source, name) for name in named] or await self.list(source)
+        acls = [acl for acl in source_acls if acl is not None]
         for acl in acls:
-            known = await self.get(target, acl.subject or "") is not None
-            await (self.update if known else self.create)(acl, broker=target)
+            exists = await self.get(target, acl.subject or "") is not None
+            await (self.update if exists else self.create)(acl, broker=target)
         return tuple(acl.subject or "" for acl in acls)
 
 
@@ -231,21 +238,21 @@ def acl_of(
     decision: str,
     source_ips: Sequence[str] = (),
 ) -> AclInfo:
-    """One policy for each resource, all alike (Java: ``AclInfo.of``).
+    """Create the same policy for several resources (Java: ``AclInfo.of``).
 
     Args:
         subject: ``User:name``.
-        resources: such as ``Topic:orders*``.
+        resources: for example ``Topic:orders*``.
         actions: of ``Pub``, ``Sub``, ``Create``, ``Update``, ``Delete``, ``Get``, ``List``,
             ``All``.
         decision: ``Allow`` or ``Deny``.
-        source_ips: addresses and networks that it holds for; all where there are none.
+        source_ips: addresses and networks of the policy; empty for all.
 
     Raises:
-        LocalProtocolError: no resource, or no action.
+        LocalProtocolError: ``resources`` or ``actions`` is empty.
     """
     if not resources or not actions:
-        raise LocalProtocolError("a policy without resources or without actions")
+        raise LocalProtocolError("a policy needs at least one resource and one action")
     entries = tuple(
         PolicyEntryInfo(
             resource=resource,

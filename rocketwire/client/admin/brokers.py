@@ -1,4 +1,4 @@
-"""Brokers as processes: configuration, what they tell of themselves, replication, and cleaning up.
+"""Broker processes: configuration, statistics, replication and cleanup.
 
 Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubCommand``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import Asking, of_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.brokers import (
     AddBrokerRequestHeader,
@@ -37,46 +37,48 @@ READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
 """Ext field of code 2004 (Java: ``FIleReadaheadMode``)."""
 
 
-class Brokers(Asking):
-    """Calls to brokers by address; all of them raise what ``Asking.ask`` raises."""
+class Brokers(AdminCalls):
+    """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
 
     # ------------------------------------------------------------------ configuration
 
     async def config(self, address: str) -> dict[str, str]:
-        """Its configuration, by key (code 26; Java: ``getBrokerConfig``)."""
+        """Fetch the configuration of a broker, by key (code 26; Java: ``getBrokerConfig``)."""
         body: bytes | None = await self.body_of(address, Code.GET_BROKER_CONFIG)
         return read_config(body or b"")
 
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change some of it, in memory and in its file (code 25; Java: ``updateBrokerConfig``).
+        """Change settings of a broker, in memory and in its file (code 25.
 
-        Keys that the broker does not know are ignored; many count only after a restart.
+        Java: ``updateBrokerConfig``).
+
+        Unknown keys are ignored; many keys apply only after a restart.
 
         Raises:
             BrokerError: 16, a key is on its black list.
-            LocalProtocolError: a key or value has a line break, or nothing is to be changed.
+            LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
         """
         await self.ask(address, Code.UPDATE_BROKER_CONFIG, None, config_lines(values))
 
-    # ------------------------------------------------------------------ what it tells
+    # ------------------------------------------------------------------ statistics
 
     async def runtime_info(self, address: str) -> Mapping[str, str]:
-        """Facts and figures of a broker, by name (code 28; Java: ``fetchBrokerRuntimeStats``)."""
+        """Fetch runtime values of a broker (code 28; Java: ``fetchBrokerRuntimeStats``)."""
         body: KVTable | None = await self.body_of(address, Code.GET_BROKER_RUNTIME_INFO)
         return (body.table if body else None) or {}
 
     async def stats(self, address: str, stats_name: str, stats_key: str) -> BrokerStatsData:
-        """One of its statistics over a minute, an hour and a day (code 315.
+        """Fetch a statistic of a broker over a minute, an hour and a day (code 315).
 
-        Java: ``viewBrokerStatsData``).
+        Java: ``viewBrokerStatsData``.
 
         Args:
-            address: of the broker.
+            address: address of the broker.
             stats_name: such as ``TOPIC_PUT_NUMS`` or ``GROUP_GET_NUMS``.
             stats_key: a topic, or ``topic@group``.
 
@@ -84,15 +86,14 @@ class Brokers(Asking):
             BrokerError: 1, nothing of that was counted yet.
         """
         header = ViewBrokerStatsDataRequestHeader(stats_name=stats_name, stats_key=stats_key)
-        found: BrokerStatsData
-        found = await self.body_of(address, Code.VIEW_BROKER_STATS_DATA, header)
-        return found
+        body: BrokerStatsData = await self.body_of(address, Code.VIEW_BROKER_STATS_DATA, header)
+        return body
 
     async def consume_stats(self, address: str, *, order: bool = False) -> ConsumeStatsList:
-        """How far every group is (code 317; Java: ``fetchConsumeStatsInBroker``).
+        """Fetch the consume progress of all groups (code 317; Java: ``fetchConsumeStatsInBroker``).
 
         Args:
-            address: of the broker.
+            address: address of the broker.
             order: of ordered topics only.
         """
         header = GetConsumeStatsInBrokerHeader(is_order=order)
@@ -103,15 +104,15 @@ class Brokers(Asking):
     async def consume_queue(
         self, address: str, queue: MessageQueue, index: int, count: int, group: str | None = None
     ) -> QueryConsumeQueueResponseBody | None:
-        """Entries of a consume queue, and what a group's filter makes of them (code 321.
+        """Fetch entries of a consume queue, and whether a group's filter selects them (code 321).
 
-        Java: ``queryConsumeQueue``).
+        Java: ``queryConsumeQueue``.
 
         None where the queue has nothing at that place: the broker answers without a body.
 
         Args:
-            address: of the broker.
-            queue: which.
+            address: address of the broker.
+            queue: the queue.
             index: the first entry.
             count: how many.
             group: whose filter.
@@ -126,12 +127,13 @@ class Brokers(Asking):
             count=count,
             consumer_group=group,
         )
-        found: QueryConsumeQueueResponseBody | None
-        found = await self.body_of(address, Code.QUERY_CONSUME_QUEUE, header)
-        return found
+        body: QueryConsumeQueueResponseBody | None = await self.body_of(
+            address, Code.QUERY_CONSUME_QUEUE, header
+        )
+        return body
 
     async def timer_metrics(self, address: str) -> Mapping[str, int]:
-        """How many delayed messages wait, by topic (code 61).
+        """Fetch the number of timed messages by topic (code 61).
 
         Raises:
             BrokerError: 1, it keeps no timed messages.
@@ -139,66 +141,68 @@ class Brokers(Asking):
         body: TimerMetricsSerializeWrapper | None
         body = await self.body_of(address, Code.GET_TIMER_METRICS)
         counts = (body.timing_count if body else None) or {}
-        return {topic: one.count or 0 for topic, one in counts.items()}
+        return {topic: metric.count or 0 for topic, metric in counts.items()}
 
     # ------------------------------------------------------------------ replication
 
     async def ha_status(self, address: str) -> HARuntimeInfo:
-        """How replication goes, seen from a master or from a slave (code 907.
+        """Fetch the replication state of a master or slave (code 907).
 
-        Java: ``getBrokerHAStatus``).
+        Java: ``getBrokerHAStatus``.
         """
-        found: HARuntimeInfo = await self.body_of(address, Code.GET_BROKER_HA_STATUS)
-        return found
+        body: HARuntimeInfo = await self.body_of(address, Code.GET_BROKER_HA_STATUS)
+        return body
 
     async def epoch_cache(self, address: str) -> EpochEntryCache:
-        """Every epoch that a broker of a controller's knows (code 1007.
+        """Fetch the epochs of a broker with a controller (code 1007).
 
-        Java: ``getBrokerEpochCache``).
+        Java: ``getBrokerEpochCache``.
 
         Raises:
             BrokerError: 1, it is not in that mode.
         """
-        found: EpochEntryCache = await self.body_of(address, Code.GET_BROKER_EPOCH_CACHE)
-        return found
+        body: EpochEntryCache = await self.body_of(address, Code.GET_BROKER_EPOCH_CACHE)
+        return body
 
     async def reset_master_flush_offset(self, address: str, offset: int) -> None:
-        """Tell a slave how far its master has flushed (code 908; Java: ``resetMasterFlushOffset``).
+        """Set the flush offset of the master on a slave (code 908.
+
+        Java: ``resetMasterFlushOffset``).
 
         Masters do nothing.
         """
         header = ResetMasterFlushOffsetHeader(master_flush_offset=offset)
         await self.ask(address, Code.RESET_MASTER_FLUSH_OFFSET, header)
 
-    # ------------------------------------------------------------------ cleaning up
+    # ------------------------------------------------------------------ cleanup
 
     async def clean_unused_topics(
         self, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Have queues removed of topics that are gone (code 316).
+        """Let brokers remove queues of deleted topics (code 316).
 
         Returns the addresses (Java: ``cleanUnusedTopic``).
 
-        ``broker`` and ``cluster`` are meant as in ``Topics``; of a cluster slaves are told too, and
-        with neither all brokers of all clusters.
+        For ``broker`` and ``cluster`` see ``Topics``; slaves of a cluster are included, and
+        without both, all brokers of all clusters.
         """
         return await self._clean(Code.CLEAN_UNUSED_TOPIC, broker, cluster)
 
     async def clean_expired_queues(
         self, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Have queues removed whose messages are gone (code 306.
+        """Let brokers remove queues whose messages have expired (code 306).
 
-        Java: ``cleanExpiredConsumerQueue``); as above.
+        Java: ``cleanExpiredConsumerQueue``.; as above.
         """
         return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, broker, cluster)
 
     async def delete_expired_commit_log(
         self, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Have old files deleted now, rather than at night (code 329.
+        """Let brokers delete expired files now (code 329).
 
-        Java: ``deleteExpiredCommitLog``); as above.
+        Java: ``deleteExpiredCommitLog``.; as above.
         """
         return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, broker, cluster)
 
@@ -207,35 +211,35 @@ class Brokers(Asking):
             addresses = await self._clusters.replicas()
         else:
             addresses = await self._clusters.targets(broker, cluster, slaves=True)
-        await of_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
+        await call_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
         return addresses
 
     # ------------------------------------------------------------------ cold data
 
     async def cold_data_info(self, address: str) -> str:
-        """What it does against groups that read old messages, as JSON text (code 2003.
+        """Return the limits for groups that read cold data, as JSON text (code 2003).
 
-        Java: ``getColdDataFlowCtrInfo``).
+        Java: ``getColdDataFlowCtrInfo``.
         """
         body: bytes | None = await self.body_of(address, Code.GET_COLD_DATA_FLOW_CTR_INFO)
         return (body or b"").decode()
 
     async def update_cold_data_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Bytes of old messages that groups may read, by group (code 2001.
+        """Set the bytes of cold data that groups may read, by group (code 2001).
 
-        Java: ``updateColdDataFlowCtrGroupConfig``).
+        Java: ``updateColdDataFlowCtrGroupConfig``.
         """
         await self.ask(address, Code.UPDATE_COLD_DATA_FLOW_CTR_CONFIG, None, config_lines(values))
 
     async def remove_cold_data_config(self, address: str, group: str) -> None:
-        """The group has no limit of its own any more (code 2002.
+        """Remove the cold data limit of a group (code 2002).
 
-        Java: ``removeColdDataFlowCtrGroupConfig``).
+        Java: ``removeColdDataFlowCtrGroupConfig``.
         """
         await self.ask(address, Code.REMOVE_COLD_DATA_FLOW_CTR_CONFIG, None, group)
 
     async def set_read_ahead_mode(self, address: str, mode: str) -> str | None:
-        """Whether the system reads its files ahead: ``0`` yes, ``1`` no (code 2004).
+        """Set read-ahead of the commit log: ``0`` on, ``1`` off (code 2004).
 
         Returns its remark.
 
@@ -247,13 +251,13 @@ class Brokers(Asking):
     # ------------------------------------------------------------------ containers
 
     async def add_to_container(self, address: str, config_path: str) -> None:
-        """Have a container start a broker (code 902; Java: ``addBrokerToContainer``)."""
+        """Let a container start a broker (code 902; Java: ``addBrokerToContainer``)."""
         await self.ask(address, Code.ADD_BROKER, AddBrokerRequestHeader(config_path=config_path))
 
     async def remove_from_container(
         self, address: str, cluster: str, broker_name: str, broker_id: int
     ) -> None:
-        """Have a container stop a broker (code 903; Java: ``removeBrokerFromContainer``)."""
+        """Let a container stop a broker (code 903; Java: ``removeBrokerFromContainer``)."""
         header = RemoveBrokerRequestHeader(
             broker_cluster_name=cluster, broker_name=broker_name, broker_id=broker_id
         )

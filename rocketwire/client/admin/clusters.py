@@ -1,4 +1,4 @@
-"""Where brokers are: addresses by cluster, by broker group and by topic, asked at the name servers each time.
+"""Addresses of brokers by cluster, broker group and topic, fetched from the name servers each time.
 
 Java: ``DefaultMQAdminExtImpl``, ``CommandUtil``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.instance.routes import select_address
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
 from rocketwire.policy.resource_names import has_own_route
@@ -19,74 +19,82 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import BrokerData, ClusterInfo, TopicRouteData
 
 
-class Clusters(Asking):
-    """Calls about clusters and where their brokers are.
+class Clusters(AdminCalls):
+    """Requests for clusters and the addresses of their brokers.
 
-    All of them raise what ``NameServers.call`` raises.
+    For errors see ``NameServers.call``.
     """
 
     async def info(self) -> ClusterInfo:
-        """Every broker group and cluster (code 106; Java: ``examineBrokerClusterInfo``)."""
+        """Fetch all broker groups and clusters (code 106; Java: ``examineBrokerClusterInfo``)."""
         return await self.client.name_servers.cluster_info()
 
     async def route(self, topic: str) -> TopicRouteData:
-        """Where a topic lives, asked now (code 105; Java: ``examineTopicRouteInfo``).
+        """Fetch the route of a topic (code 105; Java: ``examineTopicRouteInfo``).
 
         Raises:
-            TopicRouteNotFoundError: nobody has it.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         route = await self.client.name_servers.route(topic)
         self.client.set_route(topic, route)
         return route
 
     async def masters(self, cluster: str | None = None) -> tuple[str, ...]:
-        """Addresses of masters, of one cluster or of all (Java: ``CommandUtil.fetchMasterAddrByClusterName``).
+        """Return the masters of a cluster, or of all (Java: ``fetchMasterAddrByClusterName``).
 
         Raises:
-            ClusterNotFoundError: there is none of that name, or none with a master.
+            ClusterNotFoundError: the cluster does not exist or has no master.
         """
         groups = _groups(await self.info(), cluster)
-        found = tuple(
-            one.broker_addrs[MASTER_ID] for one in groups if has_master(one) and one.broker_addrs
+        addresses = tuple(
+            group.broker_addrs[MASTER_ID]
+            for group in groups
+            if has_master(group) and group.broker_addrs
         )
-        if not found and cluster is not None:
+        if not addresses and cluster is not None:
             raise ClusterNotFoundError(cluster)
-        return found
+        return addresses
 
     async def replicas(self, cluster: str | None = None) -> tuple[str, ...]:
-        """Addresses of masters and slaves, of one cluster or of all (Java: ``fetchMasterAndSlaveAddrByClusterName``).
+        """Return masters and slaves of a cluster, or of all.
+
+        Java: ``fetchMasterAndSlaveAddrByClusterName``.
 
         Raises:
-            ClusterNotFoundError: there is none of that name.
+            ClusterNotFoundError: the cluster does not exist.
         """
         groups = _groups(await self.info(), cluster)
-        found = tuple(address for one in groups for address in (one.broker_addrs or {}).values())
-        if not found and cluster is not None:
+        addresses = tuple(
+            address for group in groups for address in (group.broker_addrs or {}).values()
+        )
+        if not addresses and cluster is not None:
             raise ClusterNotFoundError(cluster)
-        return found
+        return addresses
 
     async def targets(
         self, broker: str | None, cluster: str | None, *, slaves: bool = False
     ) -> tuple[str, ...]:
-        """The addresses that a call is for which takes a broker or a cluster, as mqadmin's ``-b`` and ``-c``.
+        """Return the addresses for the arguments ``broker`` and ``cluster``.
+
+        They are mqadmin's ``-b`` and ``-c``.
 
         Args:
-            broker: ``host:port`` of one broker.
-            cluster: in its place, all masters of a cluster.
-            slaves: of a cluster, its slaves too.
+            broker: ``host:port`` of a broker.
+            cluster: instead, all masters of this cluster.
+            slaves: include the slaves of the cluster.
 
         Raises:
             LocalProtocolError: neither is given, or both.
             ClusterNotFoundError: there is no such cluster.
         """
         if (broker is None) == (cluster is None):
-            raise LocalProtocolError("either a broker's address or a cluster's name is needed")
+            raise LocalProtocolError("give either broker or cluster")
         if broker is not None:
             return (broker,)
         return await (self.replicas(cluster) if slaves else self.masters(cluster))
 
     async def broker_names(self, cluster: str) -> tuple[str, ...]:
-        """Names of a cluster's broker groups (Java: ``CommandUtil.fetchBrokerNameByClusterName``).
+        """Return a cluster's broker groups (Java: ``CommandUtil.fetchBrokerNameByClusterName``).
 
         Raises:
             ClusterNotFoundError: there is no such cluster.
@@ -98,10 +106,10 @@ class Clusters(Asking):
         return names
 
     async def broker_name(self, address: str) -> str:
-        """The broker group of an address (Java: ``CommandUtil.fetchBrokerNameByAddr``).
+        """Return the broker group of an address (Java: ``CommandUtil.fetchBrokerNameByAddr``).
 
         Raises:
-            BrokerNotFoundError: nobody has that address.
+            BrokerNotFoundError: no broker has that address.
         """
         for name, group in ((await self.info()).broker_addr_table or {}).items():
             if address in (group.broker_addrs or {}).values():
@@ -109,7 +117,7 @@ class Clusters(Asking):
         raise BrokerNotFoundError(address)
 
     async def master(self, broker_name: str) -> str:
-        """The address of a broker group's master.
+        """Return the address of a broker group's master.
 
         Raises:
             BrokerNotFoundError: there is none.
@@ -120,29 +128,30 @@ class Clusters(Asking):
         return group.broker_addrs[MASTER_ID]
 
     async def of_topic(self, topic: str, *, by: str | None = None) -> dict[str, str]:
-        """By broker group, the address to ask about a topic: its master, or a slave where there is none.
+        """Return an address of each broker group of a topic: its master, or a slave without master.
 
         Args:
-            topic: which.
-            by: the topic whose route counts where ``topic`` has none of its own, as queues of lite topics (``%LMQ%...``) and
-                brokers' timers: the parent topic, or the name of a cluster, which is a topic too.  mqadmin's ``-c``.
+            topic: the topic.
+            by: topic whose route is used if ``topic`` has none, as queues of lite topics
+                (``%LMQ%...``) and timers of brokers: the parent topic, or a cluster name, which is
+                a topic too (mqadmin's ``-c``).
 
         Raises:
-            TopicRouteNotFoundError: nobody has the topic.
+            TopicRouteNotFoundError: no broker has the topic.
         """
-        found: dict[str, str] = {}
+        addresses: dict[str, str] = {}
         routed = topic if by is None or has_own_route(topic) else by
         for group in (await self.route(routed)).broker_datas or ():
             address = select_address(group)
             if address is not None:
-                found[group.broker_name or ""] = address
-        return found
+                addresses[group.broker_name or ""] = address
+        return addresses
 
     async def of_topics(self, topic: str) -> tuple[str, ...]:
-        """Names of the clusters that have a topic (Java: ``getTopicClusterList``, which looks at one broker only).
+        """Return a topic's clusters (Java: ``getTopicClusterList``, which uses one broker only).
 
         Raises:
-            TopicRouteNotFoundError: nobody has it.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         names = {group.broker_name for group in (await self.route(topic)).broker_datas or ()}
         table = (await self.info()).cluster_addr_table or {}
@@ -150,12 +159,12 @@ class Clusters(Asking):
 
 
 def has_master(group: BrokerData) -> bool:
-    """Whether somebody of the group has broker id 0."""
+    """Return whether the group has a broker with id 0."""
     return MASTER_ID in (group.broker_addrs or {})
 
 
 def _groups(info: ClusterInfo, cluster: str | None) -> Iterator[BrokerData]:
-    """Broker groups of a cluster, in the name server's order."""
+    """Yield the broker groups of a cluster, in the name server's order."""
     table = info.broker_addr_table or {}
     if cluster is None:
         yield from table.values()

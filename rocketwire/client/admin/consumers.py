@@ -1,4 +1,4 @@
-"""Who is connected and how far they are: consumers and producers as brokers, or they themselves, tell of them.
+"""Connected consumers and producers, and consume progress.
 
 Java: ``DefaultMQAdminExtImpl``, ``ConsumerProgressSubCommand``, ``ConsumerStatusSubCommand``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking, leave_out, told_by_each
+from rocketwire.client.admin.fanout import AdminCalls, leave_out, read_from_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
@@ -49,47 +49,50 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
 
-class Consumers(Asking):
-    """Calls about the members of consumer groups; all of them raise what ``Asking.ask`` raises.
+class Consumers(AdminCalls):
+    """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``.
 
-    Where a group's brokers are is looked up by its retry topic: ``TopicRouteNotFoundError`` for a
-    group that never consumed.
+    The brokers of a group are those of its retry topic: ``TopicRouteNotFoundError`` for a group
+    that never consumed.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
 
     async def stats(
         self, group: str, topic: str | None = None, *, by: str | None = None
     ) -> ConsumeStats:
-        """How far a group is in each queue, from all its brokers (code 208.
+        """Fetch the consume progress of a group by queue, from all its brokers (code 208).
 
-        Java: ``examineConsumeStats``).
+        Java: ``examineConsumeStats``.
 
-        What is left of a queue is ``broker_offset - consumer_offset``; what members hold and have
-        not handled yet is ``pull_offset - consumer_offset``.  The table is empty for groups that
-        broadcast.
+        The lag of a queue is ``broker_offset - consumer_offset``; messages that members have pulled
+        and not handled are ``pull_offset - consumer_offset``. The table is empty for broadcasting
+        groups.
+
 
         Args:
-            group: whose.
-            topic: only of this one; None for all that it reads.
-            by: as of ``Clusters.of_topic``.
+            group: consumer group.
+            topic: only this topic; None for all topics of the group.
+            by: see ``Clusters.of_topic``.
         """
         places = await self._places(group, topic, by)
-        each = await told_by_each(
+        stats_by_address = await read_from_each(
             places.values(), lambda address: self.stats_of(address, group, topic)
         )
         return ConsumeStats(
-            consume_tps=sum(one.consume_tps for one in each.values()),
+            consume_tps=sum(stats.consume_tps for stats in stats_by_address.values()),
             offset_table={
-                q: w for one in each.values() for q, w in (one.offset_table or {}).items()
+                q: w
+                for stats in stats_by_address.values()
+                for q, w in (stats.offset_table or {}).items()
             },
         )
 
     async def stats_of(self, address: str, group: str, topic: str | None = None) -> ConsumeStats:
-        """As ``stats``, of one broker."""
+        """Fetch the consume progress of a group from a broker; see ``stats``."""
         header = GetConsumeStatsRequestHeader(consumer_group=group, topic=topic)
         answer = await self.ask(address, Code.GET_CONSUME_STATS, header, within=self.within * 3)
         return answer.body or ConsumeStats()
@@ -97,7 +100,7 @@ class Consumers(Asking):
     async def _places(
         self, group: str, topic: str | None, by: str | None = None
     ) -> Mapping[str, str]:
-        """Where to ask about a group: brokers of its retry topic, else those of the topic, else of its pops' retry topic."""
+        """Return the brokers of the retry topic, else of the topic, else of the pop retry topic."""
         if topic is not None and by is not None and not has_own_route(topic):
             return await self._clusters.of_topic(by)
         topics = [retry_topic(group)]
@@ -111,26 +114,27 @@ class Consumers(Asking):
         raise TopicRouteNotFoundError(topic or topics[0])
 
     async def connection(self, group: str, *, broker: str | None = None) -> ConsumerConnection:
-        """Members of a group, and what they subscribe to (code 203.
+        """Fetch the members of a group and their subscriptions (code 203).
 
-        Java: ``examineConsumerConnectionInfo``).
+        Java: ``examineConsumerConnectionInfo``.
 
-        Java asks one broker of the retry topic by chance; here it is the first one where somebody
-        is connected.
+        Java uses a random broker of the retry topic; here it is the first with a connected member.
+
 
         Args:
-            group: whose.
-            broker: address of the broker to ask.
+            group: consumer group.
+            broker: address of the broker.
 
         Raises:
-            BrokerError: 206, nobody is connected.
+            BrokerError: 206, no member is connected.
         """
         header = GetConsumerConnectionListRequestHeader(consumer_group=group)
 
         async def ask(address: str) -> ConsumerConnection:
-            found: ConsumerConnection
-            found = await self.body_of(address, Code.GET_CONSUMER_CONNECTION_LIST, header)
-            return found
+            body: ConsumerConnection = await self.body_of(
+                address, Code.GET_CONSUMER_CONNECTION_LIST, header
+            )
+            return body
 
         if broker is not None:
             addresses = [broker]
@@ -139,7 +143,7 @@ class Consumers(Asking):
         offline: RocketWireError | None = None
         for address in addresses:
             try:
-                (found,) = (await told_by_each((address,), ask)).values()
+                (connection,) = (await read_from_each((address,), ask)).values()
             except ChannelError as error:
                 offline = leave_out(address, error)
             except BrokerError as error:
@@ -147,53 +151,54 @@ class Consumers(Asking):
                     raise
                 offline = error
             else:
-                return found
+                return connection
         raise offline or TopicRouteNotFoundError(retry_topic(group))
 
     async def running_info(
         self, group: str, client_id: str, *, stack: bool = False, broker: str | None = None
     ) -> ConsumerRunningInfo:
-        """What a member is doing, as it tells by way of a broker (code 307.
+        """Fetch the state of a member through a broker (code 307).
 
-        Java: ``getConsumerRunningInfo``).
+        Java: ``getConsumerRunningInfo``.
 
         Args:
-            group: whose.
-            client_id: which member.
-            stack: have it add the stacks of its threads (of its tasks, where it is one of ours).
-            broker: address of the broker that passes it on; None for the first one of the retry
+            group: consumer group.
+            client_id: client id of the member.
+            stack: include the stacks of its threads (of its tasks, for clients of rocketwire).
+            broker: address of the broker that forwards the request; None for the first of the retry
                 topic.
 
         Raises:
-            BrokerError: 206, that member is not connected; 207, it did not answer; 1, it is too old
-                to.
+            BrokerError: 206, the member is not connected; 207, it did not respond; 1, its
+                version does not support it.
         """
         header = GetConsumerRunningInfoRequestHeader(
             consumer_group=group, client_id=client_id, jstack_enable=stack
         )
         address = broker or await self._any(group)
-        found: ConsumerRunningInfo
-        found = await self.body_of(address, Code.GET_CONSUMER_RUNNING_INFO, header)
-        return found
+        body: ConsumerRunningInfo = await self.body_of(
+            address, Code.GET_CONSUMER_RUNNING_INFO, header
+        )
+        return body
 
     async def running_infos(
         self, group: str, *, stack: bool = False
     ) -> dict[str, ConsumerRunningInfo]:
-        """What all members are doing, by client id.
+        """Fetch the state of all members, by client id.
 
-        Who does not answer is left out (Java: ``ConsumerSubCommand``).
+        Members that do not respond are skipped (Java: ``ConsumerSubCommand``).
         """
-        found: dict[str, ConsumerRunningInfo] = {}
-        for one in (await self.connection(group)).connection_set or ():
-            client_id = one.client_id or ""
+        infos: dict[str, ConsumerRunningInfo] = {}
+        for connection in (await self.connection(group)).connection_set or ():
+            client_id = connection.client_id or ""
             try:
-                found[client_id] = await self.running_info(group, client_id, stack=stack)
+                infos[client_id] = await self.running_info(group, client_id, stack=stack)
             except BrokerError:
                 continue
-        return found
+        return infos
 
     async def queue_owners(self, group: str) -> dict[MessageQueue, str]:
-        """Client id by queue, as the members tell (Java: ``ConsumerProgressSubCommand`` with ``-s``)."""
+        """Return client ids by queue (Java: ``ConsumerProgressSubCommand`` with ``-s``)."""
         return {
             queue: client_id
             for client_id, info in (await self.running_infos(group)).items()
@@ -201,46 +206,47 @@ class Consumers(Asking):
         }
 
     async def time_spans(self, group: str, topic: str) -> tuple[QueueTimeSpan, ...]:
-        """How old the messages are that a group is at, queue by queue (code 303.
+        """Fetch the age of the next messages of a group, by queue (code 303).
 
-        Java: ``queryConsumeTimeSpan``).
+        Java: ``queryConsumeTimeSpan``.
         """
         header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
         places = await self._clusters.of_topic(topic)
-        each: dict[str, QueryConsumeTimeSpanBody | None] = await told_by_each(
+        bodies: dict[str, QueryConsumeTimeSpanBody | None] = await read_from_each(
             places.values(),
             lambda address: self.body_of(address, Code.QUERY_CONSUME_TIME_SPAN, header),
         )
         return tuple(
-            span for one in each.values() if one for span in one.consume_time_span_set or ()
+            span for body in bodies.values() if body for span in body.consume_time_span_set or ()
         )
 
     async def consume_directly(
         self, address: str, group: str, client_id: str, topic: str, offset_msg_id: str
     ) -> ConsumeMessageDirectlyResult:
-        """Have one member handle one message now (code 309; Java: ``consumeMessageDirectly``).
+        """Let a member handle a message now (code 309; Java: ``consumeMessageDirectly``).
 
         ``Messages.consume_directly`` finds the address and the id.
 
         Args:
-            address: of the broker that stores the message.
-            group: whose member.
-            client_id: which one.
-            topic: of the message.
+            address: address of the broker that stores the message.
+            group: consumer group.
+            client_id: client id of the member.
+            topic: topic of the message.
             offset_msg_id: the broker's id of the message.
 
         Raises:
-            BrokerError: as of ``running_info``.
+            BrokerError: see ``running_info``.
         """
         header = ConsumeMessageDirectlyResultRequestHeader(
             consumer_group=group, client_id=client_id, msg_id=offset_msg_id, topic=topic
         )
-        found: ConsumeMessageDirectlyResult
-        found = await self.body_of(address, Code.CONSUME_MESSAGE_DIRECTLY, header)
-        return found
+        body: ConsumeMessageDirectlyResult = await self.body_of(
+            address, Code.CONSUME_MESSAGE_DIRECTLY, header
+        )
+        return body
 
     async def _any(self, group: str) -> str:
-        """The first broker of a group's retry topic."""
+        """Return the first broker of a group's retry topic."""
         topic = retry_topic(group)
         for address in (await self._clusters.of_topic(topic)).values():
             return address
@@ -249,41 +255,42 @@ class Consumers(Asking):
     # ------------------------------------------------------------------ producers
 
     async def producer_connection(self, group: str, topic: str) -> ProducerConnection:
-        """Producers of a group, from all brokers of a topic (code 204.
+        """Fetch the producers of a group, from all brokers of a topic (code 204).
 
-        Java: ``examineProducerConnectionInfo``, which asks one).
+        Java: ``examineProducerConnectionInfo``, which asks one.
 
         Raises:
-            TopicRouteNotFoundError: nobody has the topic.
-            BrokerError: 1, no broker knows the group.
+            TopicRouteNotFoundError: no broker has the topic.
+            BrokerError: 1, no broker has the group.
         """
         header = GetProducerConnectionListRequestHeader(producer_group=group)
         connections: dict[str | None, Connection] = {}
         unknown: RocketWireError | None = None
 
         async def ask(address: str) -> ProducerConnection:
-            found: ProducerConnection
-            found = await self.body_of(address, Code.GET_PRODUCER_CONNECTION_LIST, header)
-            return found
+            body: ProducerConnection = await self.body_of(
+                address, Code.GET_PRODUCER_CONNECTION_LIST, header
+            )
+            return body
 
         for address in (await self._clusters.of_topic(topic)).values():
             try:
-                (one,) = (await told_by_each((address,), ask)).values()
+                (producers,) = (await read_from_each((address,), ask)).values()
             except ChannelError as error:
                 unknown = leave_out(address, error)
             except BrokerError as error:
                 unknown = error
             else:
-                connections |= {each.client_id: each for each in one.connection_set or ()}
+                connections |= {
+                    connection.client_id: connection
+                    for connection in producers.connection_set or ()
+                }
         if unknown is not None and not connections:
             raise unknown
         return ProducerConnection(connection_set=tuple(connections.values()))
 
     async def producers_of(self, address: str) -> Mapping[str, tuple[ProducerInfo, ...]]:
-        """Every producer that one broker knows, by group (code 328.
-
-        Java: ``getAllProducerInfo``).
-        """
+        """Fetch all producers of a broker, by group (code 328). Java: ``getAllProducerInfo``."""
         header = GetAllProducerInfoRequestHeader()
         body: ProducerTableInfo | None
         body = await self.body_of(address, Code.GET_ALL_PRODUCER_INFO, header)

@@ -1,4 +1,4 @@
-"""What controllers tell of masters and replicas, and are told.
+"""Requests to controllers about masters and replicas.
 
 Java: ``MQClientAPIImpl`` (``getControllerMetaData``, ``getInSyncStateData``, ``electMaster``),
 ``DefaultMQAdminExtImpl``.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.config_text import config_lines, read_config
@@ -25,42 +25,46 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Controllers(Asking):
-    """Calls to controllers by address; all of them raise what ``Asking.ask`` raises.
+class Controllers(AdminCalls):
+    """Requests to controllers by address; for errors see ``AdminCalls.ask``.
 
-    Those that only the leader of the controllers serves take the address of any of them.
+    Requests that only the leader serves accept the address of any controller.
     """
 
     async def metadata(self, address: str) -> GetMetaDataResponseHeader:
-        """Who leads, and who is there (code 1005; Java: ``getControllerMetaData``)."""
-        found: GetMetaDataResponseHeader
-        found = (await self.ask(address, Code.CONTROLLER_GET_METADATA_INFO)).header
-        return found
+        """Fetch leader and peers of the controllers (code 1005.
+
+        Java: ``getControllerMetaData``).
+        """
+        header: GetMetaDataResponseHeader
+        header = (await self.ask(address, Code.CONTROLLER_GET_METADATA_INFO)).header
+        return header
 
     async def leader(self, address: str) -> str:
-        """The address of the controller that leads; the one that was asked where nobody does."""
+        """Return the address of the leader; ``address`` if there is no leader."""
         return (await self.metadata(address)).controller_leader_address or address
 
     async def sync_state(self, address: str, broker_names: Sequence[str]) -> BrokerReplicasInfo:
-        """Master and replicas of broker groups, and who is in sync (code 1006.
+        """Fetch master, replicas and in-sync replicas of broker groups (code 1006).
 
-        Java: ``getInSyncStateData``).
+        Java: ``getInSyncStateData``.
         """
         leader = await self.leader(address)
         body = dumps(list(broker_names))
-        found: BrokerReplicasInfo
-        found = await self.body_of(leader, Code.CONTROLLER_GET_SYNC_STATE_DATA, None, body)
-        return found
+        replicas: BrokerReplicasInfo = await self.body_of(
+            leader, Code.CONTROLLER_GET_SYNC_STATE_DATA, None, body
+        )
+        return replicas
 
     async def elect_master(
         self, address: str, cluster: str, broker_name: str, broker_id: int
     ) -> ElectMasterResponseHeader:
-        """Make one broker of a group its master (code 1002; Java: ``electMaster``).
+        """Elect a broker of a group as master (code 1002; Java: ``electMaster``).
 
-        Returns what is now.
+        Returns the new state.
 
         Raises:
-            BrokerError: of 2000 to 2016: it is not in sync, not alive, or master already.
+            BrokerError: 2000 to 2016: the broker is not in sync, not alive, or already master.
         """
         header = ElectMasterRequestHeader(
             cluster_name=cluster,
@@ -70,8 +74,8 @@ class Controllers(Asking):
             invoke_time=now_millis(),
         )
         answer = await self.ask(await self.leader(address), Code.CONTROLLER_ELECT_MASTER, header)
-        found: ElectMasterResponseHeader = answer.header
-        return found
+        response_header: ElectMasterResponseHeader = answer.header
+        return response_header
 
     async def clean_broker(
         self,
@@ -82,14 +86,14 @@ class Controllers(Asking):
         broker_ids: Sequence[int] = (),
         clean_living: bool = False,
     ) -> None:
-        """Have a controller forget brokers (code 1011; Java: ``cleanControllerBrokerData``).
+        """Let a controller remove brokers (code 1011; Java: ``cleanControllerBrokerData``).
 
         Args:
-            address: of a controller.
-            broker_name: the group.
-            cluster: where it is; needed unless ``clean_living``.
-            broker_ids: which of it; all where there are none.
-            clean_living: also those that are alive.
+            address: address of a controller.
+            broker_name: broker group.
+            cluster: cluster of the group; required unless ``clean_living``.
+            broker_ids: ids to remove; empty for all.
+            clean_living: remove brokers that are alive too.
         """
         header = CleanControllerBrokerDataRequestHeader(
             cluster_name=cluster,
@@ -101,16 +105,16 @@ class Controllers(Asking):
         await self.ask(await self.leader(address), Code.CLEAN_BROKER_DATA, header)
 
     async def config(self, address: str) -> dict[str, str]:
-        """The configuration of one controller, by key (code 1010.
+        """Fetch the configuration of a controller, by key (code 1010).
 
-        Java: ``getControllerConfig``).
+        Java: ``getControllerConfig``.
         """
         body: bytes | None = await self.body_of(address, Code.GET_CONTROLLER_CONFIG)
         return read_config(body or b"")
 
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change some of it (code 1009; Java: ``updateControllerConfig``).
+        """Change settings of a controller (code 1009; Java: ``updateControllerConfig``).
 
-        Errors as of ``Brokers.update_config``.
+        Errors see ``Brokers.update_config``.
         """
         await self.ask(address, Code.UPDATE_CONTROLLER_CONFIG, None, config_lines(values))

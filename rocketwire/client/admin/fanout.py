@@ -1,7 +1,7 @@
-"""``Asking``: what all subjects of operators' calls share, a time limit and the way to many brokers at once.
+"""``AdminCalls``: requests with a timeout, and calls to many brokers at once.
 
-Rules of this file: what goes to several brokers goes to all of them, whatever one of them says; the first error is raised when
-all have been asked.  Java goes from one to the next and stops.  What only reads may do without those that do not answer (``leaving_out``).
+A call to several brokers is sent to all of them; then the first error is raised. Java stops at the
+first error. Calls that only read can skip brokers that do not respond (``leaving_out``).
 
 Java: ``DefaultMQAdminExtImpl``.
 """
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rocketwire.client.net.rpc import Response
 
 ADMIN_TIMEOUT: Final = 5.0
-"""Seconds for one call (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
+"""Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
 
-AT_ONCE: Final = 32
-"""Brokers that are asked at the same time."""
+MAX_CONCURRENT_CALLS: Final = 32
+"""Most concurrent requests of a call."""
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -38,31 +38,29 @@ _LEFT_OUT: ContextVar[dict[object, ChannelError] | None] = ContextVar("left out"
 
 @contextmanager
 def leaving_out() -> Generator[Mapping[object, ChannelError]]:
-    """For the length of the block, calls that collect what several brokers know do without those that do not answer.
+    """Let read-only calls to several brokers skip those that do not respond.
 
-    A call of which nobody answers still fails; nobody who did not answer is asked by another such call.  Calls that change
-    something are as ever.
+    It holds until the end of the block. If no broker responds, the call still fails. A skipped
+    broker is skipped by all further calls. Calls that change something do not skip brokers.
 
-    Yields: why somebody was left out, by address or queue; it grows.
+    Yields:
+        The errors of skipped brokers, by address or queue; it grows.
     """
     left_out: dict[object, ChannelError] = {}
-    before = _LEFT_OUT.set(left_out)
+    token = _LEFT_OUT.set(left_out)
     try:
         yield left_out
     finally:
-        _LEFT_OUT.reset(before)
+        _LEFT_OUT.reset(token)
 
 
 def leave_out(place: object, error: ChannelError) -> ChannelError:
-    """Do without somebody who did not answer, for who asks one after the other.
+    """Record a broker that does not respond, inside ``leaving_out``; returns the error.
 
-    Returns the error within ``leaving_out``.
-
-    An error for which somebody was left out already, as a broker, does not leave out somebody else,
-    as its topic or group.
+    An error that was recorded for a broker is not recorded again for its topic or group.
 
     Raises:
-        ChannelError: that error, outside of it.
+        ChannelError: ``error``, outside of ``leaving_out``.
     """
     left_out = _LEFT_OUT.get()
     if left_out is None:
@@ -73,26 +71,26 @@ def leave_out(place: object, error: ChannelError) -> ChannelError:
 
 
 @trio_only()
-class Asking:
-    """Calls of one subject; all of them raise what ``ask`` raises.
+class AdminCalls:
+    """Requests of a subject; for errors see ``ask``.
 
     Attributes:
-        client: carries the requests.
-        within: seconds for one call.
+        client: client instance that sends the requests.
+        within: timeout of a request in seconds.
     """
 
     def __init__(self, client: ClientInstance, within: float = ADMIN_TIMEOUT) -> None:
         """Nothing is sent yet.
 
         Args:
-            client: carries the requests.
-            within: seconds for one call.
+            client: client instance that sends the requests.
+            within: timeout of a request in seconds.
         """
         self.client = client
         self.within = within
 
     def __init_subclass__(cls) -> None:
-        """Calls outside of trio are refused, of whatever subject."""
+        """Let methods of subclasses raise ``NotInTrioError`` outside of trio."""
         super().__init_subclass__()
         trio_only()(cls)
 
@@ -106,21 +104,19 @@ class Asking:
         accepted: Collection[int] = SUCCESS,
         within: float | None = None,
     ) -> Response:
-        """Ask one broker anything.
-
-        Arguments, errors and cancellation are those of ``BrokerCalls.call``.
+        """Send a request to a broker. For errors and cancellation see ``BrokerCalls.call``.
 
         Args:
             address: ``host:port`` of the broker.
-            code: request code; ``rocketwire.messages.operations.registry`` says what it carries,
-                there and back.
-            header: as there.
-            body: as there.
-            accepted: answers that are no error.
-            within: seconds; None for the limit of this admin.
+            code: request code; see ``rocketwire.messages.operations.registry`` for its header and
+                body.
+            header: see ``BrokerCalls.call``.
+            body: see ``BrokerCalls.call``.
+            accepted: response codes that are not errors.
+            within: timeout in seconds; None for the timeout of this admin.
 
         Raises:
-            BrokerError, ChannelError, EncodeError, DecodeError: as there.
+            BrokerError, ChannelError, EncodeError, DecodeError: see ``BrokerCalls.call``.
         """
         return await self.client.brokers.call(
             address,
@@ -135,65 +131,65 @@ class Asking:
     async def body_of(
         self, address: str, code: int, header: object | None = None, body: object | None = None
     ) -> Any:
-        """The body of an answer, as ``ask``; None where it has none."""
+        """Send a request; returns the body of the response, None if it has none."""
         return (await self.ask(address, code, header, body)).body
 
 
-async def of_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -> dict[T, Result]:
-    """What a call gives for each place, asked at the same time, in the order of the places.
+async def call_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -> dict[T, Result]:
+    """Call a function for each place concurrently; returns results in the order of the places.
 
     Raises:
-        RocketWireError: the error of the first place that has one, when all have been asked.
+        RocketWireError: the error of the first place that failed, after all calls.
     """
     order = list(dict.fromkeys(places))
-    found, failed = await _asked(order, call)
+    results, failed = await _call_all(order, call)
     for place in order:
         if place in failed:
             raise failed[place]
-    return {place: found[place] for place in order}
+    return {place: results[place] for place in order}
 
 
-async def told_by_each(
+async def read_from_each(
     places: Iterable[T], call: Callable[[T], Awaitable[Result]]
 ) -> dict[T, Result]:
-    """As ``of_each``, for a call that only reads: without those that do not answer, within ``leaving_out``.
+    """Call a function that only reads for each place; inside ``leaving_out``, skip failing places.
 
     Raises:
-        RocketWireError: the error of the first place that has one that is none of the connection; or of the first at all, where
-            nobody answers.
+        RocketWireError: the first error that is not a ``ChannelError``; or the error of the first
+            place, if no place responds.
     """
     left_out = _LEFT_OUT.get()
     if left_out is None:
-        return await of_each(places, call)
+        return await call_each(places, call)
     order = list(dict.fromkeys(places))
-    found, failed = await _asked([one for one in order if one not in left_out], call)
+    results, failed = await _call_all([p for p in order if p not in left_out], call)
     for place, error in failed.items():
         if isinstance(error, ChannelError):
-            left_out.setdefault(place, error)  # of several calls at once the first one tells
+            left_out.setdefault(place, error)  # concurrent calls: the first error stays
     for error in failed.values():
         if not isinstance(error, ChannelError):
             raise error
-    if order and not found:
+    if order and not results:
         raise left_out[order[0]]
-    return {place: found[place] for place in order if place in found}
+    return {place: results[place] for place in order if place in results}
 
 
-async def _asked(
+async def _call_all(
     order: list[T], call: Callable[[T], Awaitable[Result]]
 ) -> tuple[dict[T, Result], dict[T, RocketWireError]]:
-    """What a call gives for each place, and where it fails."""
-    found: dict[T, Result] = {}
+    """Call a function for each place; returns results and errors."""
+    results: dict[T, Result] = {}
     failed: dict[T, RocketWireError] = {}
-    limit = trio.CapacityLimiter(AT_ONCE)
+    limit = trio.CapacityLimiter(MAX_CONCURRENT_CALLS)
 
-    async def one(place: T) -> None:
+    async def call_place(place: T) -> None:
         async with limit:
             try:
-                found[place] = await call(place)
+                results[place] = await call(place)
             except RocketWireError as error:
                 failed[place] = error
 
     async with trio.open_nursery() as nursery:
         for place in order:
-            nursery.start_soon(one, place)
-    return found, failed
+            nursery.start_soon(call_place, place)
+    return results, failed

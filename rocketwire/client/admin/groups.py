@@ -1,6 +1,7 @@
-"""Consumer groups on brokers: configuration, what they read and may read, and whether they pull or pop.
+"""Consumer groups: configuration, subscriptions, read permission, request mode.
 
-Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscriptionGroupCommand``, ``SetConsumeModeSubCommand``.
+Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscriptionGroupCommand``,
+``SetConsumeModeSubCommand``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking, of_each, told_by_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each, read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.allocation import (
@@ -41,16 +42,16 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicList
 
 
-class Groups(Asking):
-    """Calls about consumer groups; all of them raise what ``Asking.ask`` raises.
+class Groups(AdminCalls):
+    """Requests for consumer groups; for errors see ``AdminCalls.ask``.
 
-    ``broker`` and ``cluster`` are meant as in ``Topics``.
+    For ``broker`` and ``cluster`` see ``Topics``.
     """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
     ) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
         self._topics = topics
@@ -62,14 +63,14 @@ class Groups(Asking):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Create a group, or make it what ``config`` says (code 200).
+        """Create or update a group (code 200).
 
-        Returns the addresses of the brokers that did.
+        Returns the addresses of the brokers.
 
         Java: ``createAndUpdateSubscriptionGroupConfig``.
 
         Raises:
-            BrokerError: 29 for a name that is not allowed.
+            BrokerError: 29, the name is invalid.
         """
         return await self._tell(
             broker, cluster, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, _changed(config)
@@ -101,19 +102,19 @@ class Groups(Asking):
     ) -> tuple[str, ...]:
         """Delete a group (code 207); returns the addresses.
 
-        Of a cluster the topics of its retries and dead letters go too, as mqadmin does it.  A
-        member that is connected makes its group anew with its next heartbeat.  Java:
+        With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
+        A connected member creates its group again with its next heartbeat. Java:
         ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
-            group: which.
-            broker: address of one broker.
-            cluster: in its place, all masters of a cluster.
-            clean_offset: its offsets go with it.
+            group: consumer group.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
+            clean_offset: delete its offsets too.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
         addresses = await self._clusters.targets(broker, cluster)
-        await of_each(
+        await call_each(
             addresses, lambda address: self.ask(address, Code.DELETE_SUBSCRIPTIONGROUP, header)
         )
         if cluster is not None:
@@ -122,26 +123,27 @@ class Groups(Asking):
         return addresses
 
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
-        """A group as one broker has it (code 352.
+        """Fetch the configuration of a group from a broker (code 352).
 
-        Java: ``examineSubscriptionGroupConfig``, which asks for all of them).
+        Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
 
-        A broker that creates groups by itself creates this one.
+        A broker with automatic creation of groups creates the group.
 
         Raises:
             BrokerError: 26, the broker does not have it.
         """
         header = GetSubscriptionGroupConfigRequestHeader(group=group)
-        found: SubscriptionGroupConfig
-        found = await self.body_of(address, Code.GET_SUBSCRIPTIONGROUP_CONFIG, header)
-        return found
+        body: SubscriptionGroupConfig = await self.body_of(
+            address, Code.GET_SUBSCRIPTIONGROUP_CONFIG, header
+        )
+        return body
 
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, SubscriptionGroupConfig]:
-        """Every group of a broker, by name, in pages (code 201.
+        """Fetch all groups of a broker, by name, in pages (code 201).
 
-        Java: ``getAllSubscriptionGroup``).
+        Java: ``getAllSubscriptionGroup``.
         """
 
         async def ask(start: int, version: str) -> Page[SubscriptionGroupConfig]:
@@ -155,34 +157,40 @@ class Groups(Asking):
 
         return (await all_pages(ask)).entries
 
-    # ------------------------------------------------------------------ what they read
+    # ------------------------------------------------------------------ subscriptions
 
     async def topics(self, group: str) -> tuple[str, ...]:
-        """Topics that a group reads, from all brokers of its retry topic (code 343.
+        """Fetch the topics of a group, from all brokers of its retry topic (code 343).
 
-        Java: ``queryTopicsByConsumer``).
+        Java: ``queryTopicsByConsumer``.
 
         Raises:
             TopicRouteNotFoundError: no member of the group was ever connected.
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
         places = await self._clusters.of_topic(retry_topic(group))
-        each: dict[str, TopicList | None] = await told_by_each(
+        topic_lists: dict[str, TopicList | None] = await read_from_each(
             places.values(),
             lambda address: self.body_of(address, Code.QUERY_TOPICS_BY_CONSUMER, header),
         )
-        found = (name for one in each.values() if one for name in one.topic_list or () if name)
-        return tuple(dict.fromkeys(found))
+        names = (
+            name
+            for topic_list in topic_lists.values()
+            if topic_list
+            for name in topic_list.topic_list or ()
+            if name
+        )
+        return tuple(dict.fromkeys(names))
 
     async def subscription(self, group: str, topic: str) -> SubscriptionData | None:
-        """How a group reads a topic, as the first of its brokers knows.
+        """Fetch the subscription of a group to a topic, from the first broker that has it.
 
-        None where nobody is connected.
+        None if no member is connected.
 
         Code 345; Java: ``querySubscription``.
 
         Raises:
-            TopicRouteNotFoundError: nobody has the topic.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         header = QuerySubscriptionByConsumerRequestHeader(group=group, topic=topic)
         for address in (await self._clusters.of_topic(topic)).values():
@@ -195,20 +203,21 @@ class Groups(Asking):
     async def read_forbidden(
         self, address: str, group: str, topic: str, *, readable: bool | None = None
     ) -> GroupForbidden:
-        """Allow or forbid a group to read a topic, or only look (code 353).
+        """Allow or forbid a group to read a topic, or read the setting (code 353).
 
         Java: ``updateAndGetGroupReadForbidden``.
 
         Args:
-            address: of the broker.
-            group: who.
-            topic: what.
-            readable: from now on; None to leave it as it is.
+            address: address of the broker.
+            group: consumer group.
+            topic: the topic.
+            readable: new setting; None to read it.
         """
         header = UpdateGroupForbiddenRequestHeader(group=group, topic=topic, readable=readable)
-        found: GroupForbidden
-        found = await self.body_of(address, Code.UPDATE_AND_GET_GROUP_FORBIDDEN, header)
-        return found
+        body: GroupForbidden = await self.body_of(
+            address, Code.UPDATE_AND_GET_GROUP_FORBIDDEN, header
+        )
+        return body
 
     # ------------------------------------------------------------------ pull or pop
 
@@ -222,18 +231,18 @@ class Groups(Asking):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Have a group pull or pop a topic (code 401); returns the addresses.
+        """Let a group pull or pop a topic (code 401); returns the addresses.
 
         Java: ``setMessageRequestMode``.
 
         Args:
-            group: who.
-            topic: what.
-            mode: how.
-            pop_share_queue_num: of pops, how many other members' queues each member pops too; -1
-                for all.
-            broker: address of one broker.
-            cluster: in its place, all masters of a cluster.
+            group: consumer group.
+            topic: the topic.
+            mode: pull or pop.
+            pop_share_queue_num: for pop, number of other members' queues that each member pops
+                too; -1 for all.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
         """
         body = SetMessageRequestModeRequestBody(
             consumer_group=group, topic=topic, mode=mode, pop_share_queue_num=pop_share_queue_num
@@ -243,7 +252,7 @@ class Groups(Asking):
     async def request_modes(
         self, address: str
     ) -> Mapping[str, Mapping[str, SetMessageRequestModeRequestBody]]:
-        """What was set so, by topic and group (code 402); Java's slaves ask their master for it."""
+        """Fetch the request modes by topic and group (code 402); Java's slaves use it."""
         body: MessageRequestModeSerializeWrapper | None
         body = await self.body_of(address, Code.GET_ALL_MESSAGE_REQUEST_MODE)
         return (body.message_request_mode_map if body else None) or {}
@@ -252,7 +261,7 @@ class Groups(Asking):
         self, broker: str | None, cluster: str | None, code: Code, body: object
     ) -> tuple[str, ...]:
         addresses = await self._clusters.targets(broker, cluster)
-        await of_each(addresses, lambda address: self.ask(address, code, None, body))
+        await call_each(addresses, lambda address: self.ask(address, code, None, body))
         return addresses
 
 

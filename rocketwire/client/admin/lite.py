@@ -1,11 +1,11 @@
-"""Pops and lite topics, as operators see them; lite topics are new in 5.5.0.
+"""Requests of operators for pops and lite topics, which are new in 5.5.0.
 
 Java: ``MQClientAPIImpl``, ``LiteManagerProcessor``, ``ExportPopRecordCommand``.
 """
 
 from __future__ import annotations
 
-from rocketwire.client.admin.fanout import Asking
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.lite import (
     GetBrokerLiteInfoResponseBody,
@@ -22,103 +22,106 @@ from rocketwire.messages.lite import (
 from rocketwire.messages.pop import PollingInfoRequestHeader, PollingInfoResponseHeader
 
 
-class LiteTopics(Asking):
-    """Calls about lite topics and pops, to brokers by address.
+class LiteTopics(AdminCalls):
+    """Requests for lite topics and pops, to brokers by address. For errors see ``AdminCalls.ask``.
 
-    All of them raise what ``Asking.ask`` raises.
-
-    Brokers before 5.5.0 answer 3 to those about lite topics.
+    Brokers before 5.5.0 respond 3 to requests for lite topics.
     """
 
     async def of_broker(self, address: str) -> GetBrokerLiteInfoResponseBody:
-        """Numbers about all lite topics of a broker (code 200074)."""
-        found: GetBrokerLiteInfoResponseBody
-        found = await self.body_of(address, Code.GET_BROKER_LITE_INFO)
-        return found
+        """Fetch statistics of all lite topics of a broker (code 200074)."""
+        body: GetBrokerLiteInfoResponseBody = await self.body_of(address, Code.GET_BROKER_LITE_INFO)
+        return body
 
     async def parent(self, address: str, topic: str) -> GetParentTopicInfoResponseBody:
-        """Numbers about a parent topic (code 200075).
+        """Fetch statistics of a parent topic (code 200075).
 
         Raises:
-            BrokerError: 29, it is no parent of lite topics; 17, there is no such topic.
+            BrokerError: 29, the topic has no lite topics; 17, the topic does not exist.
         """
-        found: GetParentTopicInfoResponseBody
         header = GetParentTopicInfoRequestHeader(topic=topic)
-        found = await self.body_of(address, Code.GET_PARENT_TOPIC_INFO, header)
-        return found
+        body: GetParentTopicInfoResponseBody = await self.body_of(
+            address, Code.GET_PARENT_TOPIC_INFO, header
+        )
+        return body
 
     async def topic(
         self, address: str, parent_topic: str, lite_topic: str
     ) -> GetLiteTopicInfoResponseBody:
-        """Who subscribes to a lite topic, and its offsets (code 200076).
+        """Fetch subscribers and offsets of a lite topic (code 200076).
 
-        Errors as of ``parent``.
+        For errors see ``parent``.
         """
-        found: GetLiteTopicInfoResponseBody
         header = GetLiteTopicInfoRequestHeader(parent_topic=parent_topic, lite_topic=lite_topic)
-        found = await self.body_of(address, Code.GET_LITE_TOPIC_INFO, header)
-        return found
+        body: GetLiteTopicInfoResponseBody = await self.body_of(
+            address, Code.GET_LITE_TOPIC_INFO, header
+        )
+        return body
 
     async def client_info(
         self, address: str, parent_topic: str, group: str, client_id: str, *, max_count: int = 1000
     ) -> GetLiteClientInfoResponseBody:
-        """To which lite topics a client subscribes (code 200077); errors as of ``parent``.
+        """Fetch the subscriptions of a client (code 200077); for errors see ``parent``.
 
         Args:
-            address: of the broker.
-            parent_topic: whose lite topics.
-            group: of the client.
-            client_id: whose subscriptions.
-            max_count: lite topics to name.
+            address: address of the broker.
+            parent_topic: parent of the lite topics.
+            group: consumer group.
+            client_id: client id.
+            max_count: most lite topics in the result.
         """
-        found: GetLiteClientInfoResponseBody
+        body: GetLiteClientInfoResponseBody
         header = GetLiteClientInfoRequestHeader(
             parent_topic=parent_topic, group=group, client_id=client_id, max_count=max_count
         )
-        found = await self.body_of(address, Code.GET_LITE_CLIENT_INFO, header)
-        return found
+        body = await self.body_of(address, Code.GET_LITE_CLIENT_INFO, header)
+        return body
 
     async def group(
         self, address: str, group: str, lite_topic: str | None = None, *, top_k: int = 20
     ) -> GetLiteGroupInfoResponseBody:
-        """How far a group is with its lite topics (code 200078).
+        """Fetch the consume progress of a group's lite topics (code 200078).
 
-        The ``top_k`` that are most behind are named.
+        The result has the ``top_k`` with the largest lag.
 
         Raises:
-            BrokerError: 26, there is no such group; 29, it reads no lite topics.
+            BrokerError: 26, the group does not exist; 29, it has no lite topics.
         """
-        found: GetLiteGroupInfoResponseBody
         header = GetLiteGroupInfoRequestHeader(group=group, lite_topic=lite_topic, top_k=top_k)
-        found = await self.body_of(address, Code.GET_LITE_GROUP_INFO, header)
-        return found
+        body: GetLiteGroupInfoResponseBody = await self.body_of(
+            address, Code.GET_LITE_GROUP_INFO, header
+        )
+        return body
 
     async def trigger_dispatch(
         self, address: str, group: str, client_id: str | None = None
     ) -> None:
-        """Have a broker look now for messages of a group's lite topics (code 200079), or of one client's; errors as of ``group``."""
+        """Let a broker dispatch messages of a group's or client's lite topics now (code 200079).
+
+        For errors see ``group``.
+        """
         header = TriggerLiteDispatchRequestHeader(group=group, client_id=client_id)
         await self.ask(address, Code.TRIGGER_LITE_DISPATCH, header)
 
     # ------------------------------------------------------------------ pops
 
     async def polling_num(self, address: str, group: str, topic: str, queue_id: int = -1) -> int:
-        """How many pops of a group wait at a queue, -1 for any (code 200055.
+        """Fetch the number of waiting pops of a group at a queue, -1 for any (code 200055).
 
-        Java: ``pollingInfoAsync``).
+        Java: ``pollingInfoAsync``.
 
         Raises:
-            BrokerError: 17, 26: there is no such topic, or group.
+            BrokerError: 17, the topic does not exist; 26, the group does not exist.
         """
         header = PollingInfoRequestHeader(consumer_group=group, topic=topic, queue_id=queue_id)
         answer = await self.client.brokers.call(
             address, Code.POLLING_INFO, header, within=self.within
         )
-        found: PollingInfoResponseHeader = answer.header
-        return found.polling_num or 0
+        header_fields: PollingInfoResponseHeader = answer.header
+        return header_fields.polling_num or 0
 
     async def export_pop_records(self, address: str) -> None:
-        """Have a broker write what its pop store knows back as messages (code 200056), so that an older one can take over.
+        """Let a broker write its pop store back as messages (code 200056), for an older version.
 
         Java: ``exportPopRecords``.
         """

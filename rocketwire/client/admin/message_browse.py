@@ -1,4 +1,4 @@
-"""Reading messages where they lie, without a group's offsets: one place of a queue, or all of a topic.
+"""Reads messages at their offsets, without a group's offsets: of a queue, or all of a topic.
 
 Java: ``QueryMsgByOffsetSubCommand``, ``PrintMessageSubCommand``.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import Asking, leave_out
+from rocketwire.client.admin.fanout import AdminCalls, leave_out
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.pulled_messages import ReadReport
 from rocketwire.client.consumer.queues import find_master, get_queues
@@ -29,30 +29,29 @@ TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 """Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
 
 
-class Browsing(Asking):
-    """Calls that read.
+class MessageBrowse(AdminCalls):
+    """Requests that read messages.
 
-    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
-    topics.
+    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
         self._pulls = PullCalls(client)
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at a place of a queue; None where there is none (code 11.
+        """Fetch the message at an offset of a queue; None if there is none (code 11).
 
-        Java: ``QueryMsgByOffsetSubCommand``).
+        Java: ``QueryMsgByOffsetSubCommand``.
 
         Raises:
-            BrokerNotFoundError: nobody knows the queue's broker.
+            BrokerNotFoundError: the queue's broker has no known address.
         """
-        found = await self._pull(queue, offset, None, 1)
-        return found[1][0] if found[1] and found[1][0].queue_offset == offset else None
+        messages = await self._pull(queue, offset, None, 1)
+        return messages[1][0] if messages[1] and messages[1][0].queue_offset == offset else None
 
     async def walk(
         self,
@@ -64,31 +63,33 @@ class Browsing(Asking):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11.
+        """Yield the messages of a topic, queue by queue (codes 29, 30, 31, 11).
 
-        Java: ``PrintMessageSubCommand``).
+        Java: ``PrintMessageSubCommand``.
 
-        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within
+        Close the generator (``contextlib.aclosing``) if you do not read it to its end.  Within
         ``leaving_out`` it goes on without what is left of the queues of a broker that does not
         answer.
 
         Args:
-            topic: which.
-            begin: stored not before this, milliseconds since 1970; None for the oldest.
-            end: stored before this; None for what is stored now.
-            expression: tags, as ``a || b``.
-            queue: only of this one.
-            by: as of ``Clusters.of_topic``.
+            topic: the topic.
+            begin: earliest store time, milliseconds since 1970; None for the oldest message.
+            end: store time limit, exclusive; None for the current end.
+            expression: tags, for example ``a || b``.
+            queue: only this queue.
+            by: see ``Clusters.of_topic``.
         """
         queues = await self._queues(topic, queue, by)
         silent: dict[str, ChannelError] = {}
         is_told = False
-        for one in queues:
-            address = await find_master(self.client, one)
+        for walked_queue in queues:
+            address = await find_master(self.client, walked_queue)
             if address in silent:
                 continue
             try:
-                async with aclosing(self._read(one, address, begin, end, expression)) as messages:
+                async with aclosing(
+                    self._read(walked_queue, address, begin, end, expression)
+                ) as messages:
                     async for message in messages:
                         yield message
             except ChannelError as error:
@@ -101,7 +102,7 @@ class Browsing(Asking):
     async def _queues(
         self, topic: str, queue: MessageQueue | None, by: str | None
     ) -> tuple[MessageQueue, ...]:
-        """The queues to walk through."""
+        """Return the queues to read."""
         places = await self._clusters.of_topic(topic, by=by)
         if queue is not None:
             return (queue,)
@@ -118,7 +119,7 @@ class Browsing(Asking):
         end: int | None,
         expression: str | None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of one queue; the arguments as of ``walk``."""
+        """Yield the messages of a queue; for the arguments see ``walk``."""
         brokers = self.client.brokers
         if begin is None:
             offset = await brokers.min_offset(address, queue)

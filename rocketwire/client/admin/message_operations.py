@@ -1,4 +1,4 @@
-"""What became of messages: their trace, handling them now, sending them back.
+"""Messages: traces, and requests to handle or send them again.
 
 ``message_search`` finds them.
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import join_address
-from rocketwire.client.admin.message_search import FOREVER, Finding
+from rocketwire.client.admin.message_search import FOREVER, MessageSearch
 from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
@@ -26,17 +26,16 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 
-class Messages(Finding):
-    """Calls about messages.
+class Messages(MessageSearch):
+    """Requests for messages.
 
-    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
-    topics.
+    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, consumers: Consumers, within: float
     ) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, clusters, within)
         self._consumers = consumers
 
@@ -49,21 +48,22 @@ class Messages(Finding):
         begin: int = 0,
         end: int = FOREVER,
     ) -> list[TraceContext]:
-        """Who sent a message and who handled it, as its clients recorded, in order of time (code 12).
+        """Fetch the trace of a message: its senders and consumers, in order of time (code 12).
 
-        Only of clients that trace, and a few seconds late.  Java: ``QueryMsgTraceByIdSubCommand``.
+        Only clients with enabled trace are recorded, a few seconds later. Java:
+        ``QueryMsgTraceByIdSubCommand``.
 
         Args:
-            msg_id: the sender's id.
-            trace_topic: where clients record.
-            max_num: most messages of records.
-            begin: recorded not before this, milliseconds since 1970.
-            end: recorded not after this.
+            msg_id: id of the sender.
+            trace_topic: the trace topic.
+            max_num: most trace messages.
+            begin: earliest time of a record, milliseconds since 1970.
+            end: latest time of a record.
         """
-        found = await self.by_key(trace_topic, msg_id, max_num=max_num, begin=begin, end=end)
+        messages = await self.by_key(trace_topic, msg_id, max_num=max_num, begin=begin, end=end)
         records = (
             record
-            for message in found
+            for message in messages
             for record in read_trace((message.body or b"").decode("utf-8", "replace"))
             if record.msg_id == msg_id
         )
@@ -73,14 +73,14 @@ class Messages(Finding):
     async def consume_directly(
         self, group: str, client_id: str, topic: str, msg_id: str
     ) -> ConsumeMessageDirectlyResult | None:
-        """Have one member of a group handle a message now (codes 33 or 12, 309).
+        """Let a member of a group handle a message now (codes 33 or 12, 309).
 
-        None where there is no such message.
+        None if the message does not exist.
 
         Java: ``DefaultMQAdminExt.consumeMessageDirectly``.
 
         Raises:
-            BrokerError: 206, that member is not connected; 207, it did not answer in time.
+            BrokerError: 206, the member is not connected; 207, it did not respond in time.
         """
         message = await self.by_id(topic, msg_id)
         if message is None:
@@ -98,30 +98,30 @@ class Messages(Finding):
         delay_level: int = 0,
         max_reconsume_times: int = 16,
     ) -> None:
-        """Have a group get a message again, by way of its retry topic (code 36.
+        """Send a message back, so that a group gets it again (code 36).
 
-        Java: ``consumerSendMessageBack``).
+        Java: ``consumerSendMessageBack``.
 
         Args:
-            message: which.
-            group: who.
-            delay_level: -1 for its dead letters, 0 to have the broker choose, else 1 to 18.
-            max_reconsume_times: tries before the dead letters.
+            message: the message.
+            group: consumer group.
+            delay_level: -1 for a dead letter, 0 to let the broker choose, else 1 to 18.
+            max_reconsume_times: attempts before a message becomes a dead letter.
 
         Raises:
-            BrokerError: 26, the broker does not know the group; 1, the message is gone.
+            BrokerError: 26, the broker does not have the group; 1, the message has expired.
         """
         header = build_send_back_header(group, message, delay_level, max_reconsume_times)
         address = join_address(message.store_host.ip, message.store_host.port)
         await self.ask(address, Code.CONSUMER_SEND_MSG_BACK, header)
 
     async def resume_half(self, topic: str, msg_id: str) -> bool:
-        """Have a half message checked again that was given up (code 323); whether there was one.
+        """Let a broker check an expired half message again (code 323); returns whether it exists.
 
         Java: ``resumeCheckHalfMessage``.
 
         Raises:
-            BrokerError: 1, the broker could not put it back.
+            BrokerError: 1, the broker could not store it again.
         """
         message = await self.by_id(topic, msg_id)
         if message is None:

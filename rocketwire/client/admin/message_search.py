@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import join_address
-from rocketwire.client.admin.fanout import told_by_each
-from rocketwire.client.admin.message_browse import Browsing
+from rocketwire.client.admin.fanout import read_from_each
+from rocketwire.client.admin.message_browse import MessageBrowse
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, DecodeError, MissingPackageError
@@ -30,35 +30,36 @@ if TYPE_CHECKING:
 
 INDEX_OF_KEYS: Final = "K"
 INDEX_OF_TAGS: Final = "T"
-"""Of ``QueryMessageRequestHeader.index_type``: the key is a tag (Java: ``MessageConst.INDEX_TAG_TYPE``)."""
+"""Values of ``QueryMessageRequestHeader.index_type`` (Java: ``MessageConst.INDEX_TAG_TYPE``)."""
 
 MAX_UNIQUE: Final = 32
 """Messages of one unique key; brokers give no more (Java: ``QueryMessageProcessor``)."""
 
 HOUR_MILLIS: Final = 3_600_000
-"""What entries of an index in RocksDB are sorted by."""
+"""Unit by which entries of an index in RocksDB are sorted."""
 
 FOREVER: Final = 2**63 - 1
 """A time that never comes, in milliseconds."""
 
 UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
-"""Ext field that says that the key is a unique one (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)."""
+"""Ext field: whether the key is a unique key (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)."""
 
 
-class Finding(Browsing):
-    """Calls that find messages.
+class MessageSearch(MessageBrowse):
+    """Requests that find messages.
 
-    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
-    topics.
+    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
     # ------------------------------------------------------------------ one message
 
     async def by_offset_id(self, topic: str, offset_msg_id: str) -> StoredMessage:
-        """The message of a broker's id, which says where it lies (code 33; Java: ``viewMessage``).
+        """Fetch a message by the broker's id, which is its position (code 33.
+
+        Java: ``viewMessage``).
 
         Raises:
-            DecodeError: it is no such id.
+            DecodeError: the id is invalid.
             BrokerError: 1, there is no message at that place any more.
         """
         place = decode_offset_message_id(offset_msg_id)
@@ -73,26 +74,26 @@ class Finding(Browsing):
     async def by_id(
         self, topic: str, msg_id: str, *, cluster: str | None = None
     ) -> StoredMessage | None:
-        """The message of an id, be it a broker's or a sender's; None where there is none.
+        """Find a message by its id, the broker's or the sender's; None if there is none.
 
-        Both have the same form.  Java connects to whatever address the id would be of; here only to
-        brokers that name servers know.  Java: ``DefaultMQAdminExt.viewMessage``.
+        Both have the same format. Java connects to the address in any id; this method only to
+        addresses of known brokers. Java: ``DefaultMQAdminExt.viewMessage``.
 
         Args:
-            topic: where.
+            topic: topic of the message.
             msg_id: either id.
-            cluster: as of ``by_unique_key``, for a sender's id.
+            cluster: see ``by_unique_key``, for a sender's id.
         """
         stored = await self._of_broker(topic, msg_id)
         if stored is not None:
             return stored
-        found = await self.by_unique_key(topic, msg_id, cluster=cluster)
-        return found[0] if found else None
+        messages = await self.by_unique_key(topic, msg_id, cluster=cluster)
+        return messages[0] if messages else None
 
     async def _of_broker(self, topic: str, msg_id: str) -> StoredMessage | None:
-        """The message of an id, if that is a broker's.
+        """Find a message by its id, if that is a broker's id.
 
-        None where it is none, or its broker does not tell.
+        None if it is not, or if its broker does not respond.
         """
 
         async def ask(_: str) -> StoredMessage:
@@ -103,10 +104,10 @@ class Finding(Browsing):
             ports = {address.rpartition(":")[2] for address in await self._clusters.replicas()}
             if str(place.port) not in ports:
                 return None
-            (found,) = (await told_by_each((join_address(place.ip, place.port),), ask)).values()
+            (message,) = (await read_from_each((join_address(place.ip, place.port),), ask)).values()
         except (DecodeError, BrokerError, ChannelError):
             return None  # then it is a sender's
-        return found
+        return message
 
     async def by_unique_key(
         self,
@@ -117,25 +118,25 @@ class Finding(Browsing):
         end: int = FOREVER,
         cluster: str | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """The messages of a sender's id, several after retries of a send (code 12.
+        """Find messages by the sender's id; a retried send may have several (code 12).
 
-        Java: ``queryMessageByUniqKey``).
+        Java: ``queryMessageByUniqKey``.
 
-        Java looks three days back unless told otherwise.
+        Java searches the last three days by default.
 
         Args:
-            topic: where.
+            topic: topic of the message.
             msg_id: the id.
-            begin: stored not before this, milliseconds since 1970.
-            end: stored not after this.
+            begin: earliest store time, milliseconds since 1970.
+            end: latest store time.
             cluster: only on brokers of this one; of a lite topic's queue (``%LMQ%...``) the parent
                 topic, mqadmin's ``-c``.
         """
         header = QueryMessageRequestHeader(
             topic=topic, key=msg_id, max_num=MAX_UNIQUE, begin_timestamp=begin, end_timestamp=end
         )
-        found = await self._query(header, cluster, unique=True)
-        return tuple(message for message in found if message.msg_id == msg_id)
+        messages = await self._query(header, cluster, unique=True)
+        return tuple(message for message in messages if message.msg_id == msg_id)
 
     async def by_key(
         self,
@@ -148,21 +149,22 @@ class Finding(Browsing):
         cluster: str | None = None,
         last_key: str | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """The messages of a key that their sender gave them (code 12; Java: ``queryMessage``).
+        """Find messages by a key of the sender (code 12; Java: ``queryMessage``).
 
-        Arguments as of ``by_unique_key``.
+        For the arguments see ``by_unique_key``.
 
         Args:
-            topic: where.
+            topic: topic of the message.
             key: one of a message's keys.
             max_num: most messages of each broker.
-            begin: as above.
-            end: as above.
-            cluster: as above.
-            last_key: go on behind this entry of an index in RocksDB (``index_key``; since 5.5.0).
+            begin: earliest store time, milliseconds since 1970.
+            end: latest store time.
+            cluster: see ``by_unique_key``.
+            last_key: continue after this entry of an index in RocksDB (``index_key``; since 5.5.0).
         """
         header = QueryMessageRequestHeader(
-            topic=topic, key=key, max_num=max_num, begin_timestamp=begin, end_timestamp=end, last_key=last_key
+            topic=topic, key=key, max_num=max_num, begin_timestamp=begin, end_timestamp=end,
+            last_key=last_key,
         )  # fmt: skip
         return await self._indexed(header, cluster, lambda message: key in _keys(message))
 
@@ -177,9 +179,9 @@ class Finding(Browsing):
         cluster: str | None = None,
         last_key: str | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """The messages of a tag, from brokers that index them (code 12, since 5.5.0.
+        """Find messages by a tag, from brokers that index tags (code 12, since 5.5.0).
 
-        Java: ``queryMessage``); as ``by_key``.
+        Java: ``queryMessage``.; as ``by_key``.
         """
         header = QueryMessageRequestHeader(
             topic=topic, key=tag, max_num=max_num, begin_timestamp=begin, end_timestamp=end,
@@ -193,11 +195,15 @@ class Finding(Browsing):
         cluster: str | None,
         holds: Callable[[StoredMessage], bool],
     ) -> tuple[StoredMessage, ...]:
-        """The messages that are meant: brokers compare hash codes only."""
-        found = await self._query(header, cluster, unique=False)
+        """Query messages, and compare keys exactly: brokers compare hash codes only."""
+        messages = await self._query(header, cluster, unique=False)
         topic = header.topic or ""
-        own = has_own_route(topic)  # messages of a lite topic are its parent's
-        return tuple(one for one in found if (one.topic == topic or not own) and holds(one))
+        is_routed = has_own_route(topic)  # messages of a lite topic are its parent's
+        return tuple(
+            message
+            for message in messages
+            if (message.topic == topic or not is_routed) and holds(message)
+        )
 
     async def _query(
         self, header: QueryMessageRequestHeader, cluster: str | None, *, unique: bool
@@ -206,7 +212,7 @@ class Finding(Browsing):
         addresses = list((await self._clusters.of_topic(topic, by=cluster)).values())
         if cluster is not None and has_own_route(topic):
             of_cluster = await self._clusters.replicas(cluster)
-            addresses = [one for one in addresses if one in of_cluster]
+            addresses = [a for a in addresses if a in of_cluster]
         elif cluster is not None and topic.startswith(LMQ_PREFIX):
             header = replace(header, topic=cluster)
         fields = {**encode_header(header), UNIQUE_KEY_QUERY: str(unique).lower()}
@@ -218,8 +224,8 @@ class Finding(Browsing):
             )
             return _messages_of(answer.command.body)
 
-        each = await told_by_each(addresses, ask)
-        return [message for messages in each.values() for message in messages]
+        messages_by_address = await read_from_each(addresses, ask)
+        return [message for messages in messages_by_address.values() for message in messages]
 
 
 def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
@@ -240,18 +246,18 @@ def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
     return (*messages, *decode_stored_messages(read.rest, decompress=False))
 
 
-def index_key(message: StoredMessage, kind: str, key: str) -> str:
-    """What a broker that indexes in RocksDB calls a message's entry.
+def index_key(message: StoredMessage, index_type: str, key: str) -> str:
+    """Return the name of a message's entry in an index in RocksDB.
 
     ``last_key`` of the next query (Java: ``QueryMsgByKeySubCommand``).
 
     Args:
-        message: which.
+        message: the message.
         kind: ``K`` for a key, ``T`` for a tag.
         key: the key or tag that was asked for.
     """
     hour = message.store_timestamp - message.store_timestamp % HOUR_MILLIS
-    return f"{hour}@{message.topic}@{kind}@{key}@{message.msg_id}@{message.commit_log_offset}"
+    return f"{hour}@{message.topic}@{index_type}@{key}@{message.msg_id}@{message.commit_log_offset}"
 
 
 def _keys(message: StoredMessage) -> list[str]:

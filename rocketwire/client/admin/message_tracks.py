@@ -1,4 +1,4 @@
-"""Which groups have handled a message, as far as their offsets tell.
+"""Which groups have handled a message, according to their offsets.
 
 Java: ``DefaultMQAdminExtImpl.messageTrackDetail``, ``TrackType``.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TrackType(StrEnum):
-    """What became of a message in one group (Java: ``TrackType``)."""
+    """State of a message in a group (Java: ``TrackType``)."""
 
     CONSUMED = "CONSUMED"
     CONSUMED_BUT_FILTERED = "CONSUMED_BUT_FILTERED"
@@ -37,12 +37,12 @@ class TrackType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageTrack:
-    """One group and a message (Java: ``MessageTrack``).
+    """State of a message in a group (Java: ``MessageTrack``).
 
     Attributes:
         consumer_group: the group.
-        track_type: what became of the message there.
-        exception_desc: why that is not known; None where it is.
+        track_type: state of the message.
+        exception_desc: why the state is unknown; None if it is known.
     """
 
     consumer_group: str
@@ -51,14 +51,14 @@ class MessageTrack:
 
 
 async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:
-    """What became of a message in every group that reads its topic (codes 300, 203, 208.
+    """Return the state of a message in every group that reads its topic (codes 300, 203, 208).
 
-    Java: ``messageTrackDetail``).
+    Java: ``messageTrackDetail``.
 
     Raises:
-        TopicRouteNotFoundError: nobody has the message's topic.
-        RocketWireError: its groups could not be asked for; what fails of one group is told in its
-            track.
+        TopicRouteNotFoundError: no broker has the message's topic.
+        RocketWireError: the groups could not be fetched; an error of one group is in its track.
+
     """
     tracks: list[MessageTrack] = []
     for group in await admin.topics.consumer_groups(message.topic):
@@ -67,8 +67,8 @@ async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTr
             tracks.append(MessageTrack(group, await _track_type(admin, message, group, connection)))
         except BrokerError as error:
             offline = error.code == ResponseCode.CONSUMER_NOT_ONLINE
-            kind = TrackType.NOT_ONLINE if offline else TrackType.UNKNOWN
-            tracks.append(MessageTrack(group, kind, str(error)))
+            track_type = TrackType.NOT_ONLINE if offline else TrackType.UNKNOWN
+            tracks.append(MessageTrack(group, track_type, str(error)))
         except RocketWireError as error:
             tracks.append(MessageTrack(group, TrackType.UNKNOWN, str(error)))
     return tracks
@@ -94,7 +94,7 @@ async def _track_type(
 
 
 async def _is_consumed(admin: Admin, message: StoredMessage, group: str) -> bool:
-    """Whether the group's offset in the message's queue is beyond it."""
+    """Return whether the group's offset in the queue is after the message."""
     stats = await admin.consumers.stats(group, message.topic)
     table = (await admin.clusters.info()).broker_addr_table or {}
     stored_at = str(message.store_host)

@@ -1,4 +1,4 @@
-"""Moving groups in their topics: back, on, to a time or to an offset.
+"""Resets of consume offsets: to a time, to an offset, or to the end.
 
 Java: ``DefaultMQAdminExtImpl``, ``ResetOffsetByTimeCommand``, ``SkipAccumulationSubCommand``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import Asking, of_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
@@ -23,20 +23,19 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
 
 NOW: Final = -1
-"""Time of a reset that skips everything stored so far."""
+"""Time of a reset that skips all stored messages."""
 
 
-class Resets(Asking):
-    """Calls that move groups.
+class OffsetResets(AdminCalls):
+    """Requests that reset offsets of groups.
 
-    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
-    topics.
+    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
     ) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
         self._topics = topics
@@ -44,41 +43,47 @@ class Resets(Asking):
     async def reset_by_time(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Set the offsets of a group to a time (code 222); returns where each queue is now.
+        """Set the offsets of a group to a time (code 222); returns the offset of each queue.
 
-        A broker that keeps resets by itself (``useServerSideResetOffset``, the default since 5.0)
-        needs no member to be connected and tells members with their next pull; others pass it on to
-        the members, and then somebody has to be there. Java: ``resetOffsetByTimestamp``.
+        A broker with server-side resets (``useServerSideResetOffset``, the default since 5.0)
+        needs no connected member and passes the reset to members with their next pull; others send
+        it to the members, and need one. Java: ``resetOffsetByTimestamp``.
 
         Args:
-            group: whose.
-            topic: which.
+            group: consumer group.
+            topic: the topic.
             timestamp: milliseconds since 1970, or ``NOW``.
-            force: also where that moves a queue on rather than back.
-            by: as of ``Clusters.of_topic``.
+            force: also move offsets forward.
+            by: see ``Clusters.of_topic``.
 
         Raises:
-            BrokerError: 206, nobody of the group is connected; 1 or 24, the broker does not know
+            BrokerError: 206, no member is connected; 1 or 24, the broker does not have
                 the group.
         """
         header = ResetOffsetRequestHeader(
             group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
         )
         places = await self._clusters.of_topic(topic, by=by)
-        each = await of_each(places.values(), lambda address: self._reset(address, header))
-        return {queue: offset for one in each.values() for queue, offset in one.items()}
+        offsets_by_address = await call_each(
+            places.values(), lambda address: self._reset(address, header)
+        )
+        return {
+            queue: offset
+            for offsets in offsets_by_address.values()
+            for queue, offset in offsets.items()
+        }
 
     async def reset_queue(
         self, address: str, group: str, queue: MessageQueue, offset: int
     ) -> dict[MessageQueue, int]:
         """Set the offset of a group in one queue (codes 15 and 222).
 
-        Returns what the broker says of it.
+        Returns the broker's offsets.
 
         Java: ``resetOffsetByQueueId``.
 
         Raises:
-            BrokerError: as of ``reset_by_time``; 1 for an offset that the queue does not have.
+            BrokerError: see ``reset_by_time``; 1, the offset is out of range.
         """
         await self.client.brokers.update_consumer_offset(address, group, queue, offset)
         header = ResetOffsetRequestHeader(
@@ -101,32 +106,32 @@ class Resets(Asking):
     async def reset_by_time_old(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> list[RollbackStats]:
-        """Commit the offsets of a time for a group that is not connected (codes 208, 202, 29 or 30, and 15).
+        """Commit the offsets of a time for a disconnected group (codes 208, 202, 29 or 30, and 15).
 
-        Members that are connected commit theirs over it.  Java: ``resetOffsetByTimestampOld``.
+        Connected members overwrite them. Java: ``resetOffsetByTimestampOld``.
 
         Args:
-            group: whose.
-            topic: which.
+            group: consumer group.
+            topic: the topic.
             timestamp: milliseconds since 1970, or ``NOW``.
-            force: also where that moves a queue on rather than back.
-            by: as of ``Clusters.of_topic``.
+            force: also move offsets forward.
+            by: see ``Clusters.of_topic``.
 
         Raises:
-            BrokerError: 26, a broker does not know the group.
+            BrokerError: 26, a broker does not have the group.
         """
-        found: list[RollbackStats] = []
+        stats: list[RollbackStats] = []
         for name, address in (await self._clusters.of_topic(topic, by=by)).items():
             for queue, wrapper in (await self._standing(address, group, topic, name)).items():
-                found.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
-        return found
+                stats.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
+        return stats
 
     async def _standing(
         self, address: str, group: str, topic: str, broker_name: str
     ) -> Mapping[MessageQueue, OffsetWrapper]:
-        """Where a group is on one broker.
+        """Return the offsets of a group on a broker.
 
-        At the beginning of every queue where it has never been.
+        Without offsets, those of the oldest messages.
         """
         header = GetConsumeStatsRequestHeader(consumer_group=group)
         try:
@@ -140,8 +145,10 @@ class Resets(Asking):
             return table
         offsets = (await self._topics.stats_of(address, topic)).offset_table or {}
         return {
-            queue: OffsetWrapper(broker_offset=one.max_offset, consumer_offset=one.min_offset)
-            for queue, one in sorted(offsets.items(), key=lambda item: item[0].queue_id)
+            queue: OffsetWrapper(
+                broker_offset=topic_offset.max_offset, consumer_offset=topic_offset.min_offset
+            )
+            for queue, topic_offset in sorted(offsets.items(), key=lambda item: item[0].queue_id)
             if queue.broker_name == broker_name
         }
 
@@ -174,12 +181,12 @@ class Resets(Asking):
     async def move(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Set the offsets of a group to a time, whether somebody is connected or not.
+        """Set the offsets of a group to a time, with or without connected members.
 
-        Returns where each queue is now.
+        Returns the offset of each queue.
 
-        As ``reset_by_time``, and as ``reset_by_time_old`` where a broker without resets of its own
-        knows no member; errors and arguments as there.  Java: ``ResetOffsetByTimeCommand``.
+        Uses ``reset_by_time``, or ``reset_by_time_old`` if a broker without server-side resets has
+        no member; see there for arguments and errors. Java: ``ResetOffsetByTimeCommand``.
         """
         try:
             return await self.reset_by_time(group, topic, timestamp, force=force, by=by)
@@ -188,16 +195,13 @@ class Resets(Asking):
                 raise
         return {
             MessageQueue(
-                broker_name=one.broker_name, queue_id=one.queue_id, topic=topic
-            ): one.rollback_offset
-            for one in await self.reset_by_time_old(group, topic, timestamp, force=force, by=by)
+                broker_name=stats.broker_name, queue_id=stats.queue_id, topic=topic
+            ): stats.rollback_offset
+            for stats in await self.reset_by_time_old(group, topic, timestamp, force=force, by=by)
         }
 
     async def skip_accumulated(
         self, group: str, topic: str, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Have a group go on with what comes from now on, as ``move``.
-
-        Java: ``SkipAccumulationSubCommand``.
-        """
+        """Skip all stored messages; see ``move``. Java: ``SkipAccumulationSubCommand``."""
         return await self.move(group, topic, NOW, force=force, by=by)

@@ -1,4 +1,4 @@
-"""Offsets of queues and of groups: looking, and copying them; moving them is in ``offset_resets``.
+"""Offsets of queues and groups: read and copy; ``offset_resets`` resets them.
 
 Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
-from rocketwire.client.admin.offset_resets import Resets
+from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.client.admin.offset_resets import OffsetResets
 from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 class QueueOffsets(NamedTuple):
-    """The ends of a queue.
+    """The range of offsets of a queue.
 
     Attributes:
-        min_offset: of its oldest message.
-        max_offset: that its next message will have.
-        earliest_store_time: when its oldest message was stored, in milliseconds; -1 where it has
-            none.
+        min_offset: offset of the oldest message.
+        max_offset: offset of the next message.
+        earliest_store_time: store time of the oldest message in milliseconds; -1 if the queue is
+            empty.
     """
 
     min_offset: int
@@ -43,11 +43,10 @@ class QueueOffsets(NamedTuple):
     earliest_store_time: int
 
 
-class Offsets(Resets):
+class Offsets(OffsetResets):
     """Calls about offsets.
 
-    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
-    topics.
+    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
     # ------------------------------------------------------------------ copying
@@ -55,17 +54,17 @@ class Offsets(Resets):
     async def clone(
         self, source: str, target: str, topic: str | None = None, *, offline: bool = False
     ) -> tuple[str, ...]:
-        """Give one group the offsets of another, by the brokers (codes 314, 43).
+        """Let brokers copy the offsets of a group to another (codes 314, 43).
 
         Returns the addresses that did.
 
-        Java: ``cloneGroupOffset``, which without a topic has brokers do nothing; here they are told
+        Java: ``cloneGroupOffset``, which does nothing without a topic; here the brokers get
         every topic.
 
         Args:
-            source: from whom.
-            target: to whom.
-            topic: only of this one; None for all that the source has offsets of.
+            source: group to copy from.
+            target: group to copy to.
+            topic: only this topic; None for all that the source has offsets of.
             offline: also of topics that connected members of the source do not subscribe to.
 
         Raises:
@@ -73,23 +72,23 @@ class Offsets(Resets):
         """
         places = await self._clusters.of_topic(retry_topic(source))
 
-        async def tell(address: str) -> None:
+        async def clone(address: str) -> None:
             for name in [topic] if topic else await self._topics_of(address, source):
                 header = CloneGroupOffsetRequestHeader(
                     src_group=source, dest_group=target, topic=name, offline=offline
                 )
                 await self.ask(address, Code.CLONE_GROUP_OFFSET, header)
 
-        await of_each(places.values(), tell)
+        await call_each(places.values(), clone)
         return tuple(places.values())
 
     async def _topics_of(self, address: str, group: str) -> list[str]:
         """Topics that a broker has offsets of a group for."""
         keys = (key.rpartition("@") for key in await self.all_of_broker(address))
-        return [topic for topic, _, one in keys if one == group]
+        return [topic for topic, _, key_group in keys if key_group == group]
 
     async def copy(self, source: str, target: str, topic: str) -> dict[MessageQueue, int]:
-        """Give one group the offsets of another in a topic, queue by queue (codes 208, 15).
+        """Copy the offsets of a group in a topic to another group, queue by queue (codes 208, 15).
 
         Returns them.
 
@@ -97,7 +96,7 @@ class Offsets(Resets):
         ``CloneGroupOffsetCommand``, which takes every topic of the source.
 
         Raises:
-            BrokerError: 26, the broker does not know the target; 206 or 1, nor the source.
+            BrokerError: 26, the broker does not have the target; 206 or 1, nor the source.
         """
         header = GetConsumeStatsRequestHeader(consumer_group=source, topic=topic)
         copied: dict[MessageQueue, int] = {}
@@ -110,12 +109,12 @@ class Offsets(Resets):
                     copied[queue] = offset
         return copied
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ queries
 
     async def of_queues(self, topic: str) -> dict[MessageQueue, QueueOffsets]:
-        """The ends of every queue of a topic (codes 30, 31, 32.
+        """Fetch the range of offsets of every queue of a topic (codes 30, 31, 32).
 
-        Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``).
+        Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``.
         """
         await self._clusters.route(topic)
 
@@ -128,22 +127,22 @@ class Offsets(Resets):
                 await brokers.earliest_store_time(address, queue),
             )
 
-        return await told_by_each(await get_queues(self.client, topic), ask)
+        return await read_from_each(await get_queues(self.client, topic), ask)
 
     async def of_members(
         self, group: str, topic: str, client_id: str | None = None
     ) -> Mapping[str, Mapping[MessageQueue, int]]:
-        """Offsets that the members of a group have in memory, by client id (code 223.
+        """Fetch the offsets in the members' memory, by client id (code 223).
 
-        Java: ``getConsumeStatus``).
+        Java: ``getConsumeStatus``.
 
         Args:
-            group: whose.
-            topic: which.
+            group: consumer group.
+            topic: the topic.
             client_id: of one member only.
 
         Raises:
-            BrokerError: 206, nobody is connected; 1, a member is too old.
+            BrokerError: 206, no member is connected; 1, a member is too old.
         """
         header = GetConsumerStatusRequestHeader(topic=topic, group=group, client_addr=client_id)
         for address in (await self._clusters.of_topic(topic)).values():
@@ -153,21 +152,22 @@ class Offsets(Resets):
         return {}
 
     async def corrections(self, address: str, topic: str, compare_group: str) -> Mapping[int, int]:
-        """By queue id, the lowest offset that any group has in a topic (code 308.
+        """Fetch the lowest offset of any group in a topic, by queue id (code 308).
 
-        Java: ``queryCorrectionOffset``).
+        Java: ``queryCorrectionOffset``.
 
         Groups to be left out cannot be named here: a broker (5.5.0) forgets every offset of those
         that are.
 
         Args:
-            address: of the broker.
-            topic: which.
-            compare_group: where its own offset is lower still, before the oldest message, 2^63-1 is
-                told.
+            address: address of the broker.
+            topic: the topic.
+            compare_group: where its own offset is lower still, before the oldest message, the
+                result is 2^63-1.
+
 
         Raises:
-            BrokerError: 1, in a queue of ``compare_group`` nobody has an offset of a message that
+            BrokerError: 1, in a queue of ``compare_group`` no group has an offset of a message that
                 is still there.
         """
         header = QueryCorrectionOffsetHeader(topic=topic, compare_group=compare_group)
@@ -176,16 +176,16 @@ class Offsets(Resets):
         return (body.correction_offsets if body else None) or {}
 
     async def all_of_broker(self, address: str) -> Mapping[str, Mapping[int, int]]:
-        """Every offset of every group, by ``topic@group`` and queue id (code 43).
+        """Fetch all offsets of all groups, by ``topic@group`` and queue id (code 43).
 
-        Java's slaves ask their master for it.
+        Java's slaves use it.
         """
         body: ConsumerOffsetSerializeWrapper | None
         body = await self.body_of(address, Code.GET_ALL_CONSUMER_OFFSET)
         return (body.offset_table if body else None) or {}
 
     async def delays(self, address: str) -> Mapping[int, int]:
-        """How far each delay level has been delivered (code 45); as ``all_of_broker``."""
+        """Fetch the delivered offset of each delay level (code 45); see ``all_of_broker``."""
         body: DelayOffsetSerializeWrapper | None
         body = await self.body_of(address, Code.GET_ALL_DELAY_OFFSET)
         return (body.offset_table if body else None) or {}

@@ -1,8 +1,7 @@
-"""Everything of a broker that comes in pages: its topics (code 21) and its groups (code 201).
+"""Fetches lists in pages: the topics (code 21) and groups (code 201) of a broker.
 
-Rules of this file: a broker that changes while it is read is read again from its first page, and
-after ``MAX_RESTARTS`` of that what was read last is given.  Brokers before 5.3.2 give all at once
-and say no total.
+If the configuration changes meanwhile, all pages are fetched again, at most ``MAX_RESTARTS`` times.
+Brokers before 5.3.2 return everything at once, without a total.
 
 Java: ``MQClientAPIImpl.getAllTopicConfig``, ``getAllSubscriptionGroup``, whose loops can miss the
 last entry.
@@ -22,22 +21,22 @@ if TYPE_CHECKING:
 PAGE_SIZE: Final = 2000
 """Entries of one page (Java: ``ClientConfig.maxPageSizeInGetMetadata``).
 
-A broker may give fewer.
+A broker may return fewer.
 """
 
 MAX_RESTARTS: Final = 10
-"""A broker that changes all the time is not read for ever."""
+"""Limit for a broker whose configuration changes all the time."""
 
 Entry = TypeVar("Entry")
 
 
 class Page(NamedTuple, Generic[Entry]):
-    """One page.
+    """A page.
 
     Attributes:
-        entries: by name.
-        total: how many there are in all; None from brokers that give all at once.
-        version: of the configuration the page is from.
+        entries: entries by name.
+        total: number of all entries; None from brokers that return everything at once.
+        version: version of the configuration.
     """
 
     entries: Mapping[str, Entry]
@@ -46,11 +45,10 @@ class Page(NamedTuple, Generic[Entry]):
 
 
 async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[Entry]:
-    """All pages as one.
+    """Fetch all pages, and return them as one.
 
     Args:
-        ask: gives the page that begins at a number, of the version whose JSON is given; both come
-            from the pages before.
+        ask: fetches the page at an index, for the version (as JSON) of the previous pages.
     """
     page: Page[Entry] = await ask(0, "")
     entries, version, restarts = dict(page.entries), page.version, 0
@@ -61,6 +59,6 @@ async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[E
             entries, version = {}, page.version
             page = Page({}, page.total, version)
         elif not page.entries:
-            break  # fewer than it says; asking again would not help
+            break  # fewer than the total; another request would not help
         entries.update(page.entries)
     return Page(entries, page.total, version)

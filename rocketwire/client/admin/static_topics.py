@@ -1,7 +1,7 @@
-"""Static topics: creating them, adding queues, moving queues between brokers.
+"""Static topics: create, add queues, move queues between brokers.
 
-Rules of this file: what to do is planned by ``rocketwire.policy.static_topics``; here brokers are
-asked what they know and told what is planned, in the order that loses no message.
+``rocketwire.policy.static_topics`` plans the changes; this module reads the state of the brokers
+and sends them the plan in the order that loses no message.
 
 Java: ``MQAdminUtils``, ``UpdateStaticTopicSubCommand``, ``RemappingStaticTopicSubCommand``.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import Asking, told_by_each
+from rocketwire.client.admin.fanout import AdminCalls, read_from_each
 from rocketwire.client.admin.topics import create_header
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
@@ -44,25 +44,24 @@ _NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_S
 """Answers of brokers that have no part in a static topic; those before 5.0 know no such thing."""
 
 
-class StaticTopics(Asking):
-    """Calls about static topics; all of them raise what ``Asking.ask`` raises.
+class StaticTopics(AdminCalls):
+    """Requests for static topics; for errors see ``AdminCalls.ask``.
 
-    A change goes to several brokers; where one of them fails in the middle, the same call makes it
-    good.
+    A change goes to several brokers; if one of them fails, repeat the call.
     """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
     ) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
         self._topics = topics
 
     async def configs(self, topic: str) -> dict[str, TopicConfigAndQueueMapping]:
-        """What each broker knows of a topic, by broker name (codes 106, 351.
+        """Fetch each broker's configuration of a topic, by broker name (codes 106, 351).
 
-        Java: ``examineTopicConfigAll``).
+        Java: ``examineTopicConfigAll``.
         """
 
         async def ask(address: str) -> TopicConfigAndQueueMapping | None:
@@ -74,26 +73,26 @@ class StaticTopics(Asking):
                 return None
 
         masters = await self._masters()
-        each = await told_by_each(masters.values(), ask)
-        found = {name: each.get(address) for name, address in masters.items()}
-        return {name: config for name, config in found.items() if config is not None}
+        configs_by_address = await read_from_each(masters.values(), ask)
+        configs = {name: configs_by_address.get(address) for name, address in masters.items()}
+        return {name: config for name, config in configs.items() if config is not None}
 
     async def create_or_update(
         self, topic: str, queue_nums: int, brokers: Collection[str], *, force: bool = False
     ) -> TopicRemappingDetailWrapper:
         """Create a static topic, or give it more logical queues (codes 106, 351, 513).
 
-        Returns what was told.
+        Returns the executed plan.
 
         Args:
-            topic: its name.
-            queue_nums: logical queues in all; there cannot be fewer than there are.
-            brokers: names of the brokers to have them.
-            force: tell brokers also what they think is old.
+            topic: the topic.
+            queue_nums: number of logical queues; cannot become smaller.
+            brokers: names of the brokers for the queues.
+            force: send changes that brokers consider outdated too.
 
         Raises:
-            LocalProtocolError: it has that many queues already, is no static topic, or brokers
-                disagree about it.
+            LocalProtocolError: the topic already has that number of queues, is not static, or
+                brokers disagree about it.
             BrokerNotFoundError: a broker has no master.
         """
         configs = await self.configs(topic)
@@ -105,15 +104,15 @@ class StaticTopics(Asking):
     ) -> TopicRemappingDetailWrapper:
         """Move logical queues so that these brokers share them (codes 106, 351, 202, 513).
 
-        Returns what was told.
+        Returns the executed plan.
 
         Args:
             topic: a static topic.
-            brokers: names of the brokers to have its queues.
-            force: tell brokers also what they think is old.
+            brokers: names of the brokers for its queues.
+            force: send changes that brokers consider outdated too.
 
         Raises:
-            LocalProtocolError: as of ``create_or_update``.
+            LocalProtocolError: see ``create_or_update``.
             BrokerNotFoundError: a broker has no master.
         """
         plan = plan_remapping(topic, brokers, await self.configs(topic), now_ms=now_millis())
@@ -122,14 +121,14 @@ class StaticTopics(Asking):
     async def carry_out(
         self, plan: TopicRemappingDetailWrapper, *, force: bool = False
     ) -> TopicRemappingDetailWrapper:
-        """Tell brokers a plan that was made before (codes 106, 202, 513); returns what was told.
+        """Execute a plan (codes 106, 202, 513); returns the executed plan.
 
-        New leaders first, so that they can be written to; then the old ones, which take no more;
-        then the new ones learn at which logical offset they begin; then everybody else.
+        New leaders get it first, so that they accept writes; then the old ones, which stop
+        accepting them; then the new ones get their first logical offset; then all others.
 
         Args:
-            plan: what is meant to be.
-            force: tell brokers also what they think is old.
+            plan: the plan.
+            force: send changes that brokers consider outdated too.
 
         Raises:
             BrokerNotFoundError: a broker has no master.
@@ -142,11 +141,16 @@ class StaticTopics(Asking):
         ends: dict[MessageQueue, int] = {}
         for broker in map_out:
             stats = await self._topics.stats_of(masters[broker], plan.topic or "")
-            ends |= {queue: one.max_offset for queue, one in (stats.offset_table or {}).items()}
+            ends |= {
+                queue: topic_offset.max_offset
+                for queue, topic_offset in (stats.offset_table or {}).items()
+            }
         plan = with_logic_offsets(plan, ends)
         await self.tell(plan, map_in, force=force)
-        others = [name for name in plan.broker_config_map or {} if name not in (*map_in, *map_out)]
-        await self.tell(plan, others, force=force)
+        remaining = [
+            name for name in plan.broker_config_map or {} if name not in (*map_in, *map_out)
+        ]
+        await self.tell(plan, remaining, force=force)
         return plan
 
     async def tell(
@@ -156,15 +160,15 @@ class StaticTopics(Asking):
         *,
         force: bool = False,
     ) -> None:
-        """Tell brokers their part of a plan (code 513; Java: ``createStaticTopic``).
+        """Send brokers their part of a plan (code 513; Java: ``createStaticTopic``).
 
         Args:
-            plan: what is meant to be.
+            plan: the plan.
             brokers: names; None for all of the plan.
-            force: also what they think is old.
+            force: send changes that brokers consider outdated too.
 
         Raises:
-            BrokerNotFoundError: one of them has no master; nobody is told.
+            BrokerNotFoundError: a broker has no master; nothing is sent.
         """
         parts = plan.broker_config_map or {}
         masters = await self._masters()
@@ -180,9 +184,9 @@ class StaticTopics(Asking):
             )
 
     async def stats(self, topic: str) -> dict[MessageQueue, TopicOffset]:
-        """Offsets of the logical queues of a static topic (codes 105, 351, 202.
+        """Fetch the offsets of the logical queues of a static topic (codes 105, 351, 202).
 
-        Java: ``examineTopicStats``).
+        Java: ``examineTopicStats``.
         """
         physical = (await self._topics.stats(topic)).offset_table or {}
         return logical_offsets(topic, await self.configs(topic), physical)
@@ -196,7 +200,7 @@ class StaticTopics(Asking):
         }
 
     async def _neighbours(self, plan: TopicRemappingDetailWrapper) -> list[str]:
-        """Every broker of the clusters that the brokers of a plan belong to."""
+        """Return all brokers of the clusters in a plan."""
         table = (await self._clusters.info()).cluster_addr_table or {}
         meant = set(plan.broker_config_map or {})
         return [

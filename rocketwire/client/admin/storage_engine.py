@@ -1,4 +1,4 @@
-"""How a broker stores: the engine of timed messages, and queues and configuration in RocksDB.
+"""Storage of a broker: engine of timed messages, queues and configuration in RocksDB.
 
 Java: ``SwitchTimerEngineSubCommand``, ``CheckRocksdbCqWriteProgressCommand``,
 ``RocksDBConfigToJsonCommand``.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import Asking
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.brokers import (
     CheckRocksdbCqWriteProgressRequestHeader,
@@ -25,69 +25,65 @@ TIMER_ENGINE_TYPE: Final = "E_T"
 
 
 class TimerEngine(StrEnum):
-    """What keeps messages until their time comes (Java: ``MessageConst.TIMER_ENGINE_*``)."""
+    """Store of timed messages (Java: ``MessageConst.TIMER_ENGINE_*``)."""
 
     ROCKSDB_TIMELINE = "R"
     FILE_TIME_WHEEL = "F"
 
 
 class RocksDBConfig(StrEnum):
-    """What a broker may keep in RocksDB (Java: ``ExportRocksDBConfigToJsonRequestHeader.ConfigType``)."""
+    """Kind of configuration in RocksDB (Java: ``ExportRocksDBConfigToJsonRequestHeader``)."""
 
     TOPICS = "topics"
     SUBSCRIPTION_GROUPS = "subscriptionGroups"
     CONSUMER_OFFSETS = "consumerOffsets"
 
 
-class Stores(Asking):
-    """Calls about the store of a broker, by address.
-
-    All of them raise what ``Asking.ask`` raises.
-    """
+class Stores(AdminCalls):
+    """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
 
     async def switch_timer_engine(self, address: str, engine: TimerEngine) -> None:
-        """Have a broker keep timed messages elsewhere from now on (code 5001, since 5.5.0.
-
-        Java: ``switchTimerEngine``).
+        """Switch the store of timed messages (code 5001, since 5.5.0). Java: ``switchTimerEngine``.
 
         Raises:
-            BrokerError: 29, the broker keeps no timed messages (``timerWheelEnable``), or was
-                started without RocksDB for them (``timerRocksDBEnable``); 1, it could not; 3, it is
-                older.
+            BrokerError: 29, the broker has no timed messages (``timerWheelEnable``), or was
+                started without RocksDB for them (``timerRocksDBEnable``); 1, it failed; 3, the
+                broker is older.
         """
         await self.ask(address, Code.SWITCH_TIMER_ENGINE, {TIMER_ENGINE_TYPE: engine.value})
 
     async def check_rocksdb_queues(
         self, address: str, topic: str = "", *, since: int = 0
     ) -> CheckRocksdbCqWriteResult:
-        """Have a broker compare its queues in RocksDB with those in files (code 354.
+        """Let a broker compare its queues in RocksDB with those in files (code 354).
 
-        Java: ``checkRocksdbCqWriteProgress``).
+        Java: ``checkRocksdbCqWriteProgress``.
 
-        The broker only says that it has begun; what it finds is in its log.
+        The broker responds when it has started; the result is in its log.
 
         Args:
-            address: of the broker.
-            topic: only of this one; empty for all.
-            since: messages stored not before this, milliseconds since 1970.
+            address: address of the broker.
+            topic: only this topic; empty for all.
+            since: earliest store time, milliseconds since 1970.
         """
         header = CheckRocksdbCqWriteProgressRequestHeader(topic=topic, check_store_time=since)
-        found: CheckRocksdbCqWriteResult
-        found = await self.body_of(address, Code.CHECK_ROCKSDB_CQ_WRITE_PROGRESS, header)
-        return found
+        body: CheckRocksdbCqWriteResult = await self.body_of(
+            address, Code.CHECK_ROCKSDB_CQ_WRITE_PROGRESS, header
+        )
+        return body
 
     async def export_rocksdb_config(
         self, address: str, kinds: Iterable[RocksDBConfig] = tuple(RocksDBConfig)
     ) -> None:
-        """Have a broker write its configuration from RocksDB into JSON files of its own (code 355.
+        """Let a broker export its configuration from RocksDB to JSON files (code 355).
 
-        Java: ``exportRocksDBConfigToJson``).
+        Java: ``exportRocksDBConfigToJson``.
 
-        A broker that keeps nothing there does nothing, and says that it is done.
+        A broker without RocksDB does nothing and responds 0.
 
         Raises:
-            BrokerError: 1, a file could not be written.
+            BrokerError: 1, the broker could not write a file.
         """
-        text = "".join(f"{kind.value};" for kind in kinds)
+        text = "".join(f"{config_type.value};" for config_type in kinds)
         header = ExportRocksDBConfigToJsonRequestHeader(config_type=text)
         await self.ask(address, Code.EXPORT_ROCKSDB_CONFIG_TO_JSON, header)

@@ -1,48 +1,45 @@
-"""The order of topics: how many queues each broker has of an ordered one, as name servers keep it.
+"""Ordered topics: the number of queues of each broker, stored at the name servers.
 
 Java: ``DefaultMQAdminExtImpl.createOrUpdateOrderConf``, ``UpdateOrderConfCommand``.
 """
 
 from __future__ import annotations
 
-from rocketwire.client.admin.fanout import Asking
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.policy.order_conf import merge_order_conf
 
 
-class TopicOrders(Asking):
-    """Calls about ordered topics, to every name server.
-
-    All of them raise what ``NameServers.call`` raises.
-    """
+class TopicOrders(AdminCalls):
+    """Requests for ordered topics, to every name server. For errors see ``NameServers.call``."""
 
     async def order_conf(self, topic: str) -> str | None:
-        """``broker:queues;...`` of an ordered topic (code 101); None where it is not ordered."""
+        """``broker:queues;...`` of an ordered topic (code 101); None if it is not ordered."""
         return await self.client.name_servers.kv_value(ORDER_TOPIC_CONFIG, topic)
 
     async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
         """Set the queues of an ordered topic at every name server (code 100).
 
-        Returns what stands there now.
+        Returns the new value.
 
         Java: ``createOrUpdateOrderConf``.
 
         Args:
-            topic: whose.
-            text: ``broker:queues``, several with ``;`` between.
-            whole: it replaces what was there; if not, only what was said of the brokers that it
-                names.
+            topic: the topic.
+            text: ``broker:queues``, separated by ``;``.
+            whole: replace the whole value; if False, only the brokers in ``text``.
+
 
         Raises:
-            LocalProtocolError: the text has another form.
+            LocalProtocolError: the text is invalid.
         """
-        known = None if whole else await self.order_conf(topic)
-        value = merge_order_conf(known, text)
+        current = None if whole else await self.order_conf(topic)
+        value = merge_order_conf(current, text)
         for server in self.client.name_servers.each():
             await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
         return value
 
     async def delete_order_conf(self, topic: str) -> None:
-        """The topic is not ordered any more (code 102)."""
+        """Delete the order of a topic (code 102)."""
         for server in self.client.name_servers.each():
             await server.delete_kv(ORDER_TOPIC_CONFIG, topic)

@@ -1,4 +1,4 @@
-"""Topics: creating, changing, deleting and listing them, and their numbers.
+"""Topics: create, change, delete, list, and their statistics.
 
 Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubCommand``.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.admin.topic_orders import TopicOrders
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
@@ -40,19 +40,20 @@ if TYPE_CHECKING:
 
 
 class Topics(TopicOrders):
-    """Calls about topics; all of them raise what ``Asking.ask`` and ``NameServers.call`` raise.
+    """Requests for topics; for errors see ``AdminCalls.ask`` and
+    ``NameServers.call``.
 
-    Calls that take ``broker`` or ``cluster`` want exactly one of them: the address of one broker,
-    or the name of a cluster whose masters are all told; ``LocalProtocolError`` without,
-    ``ClusterNotFoundError`` where nobody knows the cluster.
+    Methods with ``broker`` and ``cluster`` need exactly one of them: the address of a broker,
+    or the name of a cluster, for all its masters; ``LocalProtocolError`` otherwise,
+    ``ClusterNotFoundError`` for an unknown cluster.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
 
-    # ------------------------------------------------------------------ changing
+    # ------------------------------------------------------------------ changes
 
     async def create_or_update(
         self,
@@ -62,20 +63,19 @@ class Topics(TopicOrders):
         cluster: str | None = None,
         default_topic: str = DEFAULT_TOPIC,
     ) -> tuple[str, ...]:
-        """Create a topic, or make it what ``config`` says (code 17).
+        """Create or update a topic (code 17).
 
-        Returns the addresses of the brokers that did.
+        Returns the addresses of the brokers.
 
-        Name servers are told by the brokers, within a moment.  Attributes are added or changed;
+        The brokers register it at the name servers soon.  Attributes are added or changed;
         ``-name`` removes one. Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
 
         Raises:
-            BrokerError: 29 for a name that is the system's or not allowed, 1 for attributes that a
-                broker does not take.
+            BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
         """
         header = create_header(config, default_topic)
         addresses = await self._clusters.targets(broker, cluster)
-        await of_each(
+        await call_each(
             addresses, lambda address: self.ask(address, Code.UPDATE_AND_CREATE_TOPIC, header)
         )
         return addresses
@@ -89,15 +89,15 @@ class Topics(TopicOrders):
     ) -> tuple[str, ...]:
         """Create or change several topics in one request (code 18); returns the addresses.
 
-        Java: ``createAndUpdateTopicConfigList``.  Brokers before 5.3.0 answer 3.
+        Java: ``createAndUpdateTopicConfigList``.  Brokers before 5.3.0 respond 3.
         """
         changes = tuple(
-            replace(one, attributes=attribute_changes(one.attributes)) for one in configs
+            replace(config, attributes=attribute_changes(config.attributes)) for config in configs
         )
         body = CreateTopicListRequestBody(topic_config_list=changes)
         header = CreateTopicListRequestHeader()
         addresses = await self._clusters.targets(broker, cluster)
-        await of_each(
+        await call_each(
             addresses,
             lambda address: self.ask(address, Code.UPDATE_AND_CREATE_TOPIC_LIST, header, body),
         )
@@ -108,23 +108,23 @@ class Topics(TopicOrders):
     ) -> dict[str, int]:
         """Change only the permission of a topic, bits of ``rocketwire.flags.Perm``.
 
-        By address, what it was before.
+        Returns the previous permissions by address.
 
-        With ``cluster`` all its masters have to have the topic.  Java:
+        With ``cluster``, all its masters must have the topic. Java:
         ``UpdateTopicPermSubCommand``.
 
         Raises:
             BrokerError: 17, a broker does not have the topic.
         """
         addresses = await self._clusters.targets(broker, cluster)
-        before = await of_each(addresses, lambda address: self.config(address, topic))
-        for address, config in before.items():
+        configs = await call_each(addresses, lambda address: self.config(address, topic))
+        for address, config in configs.items():
             changed = replace(config, perm=perm, attributes={}, mapping_detail=None)
             await self.create_or_update(changed, broker=address)
-        return {address: config.perm for address, config in before.items()}
+        return {address: config.perm for address, config in configs.items()}
 
     async def delete(self, topic: str, cluster: str) -> None:
-        """Delete a topic from all brokers of a cluster, slaves too, from every name server, and its order (215, 216, 102).
+        """Delete a topic and its order in a cluster and all name servers (codes 215, 216, 102).
 
         Java: ``DefaultMQAdminExt.deleteTopic``.
 
@@ -138,38 +138,46 @@ class Topics(TopicOrders):
             await server.delete_kv(ORDER_TOPIC_CONFIG, topic)
 
     async def delete_in_broker(self, address: str, topic: str) -> None:
-        """Delete a topic from one broker (code 215), whose route stays until name servers are told (``deleteTopicInBroker``)."""
+        """Delete a topic from a broker (code 215; Java: ``deleteTopicInBroker``).
+
+        Its route stays.
+        """
         await self.ask(address, Code.DELETE_TOPIC_IN_BROKER, DeleteTopicRequestHeader(topic=topic))
 
     async def delete_in_name_servers(self, topic: str, cluster: str | None = None) -> None:
-        """Drop a topic's route at every name server (code 216).
+        """Delete a topic's route at every name server (code 216).
 
-        A broker that has the topic brings it back.
+        A broker that has the topic registers it again.
 
-        Without ``cluster`` the routes of all clusters go.  Java: ``deleteTopicInNameServer``.
+        Without ``cluster``, the routes of all clusters are deleted. Java:
+        ``deleteTopicInNameServer``.
         """
         for server in self.client.name_servers.each():
             await server.delete_topic(topic, cluster)
 
-    # ------------------------------------------------------------------ looking
+    # ------------------------------------------------------------------ queries
 
     async def config(self, address: str, topic: str) -> TopicConfigAndQueueMapping:
-        """A topic as one broker has it, with its part of a static one (code 351.
+        """Fetch the configuration of a topic from a broker, with its static mapping (code 351).
 
-        Java: ``examineTopicConfig``).
+        Java: ``examineTopicConfig``.
 
         Raises:
             BrokerError: 17, the broker does not have it.
         """
         header = GetTopicConfigRequestHeader(topic=topic, lo=True)  # or the mapping is left out
-        found: TopicConfigAndQueueMapping
-        found = await self.body_of(address, Code.GET_TOPIC_CONFIG, header)
-        return found
+        body: TopicConfigAndQueueMapping = await self.body_of(
+            address, Code.GET_TOPIC_CONFIG, header
+        )
+        return body
 
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, TopicConfig]:
-        """Every topic of a broker, by name, in pages (code 21; Java: ``getAllTopicConfig``)."""
+        """Fetch all topics of a broker, by name, in pages (code 21.
+
+        Java: ``getAllTopicConfig``).
+        """
 
         async def ask(start: int, version: str) -> Page[TopicConfig]:
             header = GetAllTopicConfigRequestHeader(
@@ -184,85 +192,94 @@ class Topics(TopicOrders):
         return (await all_pages(ask)).entries
 
     async def names(self, cluster: str | None = None) -> tuple[str, ...]:
-        """Names of all topics, or of one cluster's (codes 206, 224.
+        """Fetch the names of all topics, or of a cluster's (codes 206, 224).
 
-        Java: ``fetchAllTopicList``, ``fetchTopicsByCLuster``).
+        Java: ``fetchAllTopicList``, ``fetchTopicsByCLuster``.
         """
         servers = self.client.name_servers
-        found = await (
+        topic_list = await (
             servers.all_topics() if cluster is None else servers.topics_of_cluster(cluster)
         )
-        return tuple(name for name in found.topic_list or () if name is not None)
+        return tuple(name for name in topic_list.topic_list or () if name is not None)
 
     async def system_names(self, address: str) -> tuple[str, ...]:
-        """Names of a broker's own topics (code 305; Java: ``getSystemTopicListFromBroker``)."""
+        """Fetch the system topics of a broker (code 305.
+
+        Java: ``getSystemTopicListFromBroker``).
+        """
         body: TopicList | None
         body = await self.body_of(address, Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
         return tuple(name for name in (body or TopicList()).topic_list or () if name is not None)
 
     async def stats(self, topic: str, *, by: str | None = None) -> TopicStatsTable:
-        """Offsets of every queue of a topic, from all its brokers (code 202.
+        """Fetch the offsets of all queues of a topic, from all its brokers (code 202).
 
-        Java: ``examineTopicStats``).
+        Java: ``examineTopicStats``.
 
-        Queues are those of the brokers; what a static topic makes of them is
-        ``StaticTopics.stats``.
+        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
 
         Args:
-            topic: which.
-            by: as of ``Clusters.of_topic``.
+            topic: the topic.
+            by: see ``Clusters.of_topic``.
 
         Raises:
-            TopicRouteNotFoundError: nobody has the topic.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         places = await self._clusters.of_topic(topic, by=by)
-        each = await told_by_each(places.values(), lambda address: self.stats_of(address, topic))
+        stats_by_address = await read_from_each(
+            places.values(), lambda address: self.stats_of(address, topic)
+        )
         return TopicStatsTable(
             offset_table={
-                q: o for one in each.values() for q, o in (one.offset_table or {}).items()
+                q: o
+                for stats in stats_by_address.values()
+                for q, o in (stats.offset_table or {}).items()
             },
-            topic_put_tps=sum(one.topic_put_tps for one in each.values()),
+            topic_put_tps=sum(stats.topic_put_tps for stats in stats_by_address.values()),
         )
 
     async def stats_of(self, address: str, topic: str) -> TopicStatsTable:
-        """Offsets of the queues that one broker has of a topic (code 202).
+        """Fetch the offsets of a broker's queues of a topic (code 202).
 
         Raises:
-            BrokerError: 17, it has none.
+            BrokerError: 17, the broker does not have the topic.
         """
         header = GetTopicStatsInfoRequestHeader(topic=topic)
         return await self.body_of(address, Code.GET_TOPIC_STATS_INFO, header) or TopicStatsTable()
 
     async def consumer_groups(self, topic: str) -> tuple[str, ...]:
-        """Groups that read a topic, as any of its brokers knows (code 300.
+        """Fetch the groups of a topic, from all its brokers (code 300).
 
-        Java: ``queryTopicConsumeByWho``, which asks one).
+        Java: ``queryTopicConsumeByWho``, which asks one.
 
         Raises:
-            TopicRouteNotFoundError: nobody has the topic.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
         places = await self._clusters.of_topic(topic)
-        each: dict[str, GroupList | None] = await told_by_each(
+        group_lists: dict[str, GroupList | None] = await read_from_each(
             places.values(),
             lambda address: self.body_of(address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
         )
-        found = (
-            group for one in each.values() if one is not None for group in one.group_list or ()
+        groups = (
+            group
+            for group_list in group_lists.values()
+            if group_list is not None
+            for group in group_list.group_list or ()
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(groups))
 
 
 def create_header(
     config: TopicConfig, default_topic: str = DEFAULT_TOPIC, *, force: bool | None = None
 ) -> CreateTopicRequestHeader:
-    """The header that has a broker create or change a topic (codes 17, 513).
+    """Build the header to create or change a topic (codes 17, 513).
 
     Raises:
         LocalProtocolError: the topic has no name.
     """
     if not config.topic_name:
-        raise LocalProtocolError("a topic without a name")
+        raise LocalProtocolError("the topic has no name")
     changes = attribute_changes(config.attributes)
     return CreateTopicRequestHeader(
         topic=config.topic_name,

@@ -1,4 +1,4 @@
-"""What users made on a broker, without what is the broker's own: what is worth carrying to another cluster.
+"""Topics and groups that users created on a broker, for example to copy them to another cluster.
 
 Java: ``DefaultMQAdminExtImpl.getUserTopicConfig``, ``getUserSubscriptionGroup``.
 """
@@ -23,41 +23,41 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 _MOST_PERM: Final = 7
-"""All bits that a permission may have."""
+"""All permission bits."""
 
 
 @trio_only()
 class Exports:
-    """Calls about users' topics and groups; all of them raise what ``Asking.ask`` raises."""
+    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
 
     def __init__(self, topics: Topics, groups: Groups) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         self._topics = topics
         self._groups = groups
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
-        """Topics of a broker that are neither its own nor the tools' (codes 21, 305.
+        """Fetch the topics of a broker, without system topics (codes 21, 305).
 
-        Java: ``getUserTopicConfig``).
+        Java: ``getUserTopicConfig``.
 
         Args:
-            address: of the broker.
-            special: with those of retries and dead letters.
+            address: address of the broker.
+            special: include topics of retries and dead letters.
         """
-        own = set(await self._topics.system_names(address))
+        system_names = set(await self._topics.system_names(address))
         return {
             name: config
             for name, config in (await self._topics.configs(address)).items()
-            if name not in own
+            if name not in system_names
             and not is_system_topic(name)
             and (special or not (is_retry_topic(name) or is_dlq_topic(name)))
             and 0 <= config.perm <= _MOST_PERM
         }
 
     async def groups(self, address: str) -> dict[str, SubscriptionGroupConfig]:
-        """Groups of a broker that not every broker has (code 201.
+        """Fetch the groups of a broker, without predefined groups (code 201).
 
-        Java: ``getUserSubscriptionGroup``).
+        Java: ``getUserSubscriptionGroup``.
         """
         return {
             name: config

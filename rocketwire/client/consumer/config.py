@@ -52,10 +52,7 @@ class ConsumeConcurrentlyStatus(Enum):
 
 
 class ConsumeOrderlyStatus(Enum):
-    """Result of an orderly handler.
-
-    ``COMMIT`` and ``ROLLBACK`` require ``auto_commit = False``.
-    """
+    """Result of an orderly handler. ``COMMIT`` and ``ROLLBACK`` require ``auto_commit = False``."""
 
     SUCCESS = "SUCCESS"
     ROLLBACK = "ROLLBACK"
@@ -141,9 +138,9 @@ def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
     check_text("subscriptions: topic", topic)
     if value is None or isinstance(value, str):
         return value, None
-    parts = [*value] if type(value) is tuple else []
+    parts: tuple[Any, ...] = value if value.__class__ is tuple else ()
     if [type(part) for part in parts] == [str, str]:
-        return parts[0], parts[1]
+        return parts
     expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
     raise wrong_type(f"subscriptions[{topic!r}]", expected, cast("object", value))
 
@@ -249,11 +246,11 @@ class PushConsumerConfig:
 
 
 _THRESHOLDS: Final[Mapping[str, Rule]] = {
-    "count": whole(least=1),
-    "mebibytes": whole(least=1),
-    "span": optional(whole(least=1)),
-    "count_of_topic": optional(whole(least=1)),
-    "mebibytes_of_topic": optional(whole(least=1)),
+    "count": whole(minimum=1),
+    "mebibytes": whole(minimum=1),
+    "span": optional(whole(minimum=1)),
+    "count_of_topic": optional(whole(minimum=1)),
+    "mebibytes_of_topic": optional(whole(minimum=1)),
 }
 
 FROM_WHERE: Final = instance_of(
@@ -266,19 +263,19 @@ _RULES: Final[Mapping[str, Rule]] = {
         MessageModel, expected="a MessageModel, for example MessageModel.CLUSTERING"
     ),
     "consume_from_where": FROM_WHERE,
-    "consume_timestamp_millis": optional(whole(least=0)),
+    "consume_timestamp_millis": optional(whole(minimum=0)),
     "begin_as_told": FLAG,
     "allocate_message_queue_strategy": check_strategy,
-    "consume_thread_max": whole(least=1),
-    "consume_message_batch_max_size": whole(least=1),
+    "consume_thread_max": whole(minimum=1),
+    "consume_message_batch_max_size": whole(minimum=1),
     "thresholds": check_thresholds,
-    "pull_batch_size": whole(least=1),
-    "pull_batch_size_in_bytes": whole(least=1),
-    "max_body_size": whole(least=1),
-    "max_inflated_size": whole(least=1),
+    "pull_batch_size": whole(minimum=1),
+    "pull_batch_size_in_bytes": whole(minimum=1),
+    "max_body_size": whole(minimum=1),
+    "max_inflated_size": whole(minimum=1),
     "pull_interval": seconds(zero=True),
-    "max_reconsume_times": whole(least=-1),
-    "suspend_current_queue_time_millis": whole(least=0),
+    "max_reconsume_times": whole(minimum=-1),
+    "suspend_current_queue_time_millis": whole(minimum=0),
     "consume_timeout": SOME_SECONDS,
     "unit_mode": FLAG,
     "post_subscription_when_pull": FLAG,

@@ -42,10 +42,7 @@ SEND_BACK_TIMEOUT: Final = 5.0
 def build_send_back_header(
     group: str, message: StoredMessage, delay_level: int, max_reconsume_times: int
 ) -> ConsumerSendMsgBackRequestHeader:
-    """Build the header of a send-back (code 36).
-
-    For the delay levels see ``send_message_back``.
-    """
+    """Build the header of a send-back (code 36). For the delay levels see ``send_message_back``."""
     return ConsumerSendMsgBackRequestHeader(
         offset=message.commit_log_offset,
         group=group,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.config import config_of
+from rocketwire.client.config import to_config
 from rocketwire.client.instance.heartbeats import HeartbeatHistory, build_heartbeat
 from rocketwire.client.instance.routes import Routes
 from rocketwire.client.net.broker_api import BrokerCalls
@@ -482,7 +482,7 @@ async def open_client(
     """
     require_trio()
     variables = os.environ if environment is None else environment
-    config = config_of(config)
+    config = to_config(config)
     configured = config
     if own_instance:
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())

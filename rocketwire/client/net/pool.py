@@ -302,10 +302,7 @@ class ChannelPool:
         raise RequestTimeoutError(address, command.code, limit)
 
     async def connect(self, address: str, *, within: float | None = None) -> None:
-        """Connect if there is no open channel.
-
-        For errors see ``request``.
-        """
+        """Connect if there is no open channel. For errors see ``request``."""
         limit = self._config.connect_timeout if within is None else within
         with trio.move_on_after(limit):
             await self._get_connection(address)

@@ -4,8 +4,8 @@ If a send is cancelled, the message may have been stored or not, as after a lost
 
 Each method sets the deadline (``ProducerConfig.send_msg_timeout`` by default); the layers below
 have none. Topic and group names are the application's; this module translates them to names on the
-wire. Code that only some producers use is imported in the function that uses it, so that a first message
-is sent sooner.
+wire. Code that only some producers use is imported in the function that uses it, so that a first
+message is sent sooner.
 
 Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl``.
 """

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.addresses import join_address, split_address
-from rocketwire.client.config import config_of
+from rocketwire.client.config import to_config
 from rocketwire.client.handlers import async_handler, sync_function
 from rocketwire.client.net.nameservers import NameServers, SingleNameServer
 from rocketwire.client.net.pool import open_pool
@@ -361,7 +361,7 @@ async def open_registration(
     name server that responds within ``settings.call_timeout``.
     """
     require_trio()
-    config = config_of(config)
+    config = to_config(config)
     settings = settings or RegistrationSettings()
     clock = wall_clock_ms or _wall_clock_ms
     variables = os.environ if environment is None else environment

@@ -1,8 +1,9 @@
-"""``python -m tests.java.client.client_process``: clients of ours in a process of their own, to be killed.
+"""``python -m tests.java.client.client_process``: clients in their own process, to be killed.
 
-``half NAMESRV TOPIC GROUP BODY`` sends a half message, prints ``half`` and leaves its transaction open.  ``note NAMESRV TOPIC`` with
-``GROUP MODE FILE`` any number of times consumes; MODE is ``orderly`` or ``concurrently``.  It prints its client id, and before a
-message counts as handled, the time in milliseconds, its queue id and offset are a line of FILE (as ``note`` of ``Peer.java``).
+``half NAMESRV TOPIC GROUP BODY`` sends a half message, prints ``half`` and leaves its transaction
+open. ``note NAMESRV TOPIC`` with ``GROUP MODE FILE`` (repeated) consumes; MODE is ``orderly`` or
+``concurrently``. It prints its client id. Before a message counts as handled, it writes the time in
+milliseconds, queue id and offset to FILE (as ``note`` of ``Peer.java``).
 """
 
 from __future__ import annotations

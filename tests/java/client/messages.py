@@ -1,4 +1,4 @@
-"""What the tests of consumers do beside consuming: topics, messages sent to a chosen queue, names that nobody else has."""
+"""Helpers of consumer tests: topics, messages to a chosen queue, and unique names."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def send(
     address: str | None = None,
     **properties: str,
 ) -> list[SendMessageResponseHeader]:
-    """Send messages, one after the other, round the four queues or to one of them, and wait until they can be read.
+    """Send messages to the four queues in turn, or to one, and wait until they are readable.
 
     ``KEYS`` is the body's text.
     """

@@ -1,4 +1,4 @@
-"""A pop consumer that handles much at once: what travels together is gone, and what was not handled comes back."""
+"""A pop consumer with many handlers: acknowledged messages are gone, others are redelivered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COUNT = 12
 HIDDEN = 10.0
-"""Seconds, no more than a message is hidden that was not handled: whatever a broker has not understood comes back first."""
+"""Seconds; not longer than a failed message is hidden, which would be redelivered before."""
 
 
 async def messages_acknowledged_together_are_gone(

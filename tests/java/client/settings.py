@@ -7,7 +7,7 @@ from typing import Any
 from rocketwire.client import ClientConfig, ProducerConfig
 
 PATIENCE = 120.0
-"""Seconds for a call that Java's limits give three, and for anything that a real server has to come to by itself."""
+"""Timeout in seconds for calls with a Java timeout of three, and for delays of a real server."""
 
 
 def patient(**settings: Any) -> ClientConfig:

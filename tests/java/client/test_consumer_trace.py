@@ -1,4 +1,4 @@
-"""What consumers record in the trace topic, as mqadmin shows it and Java's decoder reads it (case P33)."""
+"""Records of consumers in the trace topic, read by mqadmin and Java's decoder (case P33)."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ async def test_a_batch_of_which_some_come_back_has_a_record_of_each(
 async def records(
     client: ClientInstance, java_peer: JavaPeer, group: str, msg_id: str
 ) -> list[TraceFields]:
-    """The records of a group about a message, the first of before and then that of after, as Java decodes them."""
+    """The records of a group about a message, before and after, decoded by Java."""
     decoded: list[TraceFields] = []
 
     async def are_there() -> bool:

@@ -1,4 +1,4 @@
-"""Cases C13 to C15 and C19 to C21: several members of one group, Java's among them, and queues in order."""
+"""Cases C13 to C15 and C19 to C21: members of a group, some of Java, and orderly queues."""
 
 from __future__ import annotations
 
@@ -101,7 +101,10 @@ async def test_c13_c14_c15_a_java_member_and_ours_share_all_queues_whoever_joins
 
 
 class Orderly:
-    """Remembers bodies and tries in order; ``failing`` are bodies that it does not handle the first so many times."""
+    """Remembers bodies and tries in order.
+
+    ``failing`` are bodies that it does not handle the first so many times.
+    """
 
     def __init__(self, failing: dict[bytes, int] | None = None) -> None:
         self.seen: list[tuple[bytes, int]] = []

@@ -1,4 +1,4 @@
-"""Being a member of groups at a real broker: heartbeats of both kinds, what it asks of its clients, and leaving."""
+"""Group members at a real broker: both kinds of heartbeats, the broker's requests, leaving."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ ONCE = patient_producer(retry_times_when_send_failed=0)
 """Code 16 is one after which other brokers are tried."""
 AUTH = {
     "authenticationEnabled": "true",
-    "authenticationProvider": "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider",
+    "authenticationProvider": (
+        "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider"
+    ),
     "authenticationMetadataProvider": (
         "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider"
     ),

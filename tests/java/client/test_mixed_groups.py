@@ -1,4 +1,4 @@
-"""Two consumers of Java's and two of ours in one group: who has which queue, and what becomes of messages when members die."""
+"""Two Java consumers and two of rocketwire in a group: allocation, and death of members."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class World:
         return owned
 
     async def until_shared_by(self, members: int) -> None:
-        """Wait until every queue of both groups is owned once, by so many members that all have some."""
+        """Wait until every queue of both groups has one owner, and each member has queues."""
 
         async def is_shared() -> bool:
             for group in self.groups:
@@ -114,7 +114,7 @@ class World:
 
 
 def check_duplicates(noted: list[Noted]) -> None:
-    """What came to a member twice was another's queue in between: the queue has moved, and has come back with what was not committed."""
+    """A message reached a member twice only if its queue was moved away and back uncommitted."""
     newest: dict[int, str] = {}
     moves, times = Counter[int](), Counter[tuple[int, int, int]]()
     for one in noted:

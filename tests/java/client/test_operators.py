@@ -1,4 +1,4 @@
-"""Cases C30 to C32, A15 and A16: what operators see of a consumer, and have it do, with Java's mqadmin."""
+"""Cases C30 to C32, A15 and A16: mqadmin reads and controls a consumer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ async def test_c31_c32_a15_a16_mqadmin_sees_the_consumer_and_has_it_consume_one_
 
             await eventually(is_in_progress)
             direct = await admin(
-                f"queryMsgById -i {seen[0].offset_msg_id} -g {group} -d {client.client_id} -t {topic}"
+                f"queryMsgById -i {seen[0].offset_msg_id} -g {group} -d {client.client_id}"
+                f" -t {topic}"
             )
 
         async def is_gone() -> bool:

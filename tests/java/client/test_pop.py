@@ -1,4 +1,4 @@
-"""Cases C23 to C29: messages that are popped, and those that are pulled at the application's own pace."""
+"""Cases C23 to C29: popped messages, and lite pulls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases P05, P24, P26 to P30, A12 and A13: brokers that refuse, are full, busy or gone, and producers that die."""
+"""Cases P05, P24, P26 to P30, A12 and A13: brokers that reject, are full, busy or down."""
 
 from __future__ import annotations
 
@@ -127,9 +127,9 @@ async def test_a12_a_broker_that_is_busy_says_so_and_the_message_is_stored_all_t
 def full(
     java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Generator[JavaBroker | None]:
-    """A broker on a file system of 128 MiB of which almost half is in use, where a third is too much.
+    """A broker on a file system of 128 MiB that is almost half full, with a limit of a third.
 
-    It looks for the first time after a minute, so it is started with the first test; None where nothing can be mounted.
+    It checks first after a minute, so it starts with the first test; None without mount permission.
     """
     mounting = ["unshare", "--map-root-user", "--mount"]
     if (
@@ -140,12 +140,20 @@ def full(
         return
     options = {**BROKER, "diskSpaceWarningLevelRatio": 35}
     broker = JavaBroker(
-        tmp_path_factory.mktemp("full"), [java_cluster.address], options, name="broker-full", jvm=ROOM, before=[
-            *mounting, "sh", "-c",
-            "mkdir store && mount -t tmpfs -o size=128m full store && head -c 60000000 /dev/zero > store/rest"
-            ' && exec "$@"', "sh",
+        tmp_path_factory.mktemp("full"),
+        [java_cluster.address],
+        options,
+        name="broker-full",
+        jvm=ROOM,
+        before=[
+            *mounting,
+            "sh",
+            "-c",
+            "mkdir store && mount -t tmpfs -o size=128m full store"
+            ' && head -c 60000000 /dev/zero > store/rest && exec "$@"',
+            "sh",
         ],
-    )  # fmt: skip
+    )
     with broker:
         broker.wait_registered(java_cluster.name_server.port)
         yield broker

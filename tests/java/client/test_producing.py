@@ -1,4 +1,4 @@
-"""Cases P01 to P33 of producers: what our producer sends, Java's broker takes and Java's client and mqadmin read."""
+"""Cases P01 to P33 of producers: Java's broker stores and Java's tools read the messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases C02, C03, C07 to C12 of consumers: single pulls and where they begin, at a real Java broker."""
+"""Cases C02, C03, C07 to C12: single pulls and start offsets, at a real Java broker."""
 
 from __future__ import annotations
 

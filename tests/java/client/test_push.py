@@ -1,4 +1,4 @@
-"""Cases of push consumers (C01, C04 to C06, C10, C16, C18, C22, C33 to C35, C38) with a real Java broker."""
+"""Push consumers at a real broker (C01, C04-C06, C10, C16, C18, C22, C33-C35, C38)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRS
 
 
 class Listener:
-    """Remembers what it was given; ``failing`` are bodies that it does not handle the first so many times."""
+    """Remembers what it was given.
+
+    ``failing`` are bodies that it does not handle the first so many times.
+    """
 
     def __init__(self, failing: dict[bytes, int] | None = None, delay_level: int = 1) -> None:
         self.messages: list[StoredMessage] = []

@@ -1,4 +1,4 @@
-"""The same clients at 5.3.3 and 4.9.4, and over TLS with headers of both forms: what differs is what brokers know, not what we do."""
+"""The same clients at 5.3.3 and 4.9.4, and over TLS with both header formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases C10, C36 and C37: what pulls are told to do elsewhere or later, and two clients of one name."""
+"""Cases C10, C36 and C37: pulls redirected to replicas, and two clients with the same name."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
     asked: list[str] = []
 
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = "BenchmarkTest"  # every broker has it from the start, a slave hears of others only after a minute
+        # every broker has it from the start, a slave hears of others only after a minute
+        topic = "BenchmarkTest"
         first, end = await _send_64(client, topic, 0)
         slave = await trio.to_thread.run_sync(java_cluster.slave)
         await _until_the_slave_has(client, slave.address, topic, end)
@@ -135,7 +136,10 @@ async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hang
 
 
 async def _send_64(client: ClientInstance, topic: str, queue_id: int) -> tuple[int, int]:
-    """Send 64 messages; returns the first offset and the one behind them: an earlier attempt has left some before."""
+    """Send 64 messages.
+
+    Returns the first offset and the one behind them: an earlier attempt has left some before.
+    """
     answers = await send(client, topic, numbered(64), queue_id=queue_id)
     return answers[0].queue_offset or 0, (answers[-1].queue_offset or 0) + 1
 
@@ -164,7 +168,10 @@ async def _until_the_slave_has(
 async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
     java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A broker lists the name twice, and each takes itself for the first of the two; with Java's clients it is the same."""
+    """A broker lists the name twice, and each takes itself for the first of the two.
+
+    With Java's clients it is the same.
+    """
     group, got = unique("g"), list[tuple[int, int]]()
     config = patient(namesrv_addr=java_cluster.address, instance_name=unique("same"))
 
@@ -189,7 +196,7 @@ async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
 async def test_c37_a_client_that_connects_anew_keeps_its_queues(
     java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """While its pulls are still held over the connection of before, the broker lists it once for each of the two."""
+    """While its pulls are held over the old connection, the broker lists the client twice."""
     caplog.set_level(logging.INFO, "rocketwire.client")
     group, broker = unique("g"), java_cluster.master.address
 

@@ -1,4 +1,4 @@
-"""Messages that inflate well, and messages that cannot be read, at a real Java broker: no consumer stops at them."""
+"""Large and unreadable messages at a real Java broker: no consumer stops at them."""
 
 from __future__ import annotations
 

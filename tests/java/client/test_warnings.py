@@ -1,4 +1,4 @@
-"""What Java's name server and broker refuse is a warning of the consumer, with the reason and advice."""
+"""A rejection by Java's name server or broker is a warning with reason and advice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ async def test_a_topic_that_java_does_not_know_is_one_warning(
 ) -> None:
     topic = unique("nosuchtopic")
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        lines = await warned(flavour, client, topic, unique("g"), "check the name, or create", caplog)  # fmt: skip
+        lines = await warned(
+            flavour, client, topic, unique("g"), "check the name, or create", caplog
+        )
     assert len(lines) == 1
     assert f"no route of topic {topic}" in lines[0]
 
@@ -51,7 +53,9 @@ async def test_a_topic_that_may_not_be_read_is_one_warning(
 ) -> None:
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = await create_topic(client, unique("unreadable"), perm=2)
-        lines = await warned(flavour, client, topic, unique("g"), f"queues of topic {topic}", caplog)  # fmt: skip
+        lines = await warned(
+            flavour, client, topic, unique("g"), f"queues of topic {topic}", caplog
+        )
     assert len(lines) == 1
     assert "read permission" in lines[0]
 

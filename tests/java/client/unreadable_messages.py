@@ -1,4 +1,4 @@
-"""Messages that cannot be read, as anybody who may send can send them, and consumers of every kind that meet them."""
+"""Unreadable messages as any producer can send them, and consumers of every kind."""
 
 from __future__ import annotations
 
@@ -107,7 +107,10 @@ async def consuming(
     group: str | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Consumer]:
-    """A consumer of a kind, from the topic's first message on; ``settings`` are those that all kinds have."""
+    """A consumer of a kind, from the topic's first message on.
+
+    ``settings`` are those that all kinds have.
+    """
     group = group or unique("g")
     if kind == POP:
         pop = PopConsumerConfig(**settings)
@@ -151,7 +154,10 @@ async def send_as_it_is(
     properties: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> None:
-    """Send a message to the first queue; ``fields`` are those of the header that differ from usual ones."""
+    """Send a message to the first queue.
+
+    ``fields`` are those of the header that differ from usual ones.
+    """
     header = SendMessageRequestHeaderV2(
         producer_group="tests",
         topic=topic,
@@ -176,7 +182,7 @@ async def send_as_it_is(
 async def poisoned_topic(
     client: ClientInstance, sys_flag: int = COMPRESSED, *, layout: str = "12xx3x45"
 ) -> str:
-    """A topic whose only queue has good messages around bad ones: an ``x`` of the layout is a bad one, any other letter a body."""
+    """A topic with one queue: an ``x`` of the layout is an unreadable message, a letter a body."""
     topic = await create_topic(client, unique("poisoned"), queues=1)
     for letter in layout:
         if letter == "x":

@@ -1,4 +1,4 @@
-"""``ClientConfig`` and addresses: Java's rules for client ids, name-server texts and common fields."""
+"""``ClientConfig`` and addresses: Java's rules for client ids, name servers, common fields."""
 
 from __future__ import annotations
 

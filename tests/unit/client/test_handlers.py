@@ -1,7 +1,8 @@
-"""Functions of the application that cannot be used are refused when they are given, or end the consumer at their first call."""
+"""Unusable functions are rejected when they are passed, or end the consumer at their call."""
 
 # What is given here is wrong on purpose.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rocketwire.client import (
     open_push_consumer,
     open_registration,
 )
-from rocketwire.client.handlers import Awaited, async_handler, check_callable, sync_function
+from rocketwire.client.handlers import CheckedHandler, async_handler, check_callable, sync_function
 from rocketwire.client.producer.transactions import resolve_state
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalHandlerError
@@ -170,7 +171,11 @@ def test_a_coroutine_function_is_called_directly(handler: Any) -> None:
 @pytest.mark.parametrize(
     ("handler", "text"),
     [
-        (bad, "is not async, so that it cannot be awaited; write async def handle(messages, context)"),
+        (
+            bad,
+            "is not async, so that it cannot be awaited;"
+            " write async def handle(messages, context)",
+        ),
         (functools.partial(bad), "not async"),
         (Handlers().sync_method, "not async"),
         (staticmethod(bad), "not async"),
@@ -197,13 +202,13 @@ def test_what_cannot_be_awaited_is_refused_in_one_line(handler: Any, text: str) 
 
 
 def test_a_coroutine_in_the_place_of_its_function_is_refused_and_closed() -> None:
-    with pytest.raises(IllegalHandlerError, match=r"good\(\) is a coroutine; give the function"):
+    with pytest.raises(IllegalHandlerError, match=r"good\(\) is a coroutine; pass the function"):
         async_handler("listener", cast("Any", good(1, 2)), NAMES)
 
 
 def test_a_function_in_c_is_judged_by_what_it_returns() -> None:
     check_callable("f", min, "a, b")
-    assert isinstance(async_handler("f", cast("Any", min), "a, b"), Awaited)
+    assert isinstance(async_handler("f", cast("Any", min), "a, b"), CheckedHandler)
 
 
 def test_a_function_that_is_not_awaited_must_not_be_async() -> None:
@@ -214,7 +219,9 @@ def test_a_function_that_is_not_awaited_must_not_be_async() -> None:
 
 async def test_what_returns_something_else_after_all_is_a_typed_error() -> None:
     handler = async_handler("listener", cast("Any", lambda messages, context: len(messages)), NAMES)
-    with pytest.raises(IllegalHandlerError, match="returned 2, which cannot be awaited; write async"):  # fmt: skip
+    with pytest.raises(
+        IllegalHandlerError, match="returned 2, which cannot be awaited; write async"
+    ):
         await handler([1, 2], None)
 
 
@@ -275,7 +282,8 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_pop_consumer(
         body = encode_stored_message(FIRST)
         network.peer(BROKER).expect(Code.POP_MESSAGE, reply(header, body))
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
-            async with open_pop_consumer(client, "g", {"orders": "*"}, lambda one: calls.append(one)):  # type: ignore[arg-type, return-value]  # fmt: skip
+            handler: Any = calls.append
+            async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
                 await trio.sleep(60)
     assert len(calls) == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.client.log_text import LONGEST, log_text
+from rocketwire.client.log_text import MAX_LENGTH, log_text
 
 
 @pytest.mark.parametrize("text", ["", "7F00000100001035240C387F44784E8B780003", "Zürich 北京"])
@@ -25,5 +25,5 @@ def test_no_text_begins_a_line_or_moves_a_terminal(text: str, shown: str) -> Non
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:
-    assert log_text("x" * LONGEST) == "x" * LONGEST
-    assert log_text("x" * 20_000) == "x" * LONGEST + "... (20000 characters)"
+    assert log_text("x" * MAX_LENGTH) == "x" * MAX_LENGTH
+    assert log_text("x" * 20_000) == "x" * MAX_LENGTH + "... (20000 characters)"

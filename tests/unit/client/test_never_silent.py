@@ -1,4 +1,4 @@
-"""Consumers and clients that cannot work say so: one warning at first, then at growing intervals, and one line at the end."""
+"""Failing clients log one warning, then warnings at growing intervals, and one line at the end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 TWO_MINUTES = 120.0
 GROWING = range(2, 7)
-"""Warnings of two minutes: after 0, 10, 30 and 70 seconds, and one or two more where reasons change."""
+"""Warnings in two minutes: after 0, 10, 30 and 70 seconds, and more if the reason changes."""
 
 
 def without_name_server(network: MemoryNetwork) -> None:
@@ -100,7 +100,7 @@ def without_heartbeats(network: MemoryNetwork) -> None:
 
 
 EVERYBODY = [
-    (without_name_server, "name servers: none can be asked"),
+    (without_name_server, "name servers: none responds"),
     (without_topic, "topic orders: no route of topic orders (check the name"),
     (without_permission_of_the_topic, "read permission"),
     (without_permission_of_the_broker, "NO_PERMISSION (16) pulling message is forbidden (check"),
@@ -148,7 +148,9 @@ async def test_a_consumer_that_gets_nothing_warns_at_growing_intervals_and_says_
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
-@pytest.mark.parametrize("break_it", [without_name_server, without_topic, without_permission_of_the_broker])  # fmt: skip
+@pytest.mark.parametrize(
+    "break_it", [without_name_server, without_topic, without_permission_of_the_broker]
+)
 async def test_two_minutes_without_work_are_a_handful_of_lines_at_info(
     flavour: str, break_it: object, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -252,7 +254,7 @@ async def test_a_producer_says_when_routes_and_heartbeats_fail_in_the_background
         await network.peer(NS).go_down()
         await network.peer(BROKER).go_down()
         await trio.sleep(600)
-        routes = [line for line in logged(caplog) if "name servers: none can be asked" in line]
+        routes = [line for line in logged(caplog) if "name servers: none responds" in line]
         beats = [line for line in logged(caplog) if "heartbeats to broker" in line]
         assert 1 < len(routes) < 8
         assert 1 < len(beats) < 8
@@ -306,7 +308,9 @@ async def test_a_broker_that_no_name_server_registers_warns(
         ),
     ):
         await trio.sleep(600)
-    lines = [line for line in logged(caplog) if f"broker b: registration with name server {NS}: " in line]  # fmt: skip
+    lines = [
+        line for line in logged(caplog) if f"broker b: registration with name server {NS}: " in line
+    ]
     assert 1 < len(lines) < 8
 
 

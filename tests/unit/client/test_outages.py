@@ -1,4 +1,4 @@
-"""Warnings about what does not work come at once, then at growing intervals, and end with one line."""
+"""Warnings about outages: at once, then at growing intervals, and one line at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import trio
 from rocketwire.client.outages import (
     FIRST_INTERVAL,
     LONGEST_INTERVAL,
-    MOST_REASONS,
+    MAX_REASONS,
     NAME_SERVERS,
     Outages,
     WarningInterval,
@@ -60,7 +60,7 @@ def test_numbers_in_a_reason_make_no_new_reason_and_the_number_of_reasons_is_bou
     assert interval.is_due("10.0.0.1:10911: no answer within 2.97 s", 0.0)
     assert not interval.is_due("10.0.0.2:10911: no answer within 3 s", 1.0)
     due = [interval.is_due("x" * number, 2.0) for number in range(1, 100)]
-    assert sum(due) == MOST_REASONS - 1
+    assert sum(due) == MAX_REASONS - 1
 
 
 def test_nothing_is_due_before_patience_is_over() -> None:
@@ -85,7 +85,7 @@ async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over
 
     assert logged(caplog) == [
         "group g: topic T: no route of topic T"
-        " (check the name, or create the topic, as with rocketwire-admin updateTopic)"
+        " (check the name, or create the topic, for example with rocketwire-admin updateTopic)"
     ]
     assert logged(caplog, logging.INFO)[1:] == ["group g: topic T: works again, after 8 s"]
     assert len(outages) == 0

@@ -1,4 +1,4 @@
-"""Every public call of a client, from asyncio or from a thread without a loop, says that it needs trio, and does nothing."""
+"""Every public call of a client from asyncio or a thread raises ``NotInTrioError``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The lite pull consumer: it asks for messages at its own pace.
+"""The lite pull consumer: the application polls for messages.
 
-It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not know the other
+It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not use the other
 consumers.
 """

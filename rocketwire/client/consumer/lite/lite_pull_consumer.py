@@ -1,13 +1,9 @@
-"""``LitePullConsumer``: asks for messages when it has time for them.
+"""``LitePullConsumer``: the application polls for messages; ``open_lite_pull_consumer`` opens it.
 
-Opened by ``open_lite_pull_consumer``.
-
-Queues come from a group that shares them (``subscribe``) or from the application (``assign``); in
-either case they are pulled ahead, up to the thresholds, and ``poll`` takes what has come.
-
-Rules of this file: what ``poll`` has returned counts as handled when it is called again, or at
-``commit``.  It is committed by ``commit`` or, with ``auto_commit``, by a later ``poll`` and at the
-end.
+Queues come from the rebalance of a group (``subscribe``) or from the application (``assign``). They
+are pulled in advance, up to the thresholds, and ``poll`` returns the pulled messages. Messages of a
+``poll`` count as handled at the next ``poll`` or ``commit``. Offsets are committed by ``commit``
+or, with ``auto_commit``, by a later ``poll`` and at the end.
 
 Java: ``DefaultLitePullConsumerImpl``, ``AssignedMessageQueue``.
 """
@@ -24,11 +20,11 @@ from rocketwire.client.arguments import check_config
 from rocketwire.client.consumer.config import check_subscription
 from rocketwire.client.consumer.lite.lite_pull_state import (
     LitePullConsumerConfig,
+    LitePulls,
     LiteQueue,
     Polled,
-    described,
+    build_running_info,
 )
-from rocketwire.client.consumer.lite.lite_pulls import LitePulls
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
@@ -58,24 +54,24 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 PULL_DELAY: Final = 0.05
-"""Seconds until a full or paused queue is looked at again."""
+"""Delay in seconds if a queue is full or paused."""
 
 PULL_DELAY_EXCEPTION: Final = 1.0
-"""Seconds until a pull is tried again that failed."""
+"""Delay in seconds after a failed pull."""
 
-_STORING: Final = "storing of offsets"
+_COMMIT_OUTAGE: Final = "storing of offsets"
 
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
-"""Seconds that the broker may hold a pull until a message comes."""
+"""Seconds that the broker may hold a pull until a message arrives."""
 
 
 @trio_only()
 class LitePullConsumer:
-    """A consumer of one group.
+    """A lite pull consumer of a group.
 
     Attributes:
-        group: with its namespace.
-        config: its settings.
+        group: consumer group with namespace.
+        config: settings of the consumer.
     """
 
     def __init__(
@@ -85,19 +81,19 @@ class LitePullConsumer:
         config: LitePullConsumerConfig,
         nursery: trio.Nursery,
     ) -> None:
-        """Without queues; ``open_lite_pull_consumer`` also tells the instance of it."""
+        """Create a consumer without queues; ``open_lite_pull_consumer`` also registers it."""
         self.group = group
         self.config = config
         self._instance = instance
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
-        self._assigned = False
+        self._has_assignment = False
         self._queues: dict[MessageQueue, LiteQueue] = {}
         self._ready: deque[tuple[MessageQueue, LiteQueue, list[StoredMessage]]] = deque()
-        self._came = trio.Event()
-        self._soon = trio.Event()
+        self._messages_ready = trio.Event()
+        self._rebalance_due = trio.Event()
         self._unhandled: tuple[LiteQueue, int | None] | None = None
-        self._passed: set[LiteQueue] = set()  # those with ``passed`` that are not at it yet
+        self._passed: set[LiteQueue] = set()  # queues whose ``passed`` is not yet in ``consumed``
         self._pulls = LitePulls(
             instance, build_limits(config.max_body_size, config.max_inflated_size)
         )
@@ -110,25 +106,25 @@ class LitePullConsumer:
         self._committed_at = trio.current_time()
         self._started_millis = now_millis()
 
-    # ------------------------------------------------------------------ which queues
+    # ------------------------------------------------------------------ queues
 
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
-        """Share the topic's queues with the other members of the group.
+        """Subscribe to a topic; its queues are shared with the other members of the group.
 
-        Arguments as of ``PushConsumer.subscribe``.
+        For the arguments see ``PushConsumer.subscribe``.
 
         Raises:
-            NotInTrioError: the caller does not run in trio.
-            IllegalTypeError: an argument is not a text.
-            LocalProtocolError: not a name of a topic, or queues were assigned already.
+            NotInTrioError: the caller is not a trio task.
+            IllegalTypeError: an argument is not a ``str``.
+            LocalProtocolError: the topic name is invalid, or queues were assigned before.
         """
         require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
-        if self._assigned:
-            raise LocalProtocolError("a consumer either subscribes to topics or is assigned queues")
+        if self._has_assignment:
+            raise LocalProtocolError("use either subscribe or assign: queues were assigned before")
         name = with_namespace(self._instance.config.namespace, topic)
         self._subscriptions[name] = subscription_data(
             name, expression, expression_type=expression_type, version=now_millis()
@@ -137,83 +133,88 @@ class LitePullConsumer:
         self.rebalance_soon()
 
     def assign(self, queues: Iterable[MessageQueue]) -> None:
-        """Pull exactly these queues from now on, whoever else does.
+        """Pull exactly these queues, independent of other members.
 
         Raises:
-            NotInTrioError: the caller does not run in trio.
-            LocalProtocolError: topics were subscribed to already.
+            NotInTrioError: the caller is not a trio task.
+            LocalProtocolError: topics were subscribed before.
         """
         require_trio()
         if self._subscriptions:
-            raise LocalProtocolError("a consumer either subscribes to topics or is assigned queues")
-        self._assigned = True
-        self._use(set(queues))
+            raise LocalProtocolError(
+                "use either subscribe or assign: topics were subscribed before"
+            )
+        self._has_assignment = True
+        self._set_queues(set(queues))
 
     @property
     def assignment(self) -> tuple[MessageQueue, ...]:
-        """The queues that it has now."""
+        """The current queues."""
         return tuple(self._queues)
 
     @property
     def unreadable_messages(self) -> int:
-        """How many messages were skipped so far because they cannot be read."""
+        """Number of messages that were skipped because they are unreadable."""
         return self._report.unreadable
 
     async def fetch_message_queues(self, topic: str) -> tuple[MessageQueue, ...]:
-        """All queues of a topic that can be read, for ``assign``.
+        """Return all readable queues of a topic, for ``assign``.
 
         Raises:
-            ClientError, ChannelError: the name servers do not tell.
+            ClientError, ChannelError: the name servers do not respond.
         """
         return await get_queues(
             self._instance, with_namespace(self._instance.config.namespace, topic)
         )
 
     def pause(self, queues: Iterable[MessageQueue]) -> None:
-        """Pull nothing of these until ``resume``; ``poll`` returns nothing of them."""
+        """Pause pulls and polls of queues until ``resume``."""
         require_trio()
         for queue in queues:
             if queue in self._queues:
                 self._queues[queue].paused = True
 
     def resume(self, queues: Iterable[MessageQueue]) -> None:
-        """Pull them again."""
+        """Resume queues."""
         require_trio()
         for queue in queues:
             if queue in self._queues:
                 self._queues[queue].paused = False
-        self._came.set()
+        self._messages_ready.set()
 
     # ------------------------------------------------------------------ messages
 
     async def poll(self, within: float = 5.0) -> Polled | None:
-        """The next messages of some queue; None if there are none in time.
+        """Return the next messages of a queue; None if there are none in time.
 
-        Those that it returned before count as handled.
+        The messages of the previous call count as handled.
 
         Args:
-            within: seconds.
+            within: timeout in seconds.
 
-        Raises: NotInTrioError: the caller does not run in trio.  Cancellation: nothing is lost.
+        Raises:
+            NotInTrioError: the caller is not a trio task.
+
+        Cancellation: safe.
         """
         self._count_handled()
         if self.config.auto_commit:
             await self._maybe_commit()
         with trio.move_on_after(within):
             while True:
-                polled = self._next()
+                polled = self._take_ready()
                 if polled is not None:
                     return polled
-                self._came = trio.Event()
-                await self._came.wait()
+                self._messages_ready = trio.Event()
+                await self._messages_ready.wait()
         return None
 
-    def _next(self) -> Polled | None:
+    def _take_ready(self) -> Polled | None:
         for _ in range(len(self._ready)):
             name, queue, messages = self._ready.popleft()
             if queue.process.dropped:
                 continue
-            messages = [one for one in messages if one.queue_offset in queue.process]
+            messages = [m for m in messages if m.queue_offset in queue.process]
             if not messages:
                 continue
             if queue.paused:
@@ -225,72 +226,74 @@ class LitePullConsumer:
         return None
 
     def _count_handled(self) -> None:
-        """What ``poll`` has returned last was handled."""
+        """Count the messages of the last ``poll`` as handled."""
         if self._unhandled is not None:
             queue, offset = self._unhandled
             queue.consumed = offset
             self._unhandled = None
-        for queue in [one for one in self._passed if not one.process.count]:
+        for queue in [q for q in self._passed if not q.process.count]:
             self._passed.remove(queue)
             queue.consumed = queue.passed
 
     async def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on elsewhere in a queue; what was pulled ahead of it is dropped.
+        """Continue a queue at another offset; messages that were pulled in advance are dropped.
 
         Raises:
-            LocalProtocolError: the queue is not this consumer's, or has no such offset.
-            ClientError, ChannelError: the broker does not tell which it has.
+            LocalProtocolError: the queue is not assigned, or the offset is out of range.
+            ClientError, ChannelError: the broker does not respond.
         """
-        held = self._queues.get(queue)
-        if held is None:
+        state = self._queues.get(queue)
+        if state is None:
             raise _not_assigned(queue)
         lowest, highest = await self.offset_range(queue)
         if not lowest <= offset <= highest:
             raise LocalProtocolError(f"offset {offset} is not between {lowest} and {highest}")
-        self._restart(queue, held, offset)
+        self._restart(queue, state, offset)
 
     def go_back(self, queue: MessageQueue, offset: int) -> None:
-        """Count what ``poll`` has returned last as handled up to an offset only: what is from there on comes again.
+        """Count the messages of the last ``poll`` as handled only up to an offset.
 
-        Unlike ``seek`` it asks nobody, which not every user may.
+        Unlike ``seek`` it sends no request, for which a user may need a permission.
 
         Args:
-            queue: of those messages.
-            offset: of the first that was not handled.
+            queue: queue of those messages.
+            offset: offset of the first message that was not handled; it is returned again.
 
         Raises:
-            NotInTrioError: the caller does not run in trio.
-            LocalProtocolError: the queue is not this consumer's any more.
+            NotInTrioError: the caller is not a trio task.
+            LocalProtocolError: the queue is no longer assigned.
         """
         require_trio()
-        held = self._queues.get(queue)
-        if held is None:
+        state = self._queues.get(queue)
+        if state is None:
             raise _not_assigned(queue)
-        self._restart(queue, held, offset)
+        self._restart(queue, state, offset)
 
     async def seek_to_begin(self, queue: MessageQueue) -> None:
-        """Go on at the oldest message; errors as of ``seek``."""
+        """Continue at the oldest message; for errors see ``seek``."""
         await self.seek(queue, (await self.offset_range(queue))[0])
 
     async def seek_to_end(self, queue: MessageQueue) -> None:
-        """Go on behind the newest message; errors as of ``seek``."""
+        """Continue after the newest message; for errors see ``seek``."""
         await self.seek(queue, (await self.offset_range(queue))[1])
 
     async def offset_range(self, queue: MessageQueue) -> tuple[int, int]:
-        """Offsets of the oldest message and behind the newest.
+        """Return the offset of the oldest message, and the next offset after the newest.
 
         Raises:
-            ClientError, ChannelError: the broker does not tell.
+            ClientError, ChannelError: the broker does not respond.
         """
         address = (await find_replica(self._instance, queue)).address
         calls = self._instance.brokers
         return await calls.min_offset(address, queue), await calls.max_offset(address, queue)
 
     async def offset_for_timestamp(self, queue: MessageQueue, timestamp_millis: int) -> int:
-        """Offset of the first message stored at or after a time; the end if there is none.
+        """Return the offset of the first message stored at or after a time.
+
+        The end if there is none.
 
         Raises:
-            ClientError, ChannelError: the broker does not tell.
+            ClientError, ChannelError: the broker does not respond.
         """
         address = (await find_replica(self._instance, queue)).address
         return await self._instance.brokers.search_offset(address, queue, timestamp_millis)
@@ -298,12 +301,10 @@ class LitePullConsumer:
     # ------------------------------------------------------------------ offsets
 
     async def commit(self) -> None:
-        """Store how far ``poll`` has come, with the brokers, now.
-
-        All that it has returned counts as handled.
+        """Commit the offsets now; all messages that ``poll`` returned count as handled.
 
         Raises:
-            ClientError, ChannelError: a broker does not take it.
+            ClientError, ChannelError: a broker does not respond or rejects an offset.
         """
         self._count_handled()
         await self._commit()
@@ -311,16 +312,16 @@ class LitePullConsumer:
     async def _commit(self) -> None:
         self._outages = self._rebalance.outages
         self._committed_at = trio.current_time()
-        for queue, held in list(self._queues.items()):
-            if held.consumed is not None and held.consumed != self._offsets.get(queue):
-                await self._offsets.commit(queue, held.consumed)
-                self._offsets.update(queue, held.consumed, increase_only=False)
+        for queue, state in list(self._queues.items()):
+            if state.consumed is not None and state.consumed != self._offsets.get(queue):
+                await self._offsets.commit(queue, state.consumed)
+                self._offsets.update(queue, state.consumed, increase_only=False)
 
     async def committed(self, queue: MessageQueue) -> int | None:
-        """How far the group has come, as the broker knows; None where it does not.
+        """Return the committed offset of the group; None if there is none.
 
         Raises:
-            ClientError, ChannelError: it does not answer.
+            ClientError, ChannelError: the broker does not respond.
         """
         return await self._offsets.fetch(queue)
 
@@ -330,23 +331,23 @@ class LitePullConsumer:
         try:
             await self._commit()
         except RocketWireError as error:
-            self._outages.report(_STORING, error)
+            self._outages.report(_COMMIT_OUTAGE, error)
         else:
-            self._outages.end(_STORING)
+            self._outages.end(_COMMIT_OUTAGE)
 
-    # ------------------------------------------------------------------ a member of the instance
+    # ------------------------------------------------------------------ interface for the instance
 
     def topics(self) -> tuple[str, ...]:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return (*self._subscriptions, *{queue.topic or "" for queue in self._queues})
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         del topic, route
         self.rebalance_soon()
 
     def heartbeat(self) -> ConsumerData:
-        """As ``ConsumerMember``; one that was assigned its queues subscribes to nothing."""
+        """See ``ConsumerMember``; after ``assign`` there are no subscriptions."""
         return ConsumerData(
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_ACTIVELY,
@@ -356,59 +357,59 @@ class LitePullConsumer:
         )
 
     def rebalance_soon(self) -> None:
-        """As ``ConsumerMember``."""
-        self._soon.set()
+        """See ``ConsumerMember``."""
+        self._rebalance_due.set()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         for queue, offset in offsets.items():
-            held = self._queues.get(queue)
-            if held is not None and queue.topic == topic:
-                self._restart(queue, held, offset)
+            state = self._queues.get(queue)
+            if state is not None and queue.topic == topic:
+                self._restart(queue, state, offset)
                 await self._offsets.commit(queue, offset)
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return self._offsets.snapshot(topic)
 
     def running_info(self) -> ConsumerRunningInfo:
-        """As ``ConsumerMember``."""
-        return described(
+        """See ``ConsumerMember``."""
+        return build_running_info(
             self._subscriptions, self._queues, self._started_millis, self.unreadable_messages
         )
 
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """As ``ConsumerMember``: it has no handler that could be told to."""
+        """Return ``CR_RETURN_NULL``: a pull consumer has no handler."""
         del message, broker_name
         return ConsumeMessageDirectlyResult(
             consume_result=CMResult.CR_RETURN_NULL, remark="a pull consumer has no handler"
         )
 
-    # ------------------------------------------------------------------ background
+    # ------------------------------------------------------------------ background tasks
 
     async def keep_balanced(self) -> None:
-        """Share queues out again and again, if topics are subscribed to."""
+        """Rebalance the queues of subscribed topics periodically, until cancelled."""
         while True:
-            self._soon = trio.Event()
-            balanced = True
-            wanted: set[MessageQueue] = set()
+            self._rebalance_due = trio.Event()
+            is_complete = True
+            queues: set[MessageQueue] = set()
             for topic in list(self._subscriptions):
-                queues = await self._share(topic)
-                balanced = balanced and queues is not None
-                kept = [queue for queue in self._queues if queue.topic == topic]
-                wanted.update(kept if queues is None else queues)
-            if not self._assigned:
-                lost = self._queues.keys() - wanted
+                allocated = await self._allocate(topic)
+                is_complete = is_complete and allocated is not None
+                current = [queue for queue in self._queues if queue.topic == topic]
+                queues.update(current if allocated is None else allocated)
+            if not self._has_assignment:
+                lost = self._queues.keys() - queues
                 if lost and self.config.auto_commit:
                     await self._maybe_commit()
-                self._use(wanted)
+                self._set_queues(queues)
             await trio.sleep(1)
-            with trio.move_on_after(self.config.rebalance_interval if balanced else 0):
-                await self._soon.wait()
+            with trio.move_on_after(self.config.rebalance_interval if is_complete else 0):
+                await self._rebalance_due.wait()
 
-    async def _share(self, topic: str) -> list[MessageQueue] | None:
+    async def _allocate(self, topic: str) -> list[MessageQueue] | None:
         if not await self._rebalance.has_route(topic):
             return None
         try:
@@ -417,46 +418,46 @@ class LitePullConsumer:
             self._outages.report(queue_outage(topic), error)
             return None
 
-    def _use(self, queues: set[MessageQueue]) -> None:
+    def _set_queues(self, queues: set[MessageQueue]) -> None:
         for queue in [queue for queue in self._queues if queue not in queues]:
-            held = self._queues.pop(queue)
-            held.process.dropped = True
-            held.scope.cancel()
-            self._passed.discard(held)
+            state = self._queues.pop(queue)
+            state.process.dropped = True
+            state.scope.cancel()
+            self._passed.discard(state)
             self._pulls.forget(queue)
             self._offsets.forget(queue)
         for queue in queues - self._queues.keys():
-            held = self._queues[queue] = LiteQueue(trio.current_time())
-            self._nursery.start_soon(self._pull_on, queue, held)
+            state = self._queues[queue] = LiteQueue(trio.current_time())
+            self._nursery.start_soon(self._keep_pulling, queue, state)
 
-    def _restart(self, queue: MessageQueue, held: LiteQueue, offset: int) -> None:
-        """Pulls a queue from another offset on; a pull on its way is forgotten."""
-        held.scope.cancel()
-        held.process.dropped = True
-        self._passed.discard(held)
-        new = self._queues[queue] = LiteQueue(trio.current_time())
-        new.paused = held.paused
-        new.position = offset
-        new.consumed = offset
-        self._nursery.start_soon(self._pull_on, queue, new)
+    def _restart(self, queue: MessageQueue, state: LiteQueue, offset: int) -> None:
+        """Pull a queue from another offset; a pending pull is cancelled."""
+        state.scope.cancel()
+        state.process.dropped = True
+        self._passed.discard(state)
+        new_state = self._queues[queue] = LiteQueue(trio.current_time())
+        new_state.paused = state.paused
+        new_state.position = offset
+        new_state.consumed = offset
+        self._nursery.start_soon(self._keep_pulling, queue, new_state)
 
-    def _is_full(self, held: LiteQueue) -> bool:
-        cached = sum(one.process.count for one in self._queues.values())
+    def _is_full(self, state: LiteQueue) -> bool:
+        cached = sum(q.process.count for q in self._queues.values())
         return (
-            held.paused
+            state.paused
             or cached > self.config.pull_threshold_for_all
-            or held.process.flow_control(self.config.thresholds) is not None
+            or state.process.flow_control(self.config.thresholds) is not None
         )
 
-    async def _pull_on(self, queue: MessageQueue, held: LiteQueue) -> None:
+    async def _keep_pulling(self, queue: MessageQueue, state: LiteQueue) -> None:
         subject = pull_outage(queue)
-        with held.scope:
-            while not held.process.dropped:
-                if self._is_full(held):
+        with state.scope:
+            while not state.process.dropped:
+                if self._is_full(state):
                     await trio.sleep(PULL_DELAY)
                     continue
                 try:
-                    await self._pull(queue, held)
+                    await self._pull(queue, state)
                 except RocketWireError as error:
                     if isinstance(error, MissingPackageError):
                         raise
@@ -467,9 +468,9 @@ class LitePullConsumer:
                         self._outages.end(subject, queue)
         self._outages.forget(subject, queue)
 
-    async def _pull(self, queue: MessageQueue, held: LiteQueue) -> None:
-        if held.position is None:
-            held.position = await find_start_offset(
+    async def _pull(self, queue: MessageQueue, state: LiteQueue) -> None:
+        if state.position is None:
+            state.position = await find_start_offset(
                 self._instance, self.group, self.config, self._offsets, queue
             )
         topic = queue.topic or ""
@@ -477,7 +478,7 @@ class LitePullConsumer:
         result = await self._pulls.pull(
             PullRequest(
                 queue=queue,
-                offset=held.position,
+                offset=state.position,
                 group=self.group,
                 subscription=subscription,
                 max_msg_nums=self.config.pull_batch_size,
@@ -485,33 +486,30 @@ class LitePullConsumer:
                 send_subscription=True,
             )
         )
-        if held.process.dropped:
+        if state.process.dropped:
             return
-        held.position = result.next_begin_offset
+        state.position = result.next_begin_offset
         self._report.report_pull(queue, result)
         if result.status is PullStatus.FOUND and result.messages:
-            held.process.put(result.messages, max_offset=result.max_offset)
-            self._ready.append((queue, held, result.messages))
-            self._came.set()
+            state.process.put(result.messages, max_offset=result.max_offset)
+            self._ready.append((queue, state, result.messages))
+            self._messages_ready.set()
         if result.status in (PullStatus.FOUND, PullStatus.NO_MATCHED_MSG):
             newest = result.messages[-1].queue_offset if result.messages else -1
             if newest + 1 < result.next_begin_offset:
-                held.passed = result.next_begin_offset
-                self._passed.add(held)
+                state.passed = result.next_begin_offset
+                self._passed.add(state)
             else:
-                self._passed.discard(held)
+                self._passed.discard(state)
 
     async def close(self) -> None:
-        """Commit what was polled if the consumer does so, and say goodbye.
-
-        ``open_lite_pull_consumer`` does.
-        """
+        """Commit with ``auto_commit``, and unregister. ``open_lite_pull_consumer`` calls it."""
         with trio.move_on_after(5, shield=True):
             if self.config.auto_commit:
                 try:
                     await self._commit()
                 except RocketWireError as error:
-                    self._outages.report(_STORING, error)
+                    self._outages.report(_COMMIT_OUTAGE, error)
             await self._instance.remove_consumer(self)
 
 
@@ -523,22 +521,23 @@ def _not_assigned(queue: MessageQueue) -> LocalProtocolError:
 async def open_lite_pull_consumer(
     client: Client, group: str, *, config: LitePullConsumerConfig | None = None
 ) -> AsyncGenerator[LitePullConsumer]:
-    """A lite pull consumer for the length of the block.
+    """Open a lite pull consumer until the end of the block.
 
     It has no queues before ``subscribe`` or ``assign``.
 
     Args:
-        client: as of ``open_push_consumer``.
-        group: its name.
-        config: settings.
+        client: see ``open_push_consumer``.
+        group: consumer group.
+        config: settings of the consumer.
 
     Raises:
-        IllegalTypeError, NotInTrioError: as of ``open_push_consumer``.
-        LocalProtocolError: not a name of a group, or a second consumer of it.
+        IllegalTypeError, NotInTrioError: see ``open_push_consumer``.
+        LocalProtocolError: the group name is invalid, or the client already has a consumer of the
+            group.
 
-    Closing, and cancellation: with ``auto_commit`` the offsets of what was handled are stored.
-    Nobody knows whether the messages of the last ``poll`` were: they come back, unless ``commit``
-    was called.
+    Closing, and cancellation: with ``auto_commit`` the offsets of handled messages are stored. The
+    messages of the last ``poll`` do not count as handled, unless ``commit`` was called: they are
+    redelivered.
     """
     require_trio()
     check_consumer_group(group)

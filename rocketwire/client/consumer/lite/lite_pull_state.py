@@ -1,4 +1,4 @@
-"""What a lite pull consumer has: its settings, the queues that it pulls, and what it hands out.
+"""Settings, queues and pulls of a lite pull consumer.
 
 Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 """
@@ -6,7 +6,7 @@ Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
@@ -20,6 +20,9 @@ from rocketwire.client.arguments import (
     whole,
 )
 from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
+from rocketwire.client.consumer.pull import PullCalls
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError
 from rocketwire.messages.callbacks import ConsumerRunningInfo
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType
 from rocketwire.policy.allocation import (
@@ -27,44 +30,47 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueStrategy,
 )
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
+from rocketwire.wire.message.stored import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.arguments import Rule
+    from rocketwire.client.consumer.pull import PullRequest, PullResult
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LitePullConsumerConfig:
     """Settings of a lite pull consumer; times in seconds.
 
-    A value of the wrong type or out of bounds is refused at once.
+    A value with a wrong type or out of range is rejected when the config is created.
 
     Attributes:
-        pull_batch_size: most messages of one pull, and of one ``poll``.
-        max_body_size: most bytes of one decompressed body; a larger message is skipped with a
+        pull_batch_size: most messages of a pull, and of a ``poll``.
+        max_body_size: largest decompressed body in bytes; a larger message is skipped with a
             WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on
-            from the first message that does not fit.
-        pull_threshold_for_all: messages of all queues beyond which nothing is pulled.
-        thresholds: of each queue.
-        auto_commit: whether ``poll`` commits what was returned before.
-        auto_commit_interval: how often, at most.
-        consume_from_where: where to begin in a queue of which the group has no offset.
-        consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``.
-        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start
-            Java's brokers have groups without offsets begin (docs/guide/client.md, "Where a group
-            begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
-        allocate_message_queue_strategy: how the group's queues are shared; the same for all
-            members.
-        rebalance_interval: between two looks at who has which queue.
+        max_inflated_size: most bytes of all decompressed bodies of a pull; the consumer continues
+            with the first message that does not fit.
+        pull_threshold_for_all: messages of all queues above which pulling pauses.
+        thresholds: limits of each queue.
+        auto_commit: let ``poll`` commit the messages that it returned before.
+        auto_commit_interval: shortest time between two such commits.
+        consume_from_where: where to start in a queue without a stored offset.
+        consume_timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``.
+        begin_as_told: apply ``consume_from_where`` also to young topics, where Java's brokers start
+            groups without offsets at the first message (docs/guide/client.md, "Where a group
+            begins"), and to the exact millisecond; brokers before 5.0 are then queried for all
+            their offsets.
+        allocate_message_queue_strategy: how the members share queues; the same for all members.
+        rebalance_interval: time between two rebalances.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what
-            was given.
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
     """
 
     pull_batch_size: int = 10
@@ -88,49 +94,49 @@ class LitePullConsumerConfig:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "pull_batch_size": whole(least=1),
-    "max_body_size": whole(least=1),
-    "max_inflated_size": whole(least=1),
-    "pull_threshold_for_all": whole(least=1),
+    "pull_batch_size": whole(minimum=1),
+    "max_body_size": whole(minimum=1),
+    "max_inflated_size": whole(minimum=1),
+    "pull_threshold_for_all": whole(minimum=1),
     "thresholds": check_thresholds,
     "auto_commit": FLAG,
     "auto_commit_interval": seconds(zero=True),
     "consume_from_where": FROM_WHERE,
-    "consume_timestamp_millis": optional(whole(least=0)),
+    "consume_timestamp_millis": optional(whole(minimum=0)),
     "begin_as_told": FLAG,
     "allocate_message_queue_strategy": check_strategy,
     "rebalance_interval": SOME_SECONDS,
 }
-"""What each setting may be."""
+"""The check of each setting."""
 
 
 class Polled(NamedTuple):
-    """What ``poll`` returned: messages of one queue, in its order."""
+    """The result of ``poll``: messages of a queue, in order."""
 
     message_queue: MessageQueue
     messages: list[StoredMessage]
 
 
 class LiteQueue:
-    """A queue that is pulled.
+    """A queue that the consumer pulls.
 
     Attributes:
-        process: its window.
-        scope: cancels its pulls.
-        position: next offset to pull; None to ask where the group is.
-        consumed: offset behind what ``poll`` has returned.
-        passed: offset behind messages that ``poll`` never returns: of other tags, or unreadable;
-            None if there are none.
-        paused: pull nothing, and let ``poll`` return nothing of it.
+        process: messages that were pulled and not polled.
+        scope: cancels the pulls.
+        position: offset of the next pull; None to query the group's offset.
+        consumed: next offset after the messages that count as handled.
+        passed: next offset after messages that ``poll`` never returns, because of their tags or
+            because they are unreadable; None if there are none.
+        paused: whether pulls and polls of the queue are paused.
     """
 
     __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """With an empty window.
+        """Start without messages.
 
         Args:
-            now: the time now.
+            now: current time on trio's clock.
         """
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope = trio.CancelScope()
@@ -140,19 +146,19 @@ class LiteQueue:
         self.paused = False
 
 
-def described(
+def build_running_info(
     subscriptions: Mapping[str, SubscriptionData],
     queues: Mapping[MessageQueue, LiteQueue],
     started_millis: int,
     unreadable: int,
 ) -> ConsumerRunningInfo:
-    """What a consumer is doing (code 307), but for what the instance adds."""
+    """Build the state of a consumer (code 307), without the fields that the instance adds."""
     now, millis = trio.current_time(), time.time() * 1000
     table = {
-        queue: held.process.info(
-            held.consumed or 0, lambda moment: round(millis - (now - moment) * 1000)
+        queue: state.process.info(
+            state.consumed or 0, lambda trio_time: round(millis - (now - trio_time) * 1000)
         )
-        for queue, held in queues.items()
+        for queue, state in queues.items()
     }
     return ConsumerRunningInfo(
         properties={
@@ -164,3 +170,36 @@ def described(
         subscription_set=tuple(subscriptions.values()),
         mq_table=table,
     )
+
+
+class LitePulls:
+    """Lite pulls (code 361), or pulls (code 11) from brokers without them, such as 4.9.4.
+
+    Java's consumer receives no messages from such brokers.
+    """
+
+    def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
+        """Send nothing yet.
+
+        Args:
+            instance: client instance that sends the requests.
+            limits: limits of a response.
+        """
+        self._pulls = PullCalls(instance, limits)
+        self._brokers_without_lite: set[str | None] = set()
+
+    async def pull(self, request: PullRequest) -> PullResult:
+        """Pull once; for errors and cancellation see ``PullCalls.pull``."""
+        broker = request.queue.broker_name
+        if broker not in self._brokers_without_lite:
+            try:
+                return await self._pulls.pull(replace(request, lite=True))
+            except BrokerError as error:
+                if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                    raise
+            self._brokers_without_lite.add(broker)
+        return await self._pulls.pull(request)
+
+    def forget(self, queue: MessageQueue) -> None:
+        """Remove the state of a queue that is no longer assigned."""
+        self._pulls.forget(queue)

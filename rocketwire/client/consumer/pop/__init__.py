@@ -1,5 +1,5 @@
-"""The pop consumer: a member of a group whose broker keeps track of each message.
+"""The pop consumer: the broker keeps track of each message of the group.
 
-It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not know the other
+It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not use the other
 consumers.
 """

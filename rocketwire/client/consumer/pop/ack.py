@@ -1,8 +1,11 @@
-"""Acknowledgements of popped messages on their way: what is handled while one request travels goes together with the next.
+"""Acknowledges popped messages.
 
-Rules of this file: a broker gets one request at a time of each topic, so that nobody waits for company and a busy consumer
-still sends few.  A message that is alone is acknowledged by itself, as Java's consumers do with every one; several travel as
-Java's proxies send them (code 200151).  A broker that does not know that code is not asked again.
+Those that are handled during a request are sent together in the next one.
+
+A broker gets one request at a time for each topic: no message waits for others, and a busy consumer
+still sends few requests. A single message is acknowledged by code 200051, as by Java's consumers;
+several by code 200151, as by Java's proxies. If a broker does not support that code, it gets single
+acknowledgements.
 
 Java: ``AckMessageProcessor.processRequest``, ``MQClientAPIImpl.batchAckMessageAsync``.
 """
@@ -23,19 +26,19 @@ if TYPE_CHECKING:
 
 
 class _Batch:
-    """Messages of one topic and broker that go together.
+    """Messages of a topic and broker that are acknowledged together.
 
     Attributes:
-        messages: they.
-        is_over: whether the broker was asked, and answered or failed to.
-        is_refused: whether it does not want them together.
-        failure: why they were not acknowledged.
+        messages: the messages.
+        is_over: whether the request has ended.
+        is_refused: whether the broker rejected the batch.
+        failure: error of the request.
     """
 
     __slots__ = ("failure", "is_over", "is_refused", "messages")
 
     def __init__(self) -> None:
-        """Empty."""
+        """Create an empty batch."""
         self.messages: list[StoredMessage] = []
         self.is_over = False
         self.is_refused = False
@@ -43,41 +46,41 @@ class _Batch:
 
 
 class Acknowledgements:
-    """Those of one group."""
+    """The acknowledgements of a group."""
 
     def __init__(self, calls: PopCalls) -> None:
-        """Nothing is on its way.
+        """Start without messages.
 
         Args:
-            calls: of the group.
+            calls: pop requests of the group.
         """
         self._calls = calls
         self._open: dict[tuple[str, str], _Batch] = {}
-        self._turns: dict[tuple[str, str], trio.Lock] = {}
-        self._knows_no_batches: set[str] = set()
+        self._locks: dict[tuple[str, str], trio.Lock] = {}
+        self._brokers_without_batches: set[str] = set()
 
     async def ack(self, message: StoredMessage) -> None:
-        """Say that a message was handled, alone or with others of its topic and broker.
+        """Acknowledge a message, alone or with others of its topic and broker.
 
         Raises:
-            DecodeError, BrokerError, BrokerNotFoundError, ChannelError: as of ``PopCalls.ack``.
+            DecodeError, BrokerError, BrokerNotFoundError, ChannelError: see ``PopCalls.ack``.
 
-        Cancellation: the message may have been acknowledged; others that were to travel with it
-        still are.
+        Cancellation: the message may have been acknowledged; other messages of its batch still are
+        acknowledged.
         """
         name = handle_of(message).broker_name
-        if name in self._knows_no_batches or not await self._together(name, message):
+        if name in self._brokers_without_batches or not await self._ack_in_batch(name, message):
             await self._calls.ack(message)
 
-    async def _together(self, name: str, message: StoredMessage) -> bool:
-        """Acknowledges it with those that come meanwhile.
+    async def _ack_in_batch(self, name: str, message: StoredMessage) -> bool:
+        """Acknowledge a message with others that arrive meanwhile.
 
-        Returns False where the broker does not want them together.
+        Returns False if the broker rejected the batch.
         """
         key = (name, message.topic)
         batch = self._open.setdefault(key, _Batch())
         batch.messages.append(message)
-        async with self._turns.setdefault(key, trio.Lock()):  # first come, first served
+        async with self._locks.setdefault(key, trio.Lock()):  # first come, first served
             if not batch.is_over:
                 if self._open.get(key) is batch:
                     del self._open[key]
@@ -87,7 +90,7 @@ class Acknowledgements:
         return not batch.is_refused
 
     async def _send(self, name: str, batch: _Batch) -> None:
-        """Asks the broker; if it is cancelled the next one of the batch asks again."""
+        """Send the request; if it is cancelled, the next task of the batch sends it again."""
         try:
             if len(batch.messages) == 1:
                 await self._calls.ack(batch.messages[0])
@@ -97,7 +100,7 @@ class Acknowledgements:
             if len(batch.messages) > 1 and isinstance(error, BrokerError):
                 batch.is_refused = True
                 if error.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
-                    self._knows_no_batches.add(name)
+                    self._brokers_without_batches.add(name)
             else:
                 batch.failure = error
         batch.is_over = True

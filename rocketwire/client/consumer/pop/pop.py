@@ -1,9 +1,10 @@
-"""Calls about messages that the broker hides instead of counting offsets: pop, acknowledge, hide for longer.
+"""Requests of pop consumers: pop, acknowledge, change the invisible time.
 
-Rules of this file: these codes do not fit the binary header, so they always travel as JSON; the broker's own time limits count
-from its clock and what the request says of ours.
+Their codes do not fit into a binary header, so they are always sent as JSON. The broker measures
+its timeouts with its own clock and the time in the request.
 
-Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckMessageAsync``, ``changeInvisibleTimeAsync``).
+Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckMessageAsync``,
+``changeInvisibleTimeAsync``).
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 
 ANY_QUEUE: Final = -1
-"""Queue id of a pop that takes from any queue of the broker."""
+"""Queue id of a pop from any queue of the broker."""
 
-ANSWER_TIME: Final = 10.0
-"""Seconds beside ``poll_time`` that a consumer waits for the answer to a pop."""
+RESPONSE_MARGIN: Final = 10.0
+"""Timeout of a pop in seconds, in addition to ``poll_time``."""
 
 
 class PopStatus(Enum):
-    """What became of a pop (Java: ``PopStatus``)."""
+    """Status of a pop (Java: ``PopStatus``)."""
 
     FOUND = ResponseCode.SUCCESS
     NO_NEW_MSG = ResponseCode.PULL_NOT_FOUND
@@ -65,7 +66,7 @@ _STATUS: Final = {status.value.value: status for status in PopStatus}
 
 
 class InitMode(Enum):
-    """Where a group begins that has never popped the topic (Java: ``ConsumeInitMode``)."""
+    """Where a group starts that has never popped the topic (Java: ``ConsumeInitMode``)."""
 
     MIN = 0
     MAX = 1
@@ -73,24 +74,22 @@ class InitMode(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopResult:
-    """The answer to a pop.
+    """The result of a pop.
 
     Attributes:
-        status: what became of it.
-        messages: each with its handle (property ``POP_CK``).  Those of one inner batch have the
-            same one: the broker hides them together, and an acknowledgement of one is for all of
-            them.
-        pop_time: when they were hidden, milliseconds since 1970 by the broker's clock.
-        invisible_time: for how long, milliseconds.
-        rest: how many messages the broker has left, as far as it knows.
-        filtered: messages whose tags only share a hash code with those of the subscription; they
-            are hidden as well, and come back unless they are acknowledged.  Those of an inner batch
-            of which others are wanted are in no list.
-        unreadable: messages that cannot be read; ``stored`` has the handle of each of which all but
-            the body can be read.
+        status: status of the response.
+        messages: messages with their handles (property ``POP_CK``). Those of an inner batch have
+            the same handle: the broker hides them together, and acknowledging one acknowledges all.
+        pop_time: when they were hidden, milliseconds since 1970 of the broker's clock.
+        invisible_time: milliseconds for which they are hidden.
+        rest: number of remaining messages, as far as the broker knows.
+        filtered: messages whose tags have the hash code of a subscribed tag but differ. They are
+            hidden too, and are redelivered unless acknowledged. Messages of an inner batch are in
+            no list if others of it are selected.
+        unreadable: unreadable messages; ``stored`` has the handle if only the body is unreadable.
         left_out: messages that were not decompressed because of the limit ``stopped_by``, with
-            their handles and with their bodies as stored.
-        stopped_by: that limit; None if all messages were read.
+            handle and stored body.
+        stopped_by: the limit; None if all messages were read.
     """
 
     status: PopStatus
@@ -106,17 +105,17 @@ class PopResult:
 
 @trio_only()
 class PopCalls:
-    """Pops of one group."""
+    """The pop requests of a group."""
 
     def __init__(
         self, instance: ClientInstance, group: str, limits: StoredLimits = DEFAULT_LIMITS
     ) -> None:
-        """Nothing is popped yet.
+        """Send nothing yet.
 
         Args:
-            instance: knows routes and carries the requests.
-            group: with its namespace.
-            limits: how much one answer may hold.
+            instance: client instance with the routes; it sends the requests.
+            group: consumer group with namespace.
+            limits: limits of a response.
         """
         self._limits = limits
         self._instance = instance
@@ -136,30 +135,32 @@ class PopCalls:
         orderly: bool = False,
         attempt_id: str | None = None,
     ) -> PopResult:
-        """Take messages, which are hidden from the group until they are acknowledged or time is up.
+        """Pop messages.
+
+        The broker hides them from the group until they are acknowledged or time out.
 
         Args:
-            topic: from which topic; messages of its retry topic come along.
-            broker_name: from which broker.
-            queue_id: from which of its queues; -1 for any.
-            max_msg_nums: 1 to 32.
-            invisible_time: seconds for which they are hidden.
+            topic: the topic; messages of its retry topic are included.
+            broker_name: the broker.
+            queue_id: queue of the broker; -1 for any.
+            max_msg_nums: most messages, 1 to 32.
+            invisible_time: seconds for which the messages are hidden.
             poll_time: seconds that the broker may wait for a message.
-            subscription: what of the topic; None for all.
-            init_mode: where a group begins that has never popped here.
-            orderly: whether a queue gives nothing more until what it gave is acknowledged.
-            attempt_id: the same for a pop that is tried again, so that an orderly queue gives the
-                same messages.
+            subscription: filter; None for all messages.
+            init_mode: where a group starts that has never popped here.
+            orderly: whether a queue returns no more messages until the previous are acknowledged.
+            attempt_id: the same for a retried pop, so that an orderly queue returns the same
+                messages.
 
         Raises:
-            BrokerNotFoundError: no address of the broker is known.
-            BrokerError: an answer that is none of ``PopStatus``.
-            ChannelError: no answer.
-            DecodeError: it cannot be read.
+            BrokerNotFoundError: the broker has no known address.
+            BrokerError: the response code is not in ``PopStatus``.
+            ChannelError: there is no response.
+            DecodeError: the response is invalid.
 
-        Cancellation: messages that the broker has hidden meanwhile come back when their time is up.
+        Cancellation: messages that the broker has hidden are redelivered when their time is up.
         """
-        wanted = subscription or subscription_data(topic, version=0)
+        subscription = subscription or subscription_data(topic, version=0)
         header = PopMessageRequestHeader(
             consumer_group=self._group,
             topic=topic,
@@ -169,62 +170,61 @@ class PopCalls:
             poll_time=round(poll_time * 1000),
             born_time=now_millis(),
             init_mode=init_mode.value,
-            exp_type=wanted.expression_type or TAG,
-            exp=wanted.sub_string or SUB_ALL,
+            exp_type=subscription.expression_type or TAG,
+            exp=subscription.sub_string or SUB_ALL,
             order=orderly,
             attempt_id=attempt_id,
             bname=broker_name,
         )
         address = await self._instance.master(broker_name, topic)
-        answer = await self._instance.brokers.call(
+        response = await self._instance.brokers.call(
             address,
             RequestCode.POP_MESSAGE,
             header,
-            within=poll_time + ANSWER_TIME,
+            within=poll_time + RESPONSE_MARGIN,
             accepted=_STATUS,
         )
-        status = _STATUS[answer.command.code]
+        status = _STATUS[response.command.code]
         if status is not PopStatus.FOUND:
             return PopResult(status=status)
-        told: PopMessageResponseHeader = answer.header
-        # the broker knows a batch as one message, and so do its handles
-        pulled = read_messages(answer.command.body, None, limits=self._limits, unwrap=False)
+        response_header: PopMessageResponseHeader = response.header
+        # an inner batch has one handle, like a message
+        pulled = read_messages(response.command.body, None, limits=self._limits, unwrap=False)
         left_out = decode_stored_messages(pulled.unread, decompress=False, strict=False)
-        unread = tuple(one.stored for one in pulled.unreadable if one.stored is not None)
-        # places count all messages of the answer, whatever becomes of each
-        every = (*pulled.messages, *unread, *left_out)
-        popped = iter(with_handles(every, told, broker_name, orderly=orderly))
+        unread = tuple(u.stored for u in pulled.unreadable if u.stored is not None)
+        # handles refer to positions among all messages of the response
+        stored = (*pulled.messages, *unread, *left_out)
+        popped = iter(with_handles(stored, response_header, broker_name, orderly=orderly))
         messages = tuple(islice(popped, len(pulled.messages)))
         unreadable = tuple(
-            one if one.stored is None else replace(one, stored=next(popped))
-            for one in pulled.unreadable
+            u if u.stored is None else replace(u, stored=next(popped)) for u in pulled.unreadable
         )
         if has_inner_batches(messages):
-            messages, broken = _taken_apart(messages)
-            unreadable += broken
-        meant = tuple(one for one in messages if matches_tags(wanted, one))
-        handles = {handle_text(one) for one in meant}
+            messages, invalid_batches = _unwrap_batches(messages)
+            unreadable += invalid_batches
+        selected = tuple(m for m in messages if matches_tags(subscription, m))
+        handles = {handle_text(m) for m in selected}
         return PopResult(
             status=status,
-            messages=meant,
-            pop_time=told.pop_time,
-            invisible_time=told.invisible_time,
-            rest=told.rest_num,
-            filtered=tuple(one for one in messages if handle_text(one) not in handles),
+            messages=selected,
+            pop_time=response_header.pop_time,
+            invisible_time=response_header.invisible_time,
+            rest=response_header.rest_num,
+            filtered=tuple(m for m in messages if handle_text(m) not in handles),
             unreadable=unreadable,
             left_out=tuple(popped),
             stopped_by=pulled.stopped_by,
         )
 
     async def ack(self, message: StoredMessage) -> None:
-        """Say that a message was handled (code 200051).
+        """Acknowledge a message (code 200051).
 
-        The broker agrees also when the message's time is up; it is given out again then.
+        The broker also responds 0 if the message has timed out; it is then delivered again.
 
         Raises:
             DecodeError: the message was not popped.
-            BrokerError: the broker refuses it.
-            BrokerNotFoundError, ChannelError: it does not answer.
+            BrokerError: the broker rejects it.
+            BrokerNotFoundError, ChannelError: the broker does not respond.
         """
         handle = handle_of(message)
         header = AckMessageRequestHeader(
@@ -240,17 +240,17 @@ class PopCalls:
         )
 
     async def batch_ack(self, messages: Iterable[StoredMessage]) -> None:
-        """Say that messages of one topic were handled, with one request to each broker (code 200151).
+        """Acknowledge messages, with one request for each broker and topic (code 200151).
 
         Raises:
-            DecodeError: one was not popped.
-            BrokerError: a broker refuses it.
-            BrokerNotFoundError, ChannelError: one does not answer.
+            DecodeError: a message was not popped.
+            BrokerError: a broker rejects the request.
+            BrokerNotFoundError, ChannelError: a broker does not respond.
         """
-        by_topic: dict[str, list[PopHandle]] = {}
+        handles_by_topic: dict[str, list[PopHandle]] = {}
         for message in messages:
-            by_topic.setdefault(message.topic, []).append(handle_of(message))
-        for topic, handles in by_topic.items():
+            handles_by_topic.setdefault(message.topic, []).append(handle_of(message))
+        for topic, handles in handles_by_topic.items():
             for name, acks in batch_acks(handles, topic=topic, group=self._group).items():
                 address = await self._instance.master(name, topic)
                 body = BatchAckMessageRequestBody(broker_name=name, acks=acks)
@@ -279,51 +279,55 @@ class PopCalls:
             invisible_time=round(seconds * 1000),
             bname=handle.broker_name,
         )
-        answer = await self._instance.brokers.call(
+        response = await self._instance.brokers.call(
             await self._address(handle, message.topic),
             RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
             header,
         )
-        told: ChangeInvisibleTimeResponseHeader = answer.header
-        return str(handle.renew(told.pop_time, told.invisible_time, told.revive_qid))
+        header_fields: ChangeInvisibleTimeResponseHeader = response.header
+        return str(
+            handle.renew(
+                header_fields.pop_time, header_fields.invisible_time, header_fields.revive_qid
+            )
+        )
 
     async def _address(self, handle: PopHandle, topic: str) -> str:
         return await self._instance.master(handle.broker_name, topic)
 
 
 def handle_text(message: StoredMessage) -> str | None:
-    """The handle of a message as it travels; None if it was not popped."""
+    """Return the handle of a message as text; None if it was not popped."""
     return (message.properties or {}).get(POP_CK)
 
 
-def _taken_apart(
+def _unwrap_batches(
     messages: Sequence[StoredMessage],
 ) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
-    """Messages with inner batches taken apart, each with handle, times and tries of its batch.
+    """Unwrap inner batches; each message gets handle, times and attempts of its batch.
 
-    And the batches that cannot be.
+    Returns the messages, and the invalid batches.
     """
-    whole: list[StoredMessage] = []
-    broken: tuple[UnreadableMessage, ...] = ()
+    unwrapped: list[StoredMessage] = []
+    invalid: tuple[UnreadableMessage, ...] = ()
     for message in messages:
         inner, unreadable = unwrap_inner_batches([message])
-        broken += unreadable
+        invalid += unreadable
         if inner == (message,):
-            whole.append(message)
+            unwrapped.append(message)
             continue
-        outer = message.properties or {}
-        said = {name: outer.get(name) for name in (POP_CK, FIRST_POP_TIME)}
-        whole += (
+        batch_properties = message.properties or {}
+        pop_properties = {name: batch_properties.get(name) for name in (POP_CK, FIRST_POP_TIME)}
+        unwrapped += (
             replace(
-                one,
-                properties={**(one.properties or {}), **said},
+                inner_message,
+                properties={**(inner_message.properties or {}), **pop_properties},
                 reconsume_times=message.reconsume_times,
             )
-            for one in inner
+            for inner_message in inner
         )
-    return tuple(whole), broken
+    return tuple(unwrapped), invalid
 
 
 def with_handle(message: StoredMessage, handle: str) -> StoredMessage:
-    """The message with another handle, as ``change_invisible_time`` returned it."""
+    """Return the message with the new handle of ``change_invisible_time``."""
     return replace(message, properties={**(message.properties or {}), POP_CK: handle})

@@ -1,9 +1,9 @@
-"""``PopConsumer``: a member of a group whose broker keeps count of each message.
+"""``PopConsumer``: the broker keeps track of each message of the group.
 
-Opened by ``open_pop_consumer``.
+``open_pop_consumer`` opens it.
 
-No queue belongs to anybody: every member takes what there is, and what it does not acknowledge in
-time comes back to any of them.  There is nothing to share out and nothing to store.
+Queues are not assigned: each member pops any message, and a message that is not acknowledged in
+time is redelivered to any member. So there is no rebalance, and no offset to store.
 
 Java: ``DefaultMQPushConsumerImpl.popMessage``, ``ConsumeMessagePopConcurrentlyService``.
 """
@@ -87,26 +87,25 @@ POP_DELAY_LEVEL: Final = (
     3600,
     7200,
 )
-"""Seconds for which a message is hidden that could not be handled, by the number of tries."""
+"""Seconds until a failed message is redelivered, by the number of attempts."""
 
 POP_DELAY_EXCEPTION: Final = 1.0
-"""Seconds until a pop is tried again that failed."""
+"""Delay in seconds after a failed pop."""
 
-_FULL: Final = "the broker holds too many pops already"
+_POLLING_FULL: Final = "the broker has too many waiting pops"
 
 FULL_PATIENCE: Final = 10.0
-"""Seconds for which a broker may be too busy for pops without a warning."""
+"""Seconds for which a broker may be too busy for pops before a warning is logged."""
 
-ANSWER_SOON: Final = 1.0
-"""Seconds after which a broker that has not answered a pop holds it, as it has no message.
+RESPONSE_WAIT: Final = 1.0
+"""Seconds to wait at close for the response to a recent pop, which may have hidden messages.
 
-One that was made later may have hidden
-some already: whoever closes waits for its answer, and gives them back."""
+A broker that has not responded by then holds the pop because it has no message."""
 
 PopListener: TypeAlias = Callable[[StoredMessage], Awaitable[bool | None]]
-"""Handles a message.  False or an exception: the message comes back later.
+"""Handles a message. After False or an exception the message is redelivered later.
 
-Anything else acknowledges it.
+Any other result acknowledges it.
 """
 
 
@@ -114,30 +113,29 @@ Anything else acknowledges it.
 class PopConsumerConfig:
     """Settings of a pop consumer; times in seconds.
 
-    A value of the wrong type or out of bounds is refused at once.
+    A value with a wrong type or out of range is rejected when the config is created.
 
     Attributes:
-        pop_invisible_time: for how long a message is hidden, 5 to 300; a handler that takes longer
-            has it given out again.
+        pop_invisible_time: for how long a message is hidden, 5 to 300; if its handler takes longer,
+            it is redelivered.
         poll_time: how long a broker may wait for a message.
-        pop_batch_nums: most messages of one pop, 1 to 32.
-        pop_threshold: most messages that wait for their acknowledgement, of each topic and broker.
-        consume_thread_max: most handlers at once.
-        max_body_size: most bytes of one decompressed body.  A larger message counts as not handled,
+        pop_batch_nums: most messages of a pop, 1 to 32.
+        pop_threshold: most messages of a topic and broker that are not acknowledged.
+        consume_thread_max: most concurrent handler calls.
+        max_body_size: largest decompressed body in bytes; a larger message counts as not handled,
             with a WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of one pop; the other messages come
-            back after 10 seconds.
-        init_mode: where a group begins that has never popped the topic.
-        max_reconsume_times: tries, after which a message is acknowledged although nobody handled
-            it.
-        await_termination: seconds that handlers are given to end when the consumer is closed.
-        refresh_interval: seconds between two looks for new brokers of a topic.
-        enable_trace: whether calls of the handler are recorded in the trace topic.
-        trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
+        max_inflated_size: most bytes of all decompressed bodies of a pop; the other messages are
+            redelivered after 10 seconds.
+        init_mode: where a group starts that has never popped the topic.
+        max_reconsume_times: attempts after which a failing message is acknowledged.
+        await_termination: seconds that running handlers get when the consumer closes.
+        refresh_interval: seconds between two checks for new brokers of a topic.
+        enable_trace: record handler calls in the trace topic.
+        trace_topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what
-            was given.
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
     """
 
     pop_invisible_time: float = 60.0
@@ -160,31 +158,31 @@ class PopConsumerConfig:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "pop_invisible_time": seconds(least=5, most=300),
+    "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
-    "pop_batch_nums": whole(least=1, most=32),
-    "pop_threshold": whole(least=1),
-    "consume_thread_max": whole(least=1),
-    "max_body_size": whole(least=1),
-    "max_inflated_size": whole(least=1),
-    "init_mode": instance_of(InitMode, expected="an InitMode, as InitMode.MIN"),
-    "max_reconsume_times": whole(least=0),
+    "pop_batch_nums": whole(minimum=1, maximum=32),
+    "pop_threshold": whole(minimum=1),
+    "consume_thread_max": whole(minimum=1),
+    "max_body_size": whole(minimum=1),
+    "max_inflated_size": whole(minimum=1),
+    "init_mode": instance_of(InitMode, expected="an InitMode, for example InitMode.MIN"),
+    "max_reconsume_times": whole(minimum=0),
     "await_termination": seconds(zero=True),
     "refresh_interval": SOME_SECONDS,
     "enable_trace": FLAG,
     "trace_topic": MAYBE_TEXT,
 }
-"""What each setting may be."""
+"""The check of each setting."""
 
 
 @trio_only()
 class PopConsumer:
-    """A consumer of one group.
+    """A pop consumer of a group.
 
     Attributes:
-        group: with its namespace.
-        config: its settings.
-        calls: its pops, for whoever wants to make them by hand.
+        group: consumer group with namespace.
+        config: settings of the consumer.
+        calls: pop requests, also for direct use.
     """
 
     def __init__(
@@ -196,9 +194,9 @@ class PopConsumer:
         nursery: trio.Nursery,
         trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions.
+        """Create a consumer without subscriptions.
 
-        Arguments as of ``open_pop_consumer``, which also starts it and opens ``trace``.
+        For the arguments see ``open_pop_consumer``, which also starts it and opens ``trace``.
         """
         self.group = group
         self.config = config
@@ -212,20 +210,20 @@ class PopConsumer:
         self._traced = listener if trace is None else trace.trace_pop(listener)
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
-        self._popping: dict[tuple[str, str], trio.CancelScope] = {}
-        self._popped_at: dict[tuple[str, str], float] = {}
+        self._pop_scopes: dict[tuple[str, str], trio.CancelScope] = {}
+        self._pop_started: dict[tuple[str, str], float] = {}
         self._closing = False
         self._handlers = trio.CapacityLimiter(config.consume_thread_max)
-        self._waiting: dict[tuple[str, str], int] = {}
+        self._unacknowledged: dict[tuple[str, str], int] = {}
         self._waiting_for_handlers: set[trio.CancelScope] = set()
-        self._soon = trio.Event()
-        self._calm = trio.lowlevel.ParkingLot()
+        self._refresh_due = trio.Event()
+        self._progress = trio.lowlevel.ParkingLot()
         self._started_millis = now_millis()
 
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
-        """Want messages of a topic; as of ``PushConsumer.subscribe``."""
+        """Subscribe to a topic; see ``PushConsumer.subscribe``."""
         require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
@@ -237,22 +235,22 @@ class PopConsumer:
 
     @property
     def unreadable_messages(self) -> int:
-        """How many messages could not be read so far, each time that they came."""
+        """Number of unreadable messages, counted at each delivery."""
         return self._report.unreadable
 
-    # ------------------------------------------------------------------ a member of the instance
+    # ------------------------------------------------------------------ interface for the instance
 
     def topics(self) -> tuple[str, ...]:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return tuple(self._subscriptions)
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         del topic, route
         self.rebalance_soon()
 
     def heartbeat(self) -> ConsumerData:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return ConsumerData(
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_POP,
@@ -262,19 +260,19 @@ class PopConsumer:
         )
 
     def rebalance_soon(self) -> None:
-        """As ``ConsumerMember``; there may be a broker more."""
-        self._soon.set()
+        """Check for new brokers; see ``ConsumerMember``."""
+        self._refresh_due.set()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """As ``ConsumerMember``: nothing to do, the broker keeps the offsets."""
+        """Do nothing: the broker keeps the offsets."""
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """As ``ConsumerMember``: none."""
+        """Return no offsets: the broker keeps them."""
         del topic
         return {}
 
     def running_info(self) -> ConsumerRunningInfo:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return ConsumerRunningInfo(
             properties={
                 "PROP_CONSUMEORDERLY": "false",
@@ -289,30 +287,30 @@ class PopConsumer:
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         del broker_name
         started = trio.current_time()
-        handled = await self._is_handled(message, self._listener)
+        handled = await self._handle(message, self._listener)
         return ConsumeMessageDirectlyResult(
             consume_result=CMResult.CR_SUCCESS if handled else CMResult.CR_LATER,
             spent_time_mills=round((trio.current_time() - started) * 1000),
         )
 
-    # ------------------------------------------------------------------ background
+    # ------------------------------------------------------------------ background tasks
 
     async def check(self) -> None:
-        """Ask brokers whether they understand the expressions; ``open_pop_consumer`` does.
+        """Let brokers check the expressions; ``open_pop_consumer`` calls it.
 
         Raises:
-            BrokerError, ClientError, ChannelError: as of ``check_expression``.
+            BrokerError, ClientError, ChannelError: see ``check_expression``.
         """
         for subscription in self._subscriptions.values():
             await check_expression(self._instance, self.group, subscription)
 
     async def run(self) -> None:
-        """Pop every topic at each of its brokers, and look for new ones again and again."""
+        """Pop every topic at each of its brokers, and check for new brokers, until cancelled."""
         while True:
-            self._soon = trio.Event()
+            self._refresh_due = trio.Event()
             for topic in list(self._subscriptions):
                 try:
                     route = await self._instance.route(topic)
@@ -320,14 +318,14 @@ class PopConsumer:
                     self._outages.report_route(topic, error)
                     continue
                 self._outages.end_route(topic)
-                names = {one.broker_name for one in route.broker_datas or () if one.broker_name}
-                self._pop_at(topic, names)
-                self._judge(topic, route)
+                names = {b.broker_name for b in route.broker_datas or () if b.broker_name}
+                self._update_pops(topic, names)
+                self._report_permissions(topic, route)
             with trio.move_on_after(self.config.refresh_interval):
-                await self._soon.wait()
+                await self._refresh_due.wait()
 
-    def _judge(self, topic: str, route: TopicRouteData) -> None:
-        """Warn if no queue of a topic may be read."""
+    def _report_permissions(self, topic: str, route: TopicRouteData) -> None:
+        """Log a warning if no queue of a topic is readable."""
         subject = queue_outage(topic)
         queues = route.queue_datas
         if queues and not any((queue.perm or 0) & Perm.READ for queue in queues):
@@ -339,24 +337,25 @@ class PopConsumer:
         else:
             self._outages.end(subject)
 
-    def _pop_at(self, topic: str, names: set[str]) -> None:
-        for key, scope in list(self._popping.items()):
+    def _update_pops(self, topic: str, names: set[str]) -> None:
+        """Start pops at new brokers of a topic, and cancel those at removed brokers."""
+        for key, scope in list(self._pop_scopes.items()):
             if key[0] == topic and key[1] not in names:
                 scope.cancel()
-                del self._popping[key]
+                del self._pop_scopes[key]
         for name in names:
-            if (topic, name) not in self._popping:
-                scope = self._popping[topic, name] = trio.CancelScope()
-                self._nursery.start_soon(self._pop_on, topic, name, scope)
+            if (topic, name) not in self._pop_scopes:
+                scope = self._pop_scopes[topic, name] = trio.CancelScope()
+                self._nursery.start_soon(self._keep_popping, topic, name, scope)
 
-    async def _pop_on(self, topic: str, broker_name: str, scope: trio.CancelScope) -> None:
+    async def _keep_popping(self, topic: str, broker_name: str, scope: trio.CancelScope) -> None:
         config, key = self.config, (topic, broker_name)
         subject = f"pops of topic {topic} from broker {broker_name}"
         with scope:
             while not self._closing:
-                while self._waiting.get(key, 0) >= config.pop_threshold:
-                    await self._calm.park()
-                self._popped_at[key] = trio.current_time()
+                while self._unacknowledged.get(key, 0) >= config.pop_threshold:
+                    await self._progress.park()
+                self._pop_started[key] = trio.current_time()
                 try:
                     result = await self.calls.pop(
                         topic,
@@ -374,27 +373,28 @@ class PopConsumer:
                     await trio.sleep(POP_DELAY_EXCEPTION)
                     continue
                 finally:
-                    del self._popped_at[key]
-                    self._calm.unpark_all()
+                    del self._pop_started[key]
+                    self._progress.unpark_all()
                 if result.status is PopStatus.POLLING_FULL:
-                    self._outages.report(subject, _FULL, patience=FULL_PATIENCE)
+                    self._outages.report(subject, _POLLING_FULL, patience=FULL_PATIENCE)
                     await trio.sleep(POP_DELAY_EXCEPTION)
                 elif self._outages:
                     self._outages.end(subject)
-                self._return_unread(key, result)
+                self._settle_unhandled(key, result)
                 hidden_until = trio.current_time() + config.pop_invisible_time
                 for _, messages in groupby(result.messages, key=handle_text):
-                    self._waiting[key] = self._waiting.get(key, 0) + 1
+                    self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
                     self._nursery.start_soon(self._consume, key, [*messages], hidden_until)
 
-    def _return_unread(self, key: tuple[str, str], result: PopResult) -> None:
-        """Settle the messages of a pop that no handler gets."""
+    def _settle_unhandled(self, key: tuple[str, str], result: PopResult) -> None:
+        """Acknowledge or return the messages of a pop that no handler gets."""
         place = f"{key[0]} at {key[1]}"
         self._report.report_unreadable(place, result.unreadable, "counts as not handled")
         if result.stopped_by is not None:
             seconds = POP_DELAY_LEVEL[0]
-            then = f"{len(result.left_out)} come back after {seconds} seconds"
-            self._report.report_limit(place, result.stopped_by, len(result.messages), then)
+            consequence = f"{len(result.left_out)} are redelivered after {seconds} seconds"
+            accepted = len(result.messages)
+            self._report.report_limit(place, result.stopped_by, accepted, consequence)
         acknowledge, hide = self._acknowledgements.ack, self.calls.change_invisible_time
         unread = [message.stored for message in result.unreadable if message.stored is not None]
         settling: list[tuple[StoredMessage, Callable[[], Awaitable[object]]]] = [
@@ -403,7 +403,7 @@ class PopConsumer:
             *((m, partial(hide, m, POP_DELAY_LEVEL[0])) for m in result.left_out),
         ]
         for message, settle in settling:
-            self._waiting[key] = self._waiting.get(key, 0) + 1
+            self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
             self._nursery.start_soon(self._settle, key, message, settle)
 
     async def _settle(
@@ -413,26 +413,29 @@ class PopConsumer:
             await settle()
         except RocketWireError as error:
             _LOG.warning(
-                "%s: message %s comes back: %s", self.group, log_text(message.msg_id), error
+                "%s: message %s is redelivered: %s", self.group, log_text(message.msg_id), error
             )
         finally:
-            self._waiting[key] -= 1
-            self._calm.unpark_all()
+            self._unacknowledged[key] -= 1
+            self._progress.unpark_all()
 
     async def _consume(
         self, key: tuple[str, str], messages: Sequence[StoredMessage], hidden_until: float
     ) -> None:
-        """Have the messages of one handle handled: one, or those of an inner batch, of which all come back if one was not handled."""
+        """Handle the messages of a handle: one, or those of an inner batch.
+
+        If one of a batch fails, all are redelivered.
+        """
         message, handled = messages[0], True
         try:
-            if not await self._begun():
+            if not await self._acquire_handler():
                 await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
                 return
             try:
                 for message in messages:
                     if trio.current_time() >= hidden_until:
-                        return  # another client may have it by now
-                    handled = await self._is_handled(message, self._traced) and handled
+                        return  # another client may have it now
+                    handled = await self._handle(message, self._traced) and handled
             finally:
                 self._handlers.release()
             await self._finish(message, handled=handled)
@@ -440,16 +443,16 @@ class PopConsumer:
             raise
         except RocketWireError as error:
             _LOG.warning(
-                "%s: message %s comes back: %s", self.group, log_text(message.msg_id), error
+                "%s: message %s is redelivered: %s", self.group, log_text(message.msg_id), error
             )
         finally:
-            self._waiting[key] -= 1
-            self._calm.unpark_all()
+            self._unacknowledged[key] -= 1
+            self._progress.unpark_all()
 
-    async def _begun(self) -> bool:
-        """Wait for a place among the handlers, or until the consumer is closed.
+    async def _acquire_handler(self) -> bool:
+        """Wait for a free handler, or until the consumer closes.
 
-        Returns whether there is one, to be released.
+        Returns whether there is one; the caller must release it.
         """
         if self._closing:
             return False
@@ -464,39 +467,40 @@ class PopConsumer:
             self._handlers.release()
         return not self._closing
 
-    async def _is_handled(self, message: StoredMessage, listener: PopListener) -> bool:
+    async def _handle(self, message: StoredMessage, listener: PopListener) -> bool:
+        """Call the handler; returns whether it succeeded."""
         try:
             return await listener(message) is not False
-        except IllegalHandlerError:  # ends the consumer: it would fail on every message
+        except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
-        except Exception:  # noqa: BLE001 - the application's own; the message comes back and the log has it
+        except Exception:  # noqa: BLE001 - of the application; logged and redelivered
             _LOG.exception(
-                "%s: a handler failed on message %s", self.group, log_text(message.msg_id)
+                "%s: the handler failed for message %s", self.group, log_text(message.msg_id)
             )
             return False
 
     async def _finish(self, message: StoredMessage, *, handled: bool) -> None:
-        tries = message.reconsume_times
-        if handled or tries >= self.config.max_reconsume_times:
+        attempts = message.reconsume_times
+        if handled or attempts >= self.config.max_reconsume_times:
             await self._acknowledgements.ack(message)
             return
-        # whoever sends a message can say how often it was tried, also less than never
-        seconds = POP_DELAY_LEVEL[max(0, min(tries, len(POP_DELAY_LEVEL) - 1))]
+        # the sender can set the number of attempts, also to a negative number
+        seconds = POP_DELAY_LEVEL[max(0, min(attempts, len(POP_DELAY_LEVEL) - 1))]
         await self.calls.change_invisible_time(message, seconds)
 
     async def close(self) -> None:
-        """Pop nothing more, let handlers end, give back what none has begun, say goodbye.
+        """Stop popping, let handlers finish, return unhandled messages, and unregister.
 
-        ``open_pop_consumer`` does.
+        ``open_pop_consumer`` calls it.
         """
         self._closing = True
-        for key, scope in self._popping.items():
-            scope.deadline = self._popped_at.get(key, -math.inf) + ANSWER_SOON
+        for key, scope in self._pop_scopes.items():
+            scope.deadline = self._pop_started.get(key, -math.inf) + RESPONSE_WAIT
         for scope in self._waiting_for_handlers:
             scope.cancel()
         with trio.move_on_after(self.config.await_termination, shield=True):
-            while self._popped_at or any(self._waiting.values()):
-                await self._calm.park()
+            while self._pop_started or any(self._unacknowledged.values()):
+                await self._progress.park()
         with trio.move_on_after(3, shield=True):
             await self._instance.remove_consumer(self)
 
@@ -510,27 +514,27 @@ async def open_pop_consumer(
     *,
     config: PopConsumerConfig | None = None,
 ) -> AsyncGenerator[PopConsumer]:
-    """A pop consumer for the length of the block; brokers of 5.0 and newer can be popped.
+    """Open a pop consumer until the end of the block; requires brokers of 5.0 or newer.
 
     Args:
-        client: as of ``open_push_consumer``.
-        group: its name.
-        subscriptions: as of ``open_push_consumer``.
-        listener: a coroutine function of (message) that handles one message.
-        config: settings.
+        client: see ``open_push_consumer``.
+        group: consumer group.
+        subscriptions: see ``open_push_consumer``.
+        listener: a coroutine function of (message) that handles a message.
+        config: settings of the consumer.
 
     Raises:
-        IllegalHandlerError, IllegalTypeError, NotInTrioError: as of ``open_push_consumer``.
-        LocalProtocolError: a name or an expression that cannot be, or a second consumer of the
-            group.
-        BrokerError: the broker does not understand an expression.
-        ClientError, ChannelError: it cannot be asked.
+        IllegalHandlerError, IllegalTypeError, NotInTrioError: see ``open_push_consumer``.
+        LocalProtocolError: a name or an expression is invalid, or the client already has a consumer
+            of the group.
+        BrokerError: the broker rejects an expression.
+        ClientError, ChannelError: the broker is not reachable.
 
-    Closing: handlers get ``await_termination`` to end; what was popped and none of them has begun
-    is given back at once and comes after 10 seconds, the rest that is not acknowledged when its
-    time is up.
+    Closing: running handlers get ``await_termination`` to finish. Messages without a handler are
+    returned at once and redelivered after 10 seconds; others that are not acknowledged are
+    redelivered when their time is up.
 
-    Cancellation: handlers are cancelled, and what is not acknowledged comes when its time is up.
+    Cancellation: handlers are cancelled, and their messages are redelivered when their time is up.
     """
     require_trio()
     check_consumer_group(group)
@@ -548,9 +552,11 @@ async def open_pop_consumer(
         if settings.enable_trace:
             from rocketwire.client.consumer.trace import open_consumer_trace
 
-            late = settings.pop_invisible_time
-            opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
-            trace = await stack.enter_async_context(opened)
+            trace = await stack.enter_async_context(
+                open_consumer_trace(
+                    instance, name, settings.trace_topic, settings.pop_invisible_time, nursery
+                )
+            )
         consumer = PopConsumer(instance, name, settings, listener, nursery, trace)
         for topic, expression, expression_type in parse_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)

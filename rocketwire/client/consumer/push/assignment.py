@@ -1,10 +1,8 @@
-"""The queues that a push consumer has: taking them, pulling them, giving them up.
+"""The queues that are assigned to a push consumer: rebalancing, pulls, release.
 
-Rules of this file:
-
-* Everything that changes who has which queue happens in ``keep_balanced``, or after it has ended.
-* A queue that is given up is dropped first: from then on nothing more of it is handled, and its
-  handlers get a moment to end so that what they did counts.
+* Only ``keep_balanced`` changes the assignment, or ``close`` after it has ended.
+* A released queue is dropped first: nothing more of it is handled. Running handlers get a short
+  time to finish, so that their messages count as handled.
 
 Java: ``RebalanceImpl``, ``RebalancePushImpl``, ``DefaultMQPushConsumerImpl.pullMessage``.
 """
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.consumer.push.pull_loop import Held, PullLoop
+from rocketwire.client.consumer.push.pull_loop import AssignedQueue, PullLoop
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
@@ -36,36 +34,35 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 REBALANCE_MIN_INTERVAL: Final = 1.0
-"""Seconds between two sharings at least, and until the next one when something was left over."""
+"""Shortest time between two rebalances in seconds, also after an incomplete one."""
 
-HAND_OVER: Final = 0.5
-"""Seconds that handlers of a queue get to end before it is given up."""
+RELEASE_TIMEOUT: Final = 0.5
+"""Seconds that running handlers of a released queue get to finish."""
 
-STORED: Final = 3.0
-"""Seconds that its broker then gets to say that it has the offset."""
+PERSIST_TIMEOUT: Final = 3.0
+"""Timeout in seconds for storing the offset of a released queue."""
 
-FORCED_HAND_OVER: Final = 20.0
-"""Seconds after which a queue in order is given up although its handler runs."""
-
+FORCED_RELEASE_TIMEOUT: Final = 20.0
+"""Seconds after which an orderly queue is released although its handler runs."""
 
 LOCK_PATIENCE: Final = 90.0
-"""Seconds for which another client may hold the lock of a queue without a warning: a lock of a client that crashed lives 60."""
+"""Seconds before a warning about another client's lock; that of a crashed client lives 60."""
 
 
-def _beginning(queue: MessageQueue) -> str:
+def _offset_outage(queue: MessageQueue) -> str:
     return f"offsets of topic {queue.topic} on broker {queue.broker_name}"
 
 
-def _locking(topic: str | None) -> str:
+def _lock_outage(topic: str | None) -> str:
     return f"locks of topic {topic}"
 
 
 class Assignment:
-    """The queues of one consumer.
+    """The queues of a consumer.
 
     Attributes:
-        pulls: its pulls.
-        outages: warns about what does not work.
+        pulls: pulls of the queues.
+        outages: logs warnings about failures.
     """
 
     def __init__(
@@ -79,21 +76,21 @@ class Assignment:
         stats: ConsumerStats,
         consumption: ConcurrentConsumption | OrderlyConsumption,
         nursery: trio.Nursery,
-        changed: Callable[[], Awaitable[None]],
+        on_changed: Callable[[], Awaitable[None]],
     ) -> None:
-        """No queues yet.
+        """Start without queues.
 
         Args:
-            instance: knows routes and carries the requests.
-            group: with its namespace.
-            config: the consumer's settings.
-            subscriptions: by topic; looked at again at each sharing and each pull.
-            offsets: where to begin, and how far it has come.
-            locks: of queues in order.
-            stats: counts.
-            consumption: gets what comes.
-            nursery: where pulls live.
-            changed: awaited when the consumer has other queues than before.
+            instance: client instance with the routes; it sends the requests.
+            group: consumer group with namespace.
+            config: settings of the consumer.
+            subscriptions: subscriptions by topic; read for each rebalance and pull.
+            offsets: store of the consume offsets.
+            locks: locks of orderly queues.
+            stats: statistics.
+            consumption: handles the messages.
+            nursery: runs the pulls.
+            on_changed: awaited when the assigned queues have changed.
         """
         self._instance = instance
         self._group = group
@@ -103,246 +100,248 @@ class Assignment:
         self._locks = locks
         self._consumption = consumption
         self._nursery = nursery
-        self._changed = changed
+        self._on_changed = on_changed
         self.pulls = PullLoop(
-            instance, group, config, subscriptions, offsets, stats, consumption, self.moved
+            instance, group, config, subscriptions, offsets, stats, consumption, self.move
         )
         self._rebalance = Rebalance(
             instance, group, config.message_model, config.allocate_message_queue_strategy
         )
         self.outages = self.pulls.outages = self._rebalance.outages
-        self._held: dict[MessageQueue, Held] = {}
-        self._soon = trio.Event()
-        self._sharing = trio.Lock()
+        self._assigned: dict[MessageQueue, AssignedQueue] = {}
+        self._rebalance_due = trio.Event()
+        self._rebalance_lock = trio.Lock()
         self._closed = False
-        self._shares = config.message_model is not MessageModel.BROADCASTING
-        self._locks_queues = consumption.is_orderly and self._shares
+        is_clustering = config.message_model is not MessageModel.BROADCASTING
+        self._needs_locks = consumption.is_orderly and is_clustering
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------ state
 
     @property
     def queues(self) -> tuple[MessageQueue, ...]:
-        """The queues that are the consumer's now."""
-        return tuple(queue for queue, held in self._held.items() if not held.process.dropped)
+        """The queues that are assigned now."""
+        return tuple(q for q, assigned in self._assigned.items() if not assigned.process.dropped)
 
-    def windows(self) -> dict[MessageQueue, ProcessQueue[StoredMessage]]:
-        """All windows, those that are being given up included."""
-        return {queue: held.process for queue, held in self._held.items()}
+    def process_queues(self) -> dict[MessageQueue, ProcessQueue[StoredMessage]]:
+        """Return all process queues, also of queues that are being released."""
+        return {queue: assigned.process for queue, assigned in self._assigned.items()}
 
-    # ------------------------------------------------------------------ sharing
+    # ------------------------------------------------------------------ rebalancing
 
     async def has_route(self, topic: str) -> bool:
-        """As ``Rebalance.has_route``."""
+        """Return whether the topic has a route; see ``Rebalance.has_route``."""
         return await self._rebalance.has_route(topic)
 
     def rebalance_soon(self) -> None:
-        """Share out anew as soon as may be."""
-        self._soon.set()
+        """Let ``keep_balanced`` rebalance soon."""
+        self._rebalance_due.set()
 
     async def keep_balanced(self) -> None:
-        """Share queues out again and again."""
+        """Rebalance periodically, until closed."""
         while not self._closed:
-            balanced = False
-            self._soon = trio.Event()
+            is_complete = False
+            self._rebalance_due = trio.Event()
             try:
-                async with self._sharing:
-                    balanced = self._closed or await self.rebalance()
+                async with self._rebalance_lock:
+                    is_complete = self._closed or await self.rebalance()
             except RocketWireError as error:
-                self.outages.report("sharing of queues", error)
+                self.outages.report("rebalance of queues", error)
             else:
-                self.outages.end("sharing of queues")
+                self.outages.end("rebalance of queues")
             await trio.sleep(REBALANCE_MIN_INTERVAL)
-            with trio.move_on_after(self._config.rebalance_interval if balanced else 0):
-                await self._soon.wait()
+            with trio.move_on_after(self._config.rebalance_interval if is_complete else 0):
+                await self._rebalance_due.wait()
 
     async def rebalance(self) -> bool:
-        """Share out once; returns whether nothing was left over."""
-        balanced = True
-        before = set(self.queues)
-        for queue in list(self._held):
+        """Rebalance once; returns whether it is complete."""
+        is_complete = True
+        previous_queues = set(self.queues)
+        for queue in list(self._assigned):
             if queue.topic not in self._subscriptions:
-                balanced &= await self._give_up(queue)
+                is_complete &= await self._release(queue)
         for topic in list(self._subscriptions):
-            balanced &= await self._share(topic)
-        after = set(self.queues)
-        if after != before:
-            self.pulls.share_thresholds(after)
-            await self._changed()
-        return balanced
+            is_complete &= await self._rebalance_topic(topic)
+        queues = set(self.queues)
+        if queues != previous_queues:
+            self.pulls.share_thresholds(queues)
+            await self._on_changed()
+        return is_complete
 
-    async def _share(self, topic: str) -> bool:
+    async def _rebalance_topic(self, topic: str) -> bool:
         if not await self._rebalance.has_route(topic):
             return False
         try:
-            assigned = await self._rebalance.allocate(topic)
+            allocated = await self._rebalance.allocate(topic)
         except RocketWireError as error:
             self.outages.report(queue_outage(topic), error, topic=topic)
             return False
-        if assigned is None:
+        if allocated is None:
             return False
-        wanted, balanced, now = set(assigned), True, trio.current_time()
-        for queue, held in list(self._held.items()):
+        allocated_set, is_complete, now = set(allocated), True, trio.current_time()
+        for queue, assigned in list(self._assigned.items()):
             if queue.topic != topic:
                 continue
-            lost = queue not in wanted or held.process.dropped
-            if lost or (not self.pulls.suspended and held.process.is_pull_expired(now)):
-                balanced &= await self._give_up(queue)
-        new = [queue for queue in assigned if queue not in self._held]
-        return await self._take_all(new) and balanced
+            is_lost = queue not in allocated_set or assigned.process.dropped
+            if is_lost or (not self.pulls.suspended and assigned.process.is_pull_expired(now)):
+                is_complete &= await self._release(queue)
+        new_queues = [queue for queue in allocated if queue not in self._assigned]
+        return await self._acquire_all(new_queues) and is_complete
 
-    async def _take_all(self, queues: list[MessageQueue]) -> bool:
+    async def _acquire_all(self, queues: list[MessageQueue]) -> bool:
         if not queues:
             return True
-        locked = await self._locked(queues) if self._locks_queues else set(queues)
-        by_broker: dict[str | None, list[MessageQueue]] = {}
+        locked = await self._lock(queues) if self._needs_locks else set(queues)
+        queues_by_broker: dict[str | None, list[MessageQueue]] = {}
         for queue in queues:
             if queue in locked:
-                by_broker.setdefault(queue.broker_name, []).append(queue)
-        taken: list[bool] = []
+                queues_by_broker.setdefault(queue.broker_name, []).append(queue)
+        results: list[bool] = []
 
-        async def take(of_broker: list[MessageQueue]) -> None:
-            taken.extend([await self._take(queue) for queue in of_broker])
+        async def acquire(broker_queues: list[MessageQueue]) -> None:
+            results.extend([await self._acquire(queue) for queue in broker_queues])
 
-        # one that hangs keeps nobody from the others' queues
+        # concurrently, so that a hanging broker does not delay the queues of others
         async with trio.open_nursery() as nursery:
-            for of_broker in by_broker.values():
-                nursery.start_soon(take, of_broker)
-        return all(taken) and len(taken) == len(queues)
+            for broker_queues in queues_by_broker.values():
+                nursery.start_soon(acquire, broker_queues)
+        return all(results) and len(results) == len(queues)
 
-    async def _locked(self, queues: list[MessageQueue]) -> set[MessageQueue]:
-        """Locks queues.
-
-        Returns those that are locked now, and warns if another client keeps the others for long.
-        """
+    async def _lock(self, queues: list[MessageQueue]) -> set[MessageQueue]:
+        """Lock queues; returns the locked ones. Logs a warning if locks stay with other clients."""
         locked = await self._locks.lock(queues)
         for queue in queues:
             if queue in locked:
-                self.outages.end(_locking(queue.topic), queue)
+                self.outages.end(_lock_outage(queue.topic), queue)
             else:
                 self.outages.report(
-                    _locking(queue.topic),
-                    f"{len(queues) - len(locked)} queues are locked by another client, or could not be locked",
-                    "look for members of the group that were not closed",
+                    _lock_outage(queue.topic),
+                    f"{len(queues) - len(locked)} queues are locked by another client, or could not"
+                    " be locked",
+                    "check for members of the group that did not close",
                     part=queue,
                     patience=LOCK_PATIENCE,
                 )
         return locked
 
-    async def _take(self, queue: MessageQueue) -> bool:
-        """Begin with a queue; returns whether it could be done."""
+    async def _acquire(self, queue: MessageQueue) -> bool:
+        """Start to consume a queue; returns whether that succeeded."""
         self._offsets.forget(queue)
         try:
             offset = await find_start_offset(
                 self._instance, self._group, self._config, self._offsets, queue
             )
         except RocketWireError as error:
-            self.outages.report(_beginning(queue), error, part=queue, topic=queue.topic)
-            if self._locks_queues:
+            self.outages.report(_offset_outage(queue), error, part=queue, topic=queue.topic)
+            if self._needs_locks:
                 await self._locks.unlock([queue])
             return False
-        self.outages.end(_beginning(queue), queue)
-        held = self._held[queue] = Held(trio.current_time())
-        held.process.locked = self._locks_queues
-        self._nursery.start_soon(self.pulls.run, queue, held, offset)
+        self.outages.end(_offset_outage(queue), queue)
+        assigned = self._assigned[queue] = AssignedQueue(trio.current_time())
+        assigned.process.locked = self._needs_locks
+        self._nursery.start_soon(self.pulls.run, queue, assigned, offset)
         return True
 
-    # ------------------------------------------------------------------ giving up
+    # ------------------------------------------------------------------ release
 
-    async def _give_up(self, queue: MessageQueue) -> bool:
-        """Give a queue up; returns False if a handler has to end first, which is tried again."""
-        held, now = self._held[queue], trio.current_time()
-        held.scope.cancel()
-        held.process.retiring = True
-        ended = await self._consumption.settle_queue(queue, held.process, HAND_OVER)
-        if held.dropped_at is None:
-            held.dropped_at = now
-        if not ended and self._locks_queues and now - held.dropped_at < FORCED_HAND_OVER:
+    async def _release(self, queue: MessageQueue) -> bool:
+        """Release a queue; returns False if a handler must finish first, to be tried again."""
+        assigned, now = self._assigned[queue], trio.current_time()
+        assigned.scope.cancel()
+        assigned.process.retiring = True
+        is_settled = await self._consumption.settle_queue(queue, assigned.process, RELEASE_TIMEOUT)
+        if assigned.dropped_at is None:
+            assigned.dropped_at = now
+        if (
+            not is_settled
+            and self._needs_locks
+            and now - assigned.dropped_at < FORCED_RELEASE_TIMEOUT
+        ):
             return False
-        await self._let_go(queue)
+        await self._drop(queue)
         return True
 
-    async def _let_go(self, queue: MessageQueue) -> None:
-        """Store how far it was handled, and leave the queue to others."""
-        held = self._held.pop(queue, None)
-        if held is None:
+    async def _drop(self, queue: MessageQueue) -> None:
+        """Store the offset of a queue, and remove and unlock it."""
+        assigned = self._assigned.pop(queue, None)
+        if assigned is None:
             return
-        held.scope.cancel()
-        held.process.dropped = True
-        with trio.move_on_after(STORED):
+        assigned.scope.cancel()
+        assigned.process.dropped = True
+        with trio.move_on_after(PERSIST_TIMEOUT):
             await self._offsets.persist([*self.queues, queue], leaving=(queue,))
         self._offsets.forget(queue)
         self.pulls.forget(queue)
-        if self._locks_queues:
+        if self._needs_locks:
             await self._locks.unlock([queue])
 
     async def reset(self, offsets: Mapping[MessageQueue, int]) -> None:
-        """Give queues up, and have their offsets begin elsewhere (Java: ``resetOffset``)."""
-        touched = [queue for queue in self._held if queue in offsets]
-        for queue in touched:
-            held = self._held[queue]
-            held.process.dropped = True
-            held.scope.cancel()
-            held.process.clear()
-        for queue in touched:
-            process = self._held[queue].process
+        """Release queues, and let them start at other offsets (Java: ``resetOffset``)."""
+        queues = [queue for queue in self._assigned if queue in offsets]
+        for queue in queues:
+            assigned = self._assigned[queue]
+            assigned.process.dropped = True
+            assigned.scope.cancel()
+            assigned.process.clear()
+        for queue in queues:
+            process = self._assigned[queue].process
             await self._consumption.settle_queue(queue, process, self._config.await_termination)
             self._offsets.freeze(queue, offsets[queue])
-            await self._let_go(queue)
+            await self._drop(queue)
         self.rebalance_soon()
 
     async def close(self, within: float) -> None:
-        """Give everything up in good order; handlers get so many seconds to end."""
+        """Release all queues; running handlers get ``within`` seconds to finish."""
         self._closed = True
-        async with self._sharing:
+        async with self._rebalance_lock:
             await self._close(within)
 
     async def _close(self, within: float) -> None:
         queues = self.queues
         for queue in queues:
-            self._held[queue].scope.cancel()
-            self._held[queue].process.retiring = True
+            self._assigned[queue].scope.cancel()
+            self._assigned[queue].process.retiring = True
         await self._consumption.settle(within)
         await self._offsets.persist(queues, leaving=queues)
-        for held in self._held.values():
-            held.process.dropped = True
-        self._held.clear()
-        if self._locks_queues and queues:
+        for assigned in self._assigned.values():
+            assigned.process.dropped = True
+        self._assigned.clear()
+        if self._needs_locks and queues:
             await self._locks.unlock(queues)
 
-    async def moved(self, queue: MessageQueue, offset: int) -> None:
-        """The broker says that the queue goes on elsewhere (Java: ``OFFSET_ILLEGAL``).
+    async def move(self, queue: MessageQueue, offset: int) -> None:
+        """Continue a queue at another offset, as the broker requires (Java: ``OFFSET_ILLEGAL``).
 
-        An operator may have set it so.
+        An operator may have requested it.
         """
-        held = self._held.get(queue)
-        if held is None:
+        assigned = self._assigned.get(queue)
+        if assigned is None:
             return
-        held.process.dropped = True
+        assigned.process.dropped = True
         self._offsets.freeze(queue, offset)
-        await self._let_go(queue)
+        await self._drop(queue)
         self.rebalance_soon()
 
-    # ------------------------------------------------------------------ upkeep
+    # ------------------------------------------------------------------ periodic tasks
 
     async def persist(self) -> None:
-        """Store how far it has come in each queue."""
+        """Store the offsets of all queues."""
         await self._offsets.persist(self.queues)
 
     async def renew_locks(self) -> None:
-        """Say that the queues in order are still the consumer's."""
-        if not self._locks_queues:
+        """Renew the locks of orderly queues."""
+        if not self._needs_locks:
             return
         queues = self.queues
         locked = await self._locks.lock(queues) if queues else set[MessageQueue]()
         now = trio.current_time()
         for queue in queues:
-            held = self._held.get(queue)
-            if held is not None:
-                held.process.locked = queue in locked
-                if held.process.locked:
-                    held.process.last_lock = now
+            assigned = self._assigned.get(queue)
+            if assigned is not None:
+                assigned.process.locked = queue in locked
+                if assigned.process.locked:
+                    assigned.process.last_lock = now
 
-    async def give_up_expired(self) -> None:
-        """Send back what handlers do not end with."""
-        for queue, process in self.windows().items():
-            await self._consumption.give_up_expired(queue, process)
+    async def send_back_expired(self) -> None:
+        """Send back messages whose handlers run longer than ``consume_timeout``."""
+        for queue, process in self.process_queues().items():
+            await self._consumption.send_back_expired(queue, process)

@@ -1,11 +1,11 @@
-"""Consumption of messages whose order does not count: several handlers at once, each message acknowledged by itself.
+"""Concurrent consumption: several handlers at once, each message is acknowledged separately.
 
-Rules of this file:
-
-* A message leaves its queue's window when it was handled, or when it is in good hands elsewhere (sent back).  Only then may
-  the offset move on; a handler that is cancelled leaves its messages in the window, and they come back.
-* Workers take from one heap of work.  A handler that never waits is run by one worker without a turn of the scheduler for
-  each message, and what it has handled leaves the window in one go; one that waits lets the others go on.
+* A message leaves the process queue when it was handled, or sent back to the broker. Only then may
+  the offset advance. A cancelled handler leaves its messages in the process queue, and they are
+  redelivered.
+* All workers take from one queue of batches. A handler that never blocks runs in one worker without
+  a switch of tasks for each message, and its handled messages leave the process queue together. If
+  it blocks, other workers continue.
 
 Java: ``ConsumeMessageConcurrentlyService``.
 """
@@ -25,7 +25,11 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     concurrently_context,
 )
-from rocketwire.client.consumer.push.worker_batches import Hand, Run, telling
+from rocketwire.client.consumer.push.worker_batches import (
+    PulledBatch,
+    WorkerClaim,
+    notify_before_wait,
+)
 from rocketwire.client.consumer.retry import send_message_back
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError
@@ -52,25 +56,25 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 RETRY_LOCALLY: Final = 5.0
-"""Seconds until a message that nobody took back is handled again."""
+"""Seconds until a message that could not be sent back is handled again."""
 
 MAX_EXPIRED_AT_ONCE: Final = 16
-"""Messages of a queue that are given up in one look for handlers that do not end."""
+"""Most expired messages of a queue that are sent back at a time."""
 
 EXPIRED_DELAY_LEVEL: Final = 3
-"""Delay level of a message whose handler does not end: 10 seconds."""
+"""Delay level of an expired message: 10 seconds."""
 
-_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
+_RECONSUME_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
 TURN: Final = 64
-"""Batches that are handled one after the other before others have a turn."""
+"""Handler calls before a worker lets other tasks run."""
 
-SHORT: Final = 0.001
-"""Seconds within which others need no turn: a turn of the loop costs as much as some ten calls of a handler that does little."""
+SHORT_TURN: Final = 0.001
+"""A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls."""
 
 
 def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
-    """A message as the application expects it: one to be retried has the topic that it was sent to."""
+    """Return the message with the topic that it was sent to, if it comes from the retry topic."""
     if not message.topic.startswith(RETRY_PREFIX):
         return message
     topic = (message.properties or {}).get(RETRY_TOPIC)
@@ -80,10 +84,10 @@ def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
 
 
 class ConcurrentConsumption:
-    """The workers of one consumer.
+    """The workers of a consumer.
 
     Attributes:
-        listener: handles messages.
+        listener: the handler.
     """
 
     def __init__(
@@ -97,17 +101,17 @@ class ConcurrentConsumption:
         nursery: trio.Nursery,
         trace: ConsumerTrace | None = None,
     ) -> None:
-        """No worker runs before ``start``.
+        """Create the consumption; ``start`` starts the workers.
 
         Args:
-            instance: takes messages back.
-            group: with its namespace.
-            config: the consumer's settings.
-            listener: handles messages.
-            offsets: what was handled is noted there.
-            stats: counts.
-            nursery: where workers live.
-            trace: records the calls of the handler; None for no records.
+            instance: client instance that sends messages back.
+            group: consumer group with namespace.
+            config: settings of the consumer.
+            listener: the handler.
+            offsets: store of the consume offsets.
+            stats: statistics.
+            nursery: runs the workers.
+            trace: records the handler calls; None without tracing.
         """
         self._instance = instance
         self._group = group
@@ -118,15 +122,15 @@ class ConcurrentConsumption:
         self._stats = stats
         self._nursery = nursery
         self._now = trio.lowlevel.current_clock().current_time
-        self._work: deque[Run] = deque()
-        self._idle: list[trio.lowlevel.Task] = []
-        self._waking = False
+        self._batches: deque[PulledBatch] = deque()
+        self._idle_workers: list[trio.lowlevel.Task] = []
+        self._is_waking = False
         self._active: dict[int, ProcessQueue[StoredMessage]] = {}
-        self._settling = trio.lowlevel.ParkingLot()
+        self._settled = trio.lowlevel.ParkingLot()
 
     @property
     def is_orderly(self) -> bool:
-        """Whether order counts."""
+        """Whether messages are handled in order."""
         return False
 
     def start(self) -> None:
@@ -140,112 +144,117 @@ class ConcurrentConsumption:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        """Messages have come, and are in the window already."""
-        self._work.append(Run(queue, process, messages))
-        self._wake()
+        """Submit messages that are in the process queue to the workers."""
+        self._batches.append(PulledBatch(queue, process, messages))
+        self._wake_worker()
 
     async def settle(self, seconds: float) -> None:
-        """Wait until no handler runs, or that long; work that has not begun is dropped."""
-        for run in self._work:
-            run.drop()
-        self._work.clear()
+        """Drop unclaimed messages, and wait until no handler runs, at most ``seconds``."""
+        for batch in self._batches:
+            batch.drop()
+        self._batches.clear()
         with trio.move_on_after(seconds):
             while self._active:
-                await self._settling.park()
+                await self._settled.park()
 
     async def settle_queue(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
     ) -> bool:
-        """Wait until no handler of one queue runs, or that long; returns whether none does."""
+        """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
         del queue
         with trio.move_on_after(seconds):
             while self._is_active(process):
-                await self._settling.park()
+                await self._settled.park()
         return not self._is_active(process)
 
     def _is_active(self, process: ProcessQueue[StoredMessage]) -> bool:
-        return any(one is process for one in self._active.values())
+        return any(active is process for active in self._active.values())
 
     # ------------------------------------------------------------------ workers
 
-    def _wake(self) -> None:
-        """Have one more worker look for work.
-
-        It wakes the next one if it has to wait and there is still some.
-        """
-        if self._work and self._idle and not self._waking:
-            self._waking = True
-            trio.lowlevel.reschedule(self._idle.pop())
+    def _wake_worker(self) -> None:
+        """Wake an idle worker if there is work; it wakes the next one when it has to wait."""
+        if self._batches and self._idle_workers and not self._is_waking:
+            self._is_waking = True
+            trio.lowlevel.reschedule(self._idle_workers.pop())
 
     async def _worker(self, number: int) -> None:
-        turn, began = 0, 0.0
+        calls, turn_start = 0, 0.0
         while True:
-            while not self._work:
-                await self._rest()
-                self._waking = False
-                began = self._now()
-            run = self._work[0]
-            hand = Hand(run, self._now())
-            self._active[number] = run.process
+            while not self._batches:
+                await self._wait_for_work()
+                self._is_waking = False
+                turn_start = self._now()
+            batch = self._batches[0]
+            claim = WorkerClaim(batch, self._now())
+            self._active[number] = batch.process
             try:
-                turn += await telling(self._handle(hand, TURN - turn), partial(self._waits, hand))
+                calls += await notify_before_wait(
+                    self._handle(claim, TURN - calls), partial(self._before_wait, claim)
+                )
             finally:
-                self._settle(hand)
+                self._settle(claim)
                 del self._active[number]
-                if self._settling:
-                    self._settling.unpark_all()
-            if turn >= TURN:
-                turn = 0
-                if hand.since - began >= SHORT:
+                if self._settled:
+                    self._settled.unpark_all()
+            if calls >= TURN:
+                calls = 0
+                if claim.since - turn_start >= SHORT_TURN:
                     await trio.lowlevel.checkpoint()
-                    began = self._now()
+                    turn_start = self._now()
 
-    async def _rest(self) -> None:
-        """Wait until there is work."""
+    async def _wait_for_work(self) -> None:
+        """Wait until ``_wake_worker`` wakes this worker."""
         task = trio.lowlevel.current_task()
 
         def abort(_: object) -> trio.lowlevel.Abort:
-            self._idle.remove(task)
+            self._idle_workers.remove(task)
             return trio.lowlevel.Abort.SUCCEEDED
 
-        self._idle.append(task)
+        self._idle_workers.append(task)
         await trio.lowlevel.wait_task_rescheduled(abort)
 
-    async def _handle(self, hand: Hand, most: int) -> int:
-        """Has the messages of a run handled that nobody else takes meanwhile, so many batches at most; returns how many."""
-        run, size = hand.run, self._config.consume_message_batch_max_size
-        queue, process, messages = run.queue, run.process, run.messages
-        left, end, listener = most, len(messages), self._listener_of(queue)
+    async def _handle(self, claim: WorkerClaim, max_calls: int) -> int:
+        """Call the handler for unclaimed messages of the batch; returns the number of calls."""
+        batch, size = claim.batch, self._config.consume_message_batch_max_size
+        queue, process, messages = batch.queue, batch.process, batch.messages
+        calls_left, end, listener = max_calls, len(messages), self._listener_of(queue)
         context = concurrently_context(queue, 0, None)
-        while left and (at := run.at) < end and not (process.dropped or process.retiring):
-            left -= 1
-            if at != hand.end:  # others have taken some meanwhile
-                self._settle(hand)
-                hand.begin = hand.end = at
-            run.at = after = at + size
-            batch = [messages[at]] if size == 1 else messages[at:after]
+        while (
+            calls_left
+            and (start := batch.next_index) < end
+            and not (process.dropped or process.retiring)
+        ):
+            calls_left -= 1
+            if start != claim.end:  # other workers have claimed messages meanwhile
+                self._settle(claim)
+                claim.begin = claim.end = start
+            batch.next_index = stop = start + size
+            call_messages = [messages[start]] if size == 1 else messages[start:stop]
             try:
-                status = await listener(batch, context)
-            except IllegalHandlerError:  # ends the consumer: it would fail on every message
+                status = await listener(call_messages, context)
+            except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
                 raise
-            except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
+            except Exception:  # noqa: BLE001 - of the application; logged and retried
                 _LOG.exception(
-                    "%s: a handler failed on message %s", self._group, log_text(batch[0].msg_id)
+                    "%s: the handler failed for message %s",
+                    self._group,
+                    log_text(call_messages[0].msg_id),
                 )
-                status = _LATER
-            if status is not _LATER and context.ack_index is None:
-                hand.end = after
+                status = _RECONSUME_LATER
+            if status is not _RECONSUME_LATER and context.ack_index is None:
+                claim.end = stop
                 if not context.delay_level_when_next_consume:
                     continue
             else:
-                hand.told = after
-                await self._handled_in_part(hand, batch, status, context)
+                claim.announced = stop
+                await self._retry_failed(claim, call_messages, status, context)
             context = concurrently_context(queue, 0, None)
-        self._forget_ended()
-        return most - left
+        self._remove_finished_batches()
+        return max_calls - calls_left
 
     def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
-        """Who handles messages of a queue, as the application expects them."""
+        """Return the handler of a queue; for a retry topic, one that gets the real topics."""
         listener, group = self._traced, self._group
         if not (queue.topic or "").startswith(RETRY_PREFIX):
             return listener
@@ -253,110 +262,115 @@ class ConcurrentConsumption:
         async def with_real_topics(
             messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
         ) -> ConsumeConcurrentlyStatus | None:
-            return await listener([with_real_topic(one, group) for one in messages], context)
+            return await listener([with_real_topic(m, group) for m in messages], context)
 
         return with_real_topics
 
-    def _forget_ended(self) -> None:
-        work = self._work
-        while work and not work[0].is_open:
-            work.popleft()
+    def _remove_finished_batches(self) -> None:
+        batches = self._batches
+        while batches and not batches[0].is_open:
+            batches.popleft()
 
-    def _waits(self, hand: Hand) -> None:
-        """The worker is about to let others run: they have to know what was done, and may take the rest."""
-        self._settle(hand)
-        if begun := hand.untold():
-            hand.run.process.mark_started(begun, now=hand.since)
-        self._forget_ended()
-        self._wake()
+    def _before_wait(self, claim: WorkerClaim) -> None:
+        """Publish the state of a claim, and let other workers continue, before this one waits."""
+        self._settle(claim)
+        if in_progress := claim.announce():
+            claim.batch.process.mark_started(in_progress, now=claim.since)
+        self._remove_finished_batches()
+        self._wake_worker()
 
-    def _settle(self, hand: Hand) -> None:
-        """What was handled leaves the window."""
+    def _settle(self, claim: WorkerClaim) -> None:
+        """Remove the handled messages of a claim from the process queue."""
         now = self._now()
-        if hand.begin < hand.end:
-            queue, done = hand.run.queue, hand.done()
-            self._stats.add_consumed(queue.topic or "", len(done), now - hand.since, now)
-            self._commit(queue, hand.run.process, done, now)
-        hand.since = now
+        if claim.begin < claim.end:
+            queue, handled = claim.batch.queue, claim.take_handled()
+            self._stats.add_consumed(queue.topic or "", len(handled), now - claim.since, now)
+            self._commit(queue, claim.batch.process, handled, now)
+        claim.since = now
 
     def _commit(
         self,
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
-        done: Sequence[StoredMessage],
+        messages: Sequence[StoredMessage],
         now: float,
     ) -> None:
-        offset = process.remove(done, now=now)
+        offset = process.remove(messages, now=now)
         if offset is not None and not process.dropped:
             self._offsets.update(queue, offset, increase_only=True)
 
-    # ------------------------------------------------------------------ messages that were not
-    # handled
+    # ------------------------------------------------------------------ failed messages
 
-    async def _handled_in_part(
+    async def _retry_failed(
         self,
-        hand: Hand,
-        batch: Sequence[StoredMessage],
+        claim: WorkerClaim,
+        messages: Sequence[StoredMessage],
         status: ConsumeConcurrentlyStatus | None,
         context: ConsumeConcurrentlyContext,
     ) -> None:
-        """Some messages of a batch, or all, have to come back later."""
-        run = hand.run
-        last = context.ack_index
-        good = 0 if status is _LATER else len(batch) if last is None else last + 1
-        good = min(max(good, 0), len(batch))
-        hand.end += good
-        if good == len(batch):
+        """Send back the messages of a handler call that failed, all or after ``ack_index``."""
+        batch = claim.batch
+        ack_index = context.ack_index
+        if status is _RECONSUME_LATER:
+            successes = 0
+        else:
+            successes = len(messages) if ack_index is None else ack_index + 1
+        successes = min(max(successes, 0), len(messages))
+        claim.end += successes
+        if successes == len(messages):
             return
-        self._settle(hand)
-        self._stats.add_failed(run.queue.topic or "", len(batch) - good, hand.since)
-        gone = await self._given_back(run.queue, run.process, batch[good:], context)
-        hand.since = self._now()
-        self._commit(run.queue, run.process, gone, hand.since)
+        self._settle(claim)
+        failed = messages[successes:]
+        self._stats.add_failed(batch.queue.topic or "", len(failed), claim.since)
+        removable = await self._send_back_all(batch.queue, batch.process, failed, context)
+        claim.since = self._now()
+        self._commit(batch.queue, batch.process, removable, claim.since)
 
-    async def _given_back(
+    async def _send_back_all(
         self,
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
         context: ConsumeConcurrentlyContext,
     ) -> Sequence[StoredMessage]:
-        """Sends back messages; returns what may leave the window."""
+        """Send messages back; returns those that may leave the process queue."""
         if self._config.message_model is MessageModel.BROADCASTING:
             for message in messages:
                 _LOG.warning(
-                    "%s: message %s was not handled and is dropped",
+                    "%s: message %s was not handled and is dropped (broadcasting)",
                     self._group,
                     log_text(message.msg_id),
                 )
             return messages
-        left: list[StoredMessage] = []
+        remaining: list[StoredMessage] = []
         for message in messages:
             level = context.delay_level_when_next_consume
             if not await self.send_back(queue, message, level):
-                left.append(message)
-        if not left:
+                remaining.append(message)
+        if not remaining:
             return messages
-        again = [replace(one, reconsume_times=one.reconsume_times + 1) for one in left]
-        self._nursery.start_soon(self._later, queue, process, again)
-        kept = {message.queue_offset for message in left}
-        return [message for message in messages if message.queue_offset not in kept]
+        retried = [replace(m, reconsume_times=m.reconsume_times + 1) for m in remaining]
+        self._nursery.start_soon(self._resubmit_later, queue, process, retried)
+        remaining_offsets = {message.queue_offset for message in remaining}
+        return [m for m in messages if m.queue_offset not in remaining_offsets]
 
     async def send_back(
         self, queue: MessageQueue, message: StoredMessage, delay_level: int
     ) -> bool:
-        """Gives one message back; returns whether it was taken."""
-        tries = self._config.max_reconsume_times
+        """Send a message back; returns whether a broker accepted it."""
+        max_reconsume_times = self._config.max_reconsume_times
         return await send_message_back(
             self._instance,
             self._group,
             with_real_topic(message, self._group),
             queue.broker_name or "",
             delay_level=delay_level,
-            max_reconsume_times=MAX_RECONSUME_TIMES if tries == -1 else tries,
+            max_reconsume_times=(
+                MAX_RECONSUME_TIMES if max_reconsume_times == -1 else max_reconsume_times
+            ),
         )
 
-    async def _later(
+    async def _resubmit_later(
         self,
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
@@ -366,10 +380,10 @@ class ConcurrentConsumption:
         if not process.dropped:
             self.submit(queue, process, messages)
 
-    async def give_up_expired(
+    async def send_back_expired(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
     ) -> None:
-        """Send back the oldest messages of a queue whose handlers do not end (Java: ``cleanExpiredMsg``)."""
+        """Send back the oldest messages whose handlers still run (Java: ``cleanExpiredMsg``)."""
         for _ in range(MAX_EXPIRED_AT_ONCE):
             message = process.oldest_expired(now=self._now(), timeout=self._config.consume_timeout)
             if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):

@@ -1,9 +1,9 @@
-"""Messages one by one, for ``async for``: a handler that waits until the loop asks for the next message.
+"""Messages for ``async for``: a handler that waits until the loop requests the next message.
 
-Rules of this file: a message is handled when the next one is asked for, or when the loop says so; one whose loop ends early,
-by ``break`` or by an error, is not, and comes back.
+A message is handled when the loop requests the next one, or acknowledges it. If the loop ends
+early, by ``break`` or an error, its message is redelivered.
 
-Java has no counterpart; the consumer behind it is a push consumer.
+Java has no counterpart; the consumer is a push consumer.
 """
 
 from __future__ import annotations
@@ -27,59 +27,59 @@ if TYPE_CHECKING:
 
 
 class Delivery:
-    """A message on its way through the application.
+    """A message that the application handles.
 
     Attributes:
         message: the message.
-        message_queue: where it is from.
+        message_queue: queue of the message.
     """
 
-    __slots__ = ("_done", "_retry", "message", "message_queue")
+    __slots__ = ("_retry_level", "_settled", "message", "message_queue")
 
     def __init__(self, message: StoredMessage, message_queue: MessageQueue) -> None:
-        """Not handled yet."""
+        """Create a delivery that is not handled yet."""
         self.message = message
         self.message_queue = message_queue
-        self._done = trio.Event()
-        self._retry: int | None = None
+        self._settled = trio.Event()
+        self._retry_level: int | None = None
 
     @property
     def retry_level(self) -> int | None:
-        """The delay level that ``reconsume_later`` has set; None where the message was handled."""
-        return self._retry
+        """Delay level of ``reconsume_later``; None if the message was handled."""
+        return self._retry_level
 
     def ack(self) -> None:
-        """The message was handled; asking for the next one says the same."""
-        self._done.set()
+        """Acknowledge the message; requesting the next one does the same."""
+        self._settled.set()
 
     def reconsume_later(self, delay_level: int = 0) -> None:
-        """The message could not be handled: have it again later; -1 for the dead letters.
+        """Let the broker redeliver the message later; -1 makes it a dead letter.
 
-        In order, the queue waits until it is handled; the level does not count.
+        An orderly queue waits until the message is handled, and ignores the level.
         """
-        if not self._done.is_set():
-            self._retry = delay_level
-            self._done.set()
+        if not self._settled.is_set():
+            self._retry_level = delay_level
+            self._settled.set()
 
     async def wait(self) -> None:
-        """Wait for either."""
-        await self._done.wait()
+        """Wait until the application acknowledges or rejects the message."""
+        await self._settled.wait()
 
 
-class Deliveries:
-    """The rendezvous of handlers and loop."""
+class DeliveryChannel:
+    """Passes messages from handlers to the loop."""
 
     def __init__(self) -> None:
-        """Nothing is on its way."""
+        """Start without a message."""
         self._send, self._receive = trio.open_memory_channel[Delivery](0)
         self._last: Delivery | None = None
 
     async def concurrently(
         self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
     ) -> ConsumeConcurrentlyStatus:
-        """A listener that offers messages to the loop."""
+        """Pass messages to the loop; a concurrent listener."""
         for index, message in enumerate(messages):
-            delivery = await self._offer(message, context.message_queue)
+            delivery = await self._deliver(message, context.message_queue)
             if delivery.retry_level is not None:
                 context.delay_level_when_next_consume = delivery.retry_level
                 context.ack_index = index - 1
@@ -89,23 +89,23 @@ class Deliveries:
     async def orderly(
         self, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
-        """A listener that offers messages in order to the loop."""
+        """Pass messages to the loop; an orderly listener."""
         for message in messages:
-            delivery = await self._offer(message, context.message_queue)
+            delivery = await self._deliver(message, context.message_queue)
             if delivery.retry_level is not None:
                 return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
         return ConsumeOrderlyStatus.SUCCESS
 
-    async def _offer(self, message: StoredMessage, queue: MessageQueue) -> Delivery:
+    async def _deliver(self, message: StoredMessage, queue: MessageQueue) -> Delivery:
         delivery = Delivery(message, queue)
         await self._send.send(delivery)
         await delivery.wait()
         return delivery
 
     async def next(self) -> Delivery:
-        """The next message; the one before counts as handled.
+        """Acknowledge the previous message, and return the next one.
 
-        Cancellation: nothing is lost.
+        Cancellation: safe.
         """
         if self._last is not None:
             self._last.ack()

@@ -1,4 +1,4 @@
-"""What operators ask a push consumer: to consume one message now, and what it is doing.
+"""Requests of operators to a push consumer: consume a message now, and return the state.
 
 Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``,
 ``DefaultMQPushConsumerImpl.consumerRunningInfo``.
@@ -44,19 +44,19 @@ _RESULT = {
 }
 
 
-async def consumed_directly(
+async def consume_directly(
     consumption: ConcurrentConsumption | OrderlyConsumption,
     message: StoredMessage,
     broker_name: str,
     group: str,
 ) -> ConsumeMessageDirectlyResult:
-    """Has the handler handle one message, whatever the queue's window says (code 309).
+    """Let the handler consume a message, independent of the process queue (code 309).
 
     Args:
-        consumption: whose handler.
+        consumption: consumption with the handler.
         message: the message.
-        broker_name: from where.
-        group: with its namespace.
+        broker_name: broker that stores it.
+        group: consumer group with namespace.
     """
     message = with_real_topic(message, group)
     queue = MessageQueue(topic=message.topic, broker_name=broker_name, queue_id=message.queue_id)
@@ -71,7 +71,7 @@ async def consumed_directly(
         else:
             context = ConsumeConcurrentlyContext(message_queue=queue)
             result = _RESULT[await consumption.listener([message], context)]
-    except Exception as error:  # noqa: BLE001 - the application's own; the operator is told
+    except Exception as error:  # noqa: BLE001 - of the application; sent to the operator
         remark = f"{type(error).__name__}: {error}"
     return ConsumeMessageDirectlyResult(
         order=consumption.is_orderly,
@@ -82,9 +82,9 @@ async def consumed_directly(
     )
 
 
-def described(
+def build_running_info(
     subscriptions: Mapping[str, SubscriptionData],
-    windows: Mapping[MessageQueue, ProcessQueue[StoredMessage]],
+    process_queues: Mapping[MessageQueue, ProcessQueue[StoredMessage]],
     offsets: OffsetStore,
     stats: ConsumerStats,
     *,
@@ -93,11 +93,11 @@ def described(
     started_millis: int,
     unreadable: int,
 ) -> ConsumerRunningInfo:
-    """What a consumer is doing (code 307), but for what the instance adds."""
+    """Build the state of a consumer (code 307), without the fields that the instance adds."""
     now, millis = trio.current_time(), time.time() * 1000
 
-    def to_millis(moment: float) -> int:
-        return round(millis - (now - moment) * 1000)
+    def to_millis(trio_time: float) -> int:
+        return round(millis - (now - trio_time) * 1000)
 
     return ConsumerRunningInfo(
         properties={
@@ -110,7 +110,7 @@ def described(
         subscription_set=tuple(subscriptions.values()),
         mq_table={
             queue: process.info(offsets.get(queue) or 0, to_millis)
-            for queue, process in windows.items()
+            for queue, process in process_queues.items()
         },
         status_table={topic: stats.status(topic, now) for topic in subscriptions},
     )

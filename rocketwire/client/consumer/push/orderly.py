@@ -1,9 +1,9 @@
-"""Consumption in order: one handler for each queue, and the next messages only when those before are done with.
+"""Orderly consumption: one handler for each queue, and one message after another.
 
-Rules of this file:
-
-* A queue is consumed by one task here and, because the broker locks it, by one client anywhere.
-* What a handler could not do is tried again, first in line, until it is done or too often tried.
+* One task of this client consumes a queue and, because the broker locks it, one client of the
+  group.
+* Failed messages are retried, before all others, until they succeed or exceed the limit of
+  attempts.
 
 Java: ``ConsumeMessageOrderlyService``.
 """
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-LOCK_AGAIN: Final = 3.0
-"""Seconds until a lock that another client holds is asked for again."""
+LOCK_RETRY_INTERVAL: Final = 3.0
+"""Seconds between attempts to lock a queue that another client has locked."""
 
-_NO_END: Final = 2**31 - 1
+_NO_LIMIT: Final = 2**31 - 1
 
 
 class OrderlyConsumption:
-    """The handlers of one consumer, one task for each queue.
+    """The handlers of a consumer, one task for each queue.
 
     Attributes:
-        listener: handles messages.
+        listener: the handler.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class OrderlyConsumption:
         nursery: trio.Nursery,
         trace: ConsumerTrace | None = None,
     ) -> None:
-        """No queue is consumed before the first messages of it come.
+        """Create the consumption; the task of a queue starts with its first messages.
 
         Args:
-            instance: carries what was tried too often.
-            group: with its namespace.
-            config: the consumer's settings.
-            listener: handles messages.
-            offsets: what was handled is noted there.
-            locks: of the queues.
-            stats: counts.
-            nursery: where tasks live.
-            trace: records the calls of the handler; None for no records.
+            instance: client instance that sends messages to the retry topic.
+            group: consumer group with namespace.
+            config: settings of the consumer.
+            listener: the handler.
+            offsets: store of the consume offsets.
+            locks: locks of the queues.
+            stats: statistics.
+            nursery: runs the tasks.
+            trace: records the handler calls; None without tracing.
         """
         self._instance = instance
         self._group = group
@@ -95,11 +95,11 @@ class OrderlyConsumption:
 
     @property
     def is_orderly(self) -> bool:
-        """Whether order counts."""
+        """Whether messages are handled in order."""
         return True
 
     def start(self) -> None:
-        """Nothing to start: tasks come with messages."""
+        """Start nothing: ``submit`` starts the tasks."""
 
     def submit(
         self,
@@ -107,66 +107,71 @@ class OrderlyConsumption:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        """Messages have come, are in the window already, and nobody works on the queue."""
+        """Start the task of a queue, whose messages are in the process queue."""
         self._nursery.start_soon(self._consume, queue, process)
 
-    async def give_up_expired(
+    async def send_back_expired(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
     ) -> None:
-        """Nothing to do: a handler of messages in order may take as long as it likes."""
+        """Do nothing: an orderly handler has no timeout."""
 
     async def settle(self, seconds: float) -> None:
-        """Wait until no handler runs, or that long; the queues have to be retiring or dropped."""
+        """Wait until no handler runs, at most ``seconds``.
+
+        The queues must be retiring or dropped.
+        """
         with trio.move_on_after(seconds):
-            for done in list(self._running.values()):
-                await done.wait()
+            for finished in list(self._running.values()):
+                await finished.wait()
 
     async def settle_queue(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
     ) -> bool:
-        """Wait until no handler of one queue runs, or that long; returns whether none does."""
+        """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
         del process
-        done = self._running.get(queue)
-        if done is None:
+        finished = self._running.get(queue)
+        if finished is None:
             return True
         with trio.move_on_after(seconds):
-            await done.wait()
-        return done.is_set()
+            await finished.wait()
+        return finished.is_set()
 
     # ------------------------------------------------------------------ one queue
 
     async def _consume(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
-        """Handle the queue's messages until there are none."""
-        before = self._running.get(queue)
-        if before is not None:
-            await before.wait()  # of the same queue, when it was ours the last time
-        done = self._running[queue] = trio.Event()
+        """Handle the messages of a queue until there are none."""
+        previous_task = self._running.get(queue)
+        if previous_task is not None:
+            await previous_task.wait()  # from an earlier assignment of the queue
+        finished = self._running[queue] = trio.Event()
         size = self._config.consume_message_batch_max_size
-        turn = 0
+        calls = 0
         now = trio.current_time()
         try:
             while not process.retiring and (
-                self._is_trusted(process, now) or await self._is_locked(queue, process)
+                self._has_valid_lock(process, now) or await self._wait_for_lock(queue, process)
             ):
                 messages = process.take(size, now=now)
                 if not messages:
                     return
                 now = await self._handle(queue, process, messages, now)
-                turn += 1
-                if turn % TURN == 0:
+                calls += 1
+                if calls % TURN == 0:
                     await trio.lowlevel.checkpoint()
                     now = trio.current_time()
         finally:
-            done.set()
-            if self._running.get(queue) is done:
+            finished.set()
+            if self._running.get(queue) is finished:
                 del self._running[queue]
 
-    def _is_trusted(self, process: ProcessQueue[StoredMessage], now: float) -> bool:
-        """Whether the queue is known to be locked."""
+    def _has_valid_lock(self, process: ProcessQueue[StoredMessage], now: float) -> bool:
+        """Return whether the client has the lock of the queue."""
         return process.locked and not process.dropped and not process.is_lock_expired(now)
 
-    async def _is_locked(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> bool:
-        """Returns once the queue is locked; False once it is dropped."""
+    async def _wait_for_lock(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
+    ) -> bool:
+        """Wait until the queue is locked; returns False if it is dropped."""
         if self._config.message_model is MessageModel.BROADCASTING:
             return True
         while not process.dropped and not process.retiring:
@@ -177,7 +182,7 @@ class OrderlyConsumption:
                 process.last_lock = trio.current_time()
             else:
                 process.locked = False
-                await trio.sleep(LOCK_AGAIN)
+                await trio.sleep(LOCK_RETRY_INTERVAL)
         return False
 
     async def _handle(
@@ -187,18 +192,17 @@ class OrderlyConsumption:
         messages: Sequence[StoredMessage],
         started: float,
     ) -> float:
-        """One call of the handler from now on, ``started``, and what follows from it.
+        """Call the handler at the time ``started``, and apply its status.
 
-        Returns when that was done.
+        Returns:
+            The time when that has finished.
         """
         context = ConsumeOrderlyContext(message_queue=queue)
-        whole = False
         try:
-            status = await self._handled(queue, messages, context)
-            whole = True
-        finally:
-            if not whole:  # cancelled
-                process.consume_again(messages)
+            status = await self._call_handler(queue, messages, context)
+        except BaseException:  # cancelled, or an error that ends the consumer
+            process.consume_again(messages)
+            raise
         now = trio.current_time()
         topic = queue.topic or ""
         if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT or (
@@ -216,22 +220,21 @@ class OrderlyConsumption:
             self._commit(queue, process)
         return now
 
-    async def _handled(
+    async def _call_handler(
         self,
         queue: MessageQueue,
         messages: Sequence[StoredMessage],
         context: ConsumeOrderlyContext,
     ) -> ConsumeOrderlyStatus:
-        shown = messages
         if (queue.topic or "").startswith(RETRY_PREFIX):
-            shown = [with_real_topic(message, self._group) for message in messages]
+            messages = [with_real_topic(message, self._group) for message in messages]
         try:
-            return await self._traced(shown, context) or ConsumeOrderlyStatus.SUCCESS
-        except IllegalHandlerError:  # ends the consumer: it would fail on every message
+            return await self._traced(messages, context) or ConsumeOrderlyStatus.SUCCESS
+        except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
-        except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
+        except Exception:  # noqa: BLE001 - of the application; logged, and the messages are retried
             _LOG.exception(
-                "%s: a handler failed on message %s", self._group, log_text(shown[0].msg_id)
+                "%s: the handler failed for message %s", self._group, log_text(messages[0].msg_id)
             )
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
 
@@ -247,26 +250,27 @@ class OrderlyConsumption:
         messages: Sequence[StoredMessage],
         context: ConsumeOrderlyContext,
     ) -> None:
-        """Try again after a moment; messages that were tried too often go to the dead letters."""
-        most = self._config.max_reconsume_times
-        most = _NO_END if most == -1 else most
-        again = [
+        """Retry after a pause; messages that exceed the limit of attempts become dead letters."""
+        limit = self._config.max_reconsume_times
+        limit = _NO_LIMIT if limit == -1 else limit
+        retried = [
             replace(message, reconsume_times=message.reconsume_times + 1)
             for message in messages
-            if message.reconsume_times < most or not await self._sent_away(message, most)
+            if message.reconsume_times < limit or not await self._send_away(message, limit)
         ]
-        if again:
-            process.consume_again(again)
+        if retried:
+            process.consume_again(retried)
             await self._wait(context)
         elif context.auto_commit:
             self._commit(queue, process)
 
-    async def _sent_away(self, message: StoredMessage, most: int) -> bool:
-        real = with_real_topic(message, self._group)
+    async def _send_away(self, message: StoredMessage, limit: int) -> bool:
+        """Send a message to the retry topic; returns whether a broker accepted it."""
+        message = with_real_topic(message, self._group)
         try:
-            await send_to_retry_topic(self._instance, self._group, real, most)
+            await send_to_retry_topic(self._instance, self._group, message, limit)
         except RocketWireError as error:
-            _LOG.warning("message %s stays: %s", log_text(message.msg_id), error)
+            _LOG.warning("message %s is retried here: %s", log_text(message.msg_id), error)
             return False
         return True
 

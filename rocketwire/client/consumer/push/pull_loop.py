@@ -1,8 +1,8 @@
-"""Pulling one queue for as long as the consumer has it.
+"""Pulls a queue while it is assigned to the consumer.
 
-Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What
-it brings goes into the queue's window first and to the handlers then.  An error is logged and tried
-again; it never ends the loop, but for a missing package, which ends the consumer.
+The loop of a queue ends when it is cancelled, or when the queue is dropped. Messages go into the
+process queue first, then to the handlers. An error is logged and retried; only a missing package
+ends the consumer.
 
 Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 """
@@ -45,38 +45,37 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 PULL_DELAY_FLOW_CONTROL: Final = 0.05
-"""Seconds until the window is looked at again when it is full."""
+"""Delay in seconds if the process queue is full."""
 
 PULL_DELAY_BROKER_FLOW_CONTROL: Final = 0.02
-"""Seconds until a pull is tried again that the broker refused because it is busy."""
+"""Delay in seconds if the broker rejects a pull because it is busy."""
 
 PULL_DELAY_EXCEPTION: Final = 1.0
-"""Seconds until a pull is tried again that failed, or for which a lock is missing."""
+"""Delay in seconds after a failed pull, or without the lock."""
 
 PULL_DELAY_SUSPENDED: Final = 1.0
-"""Seconds between two looks whether a suspended consumer goes on."""
-
+"""Delay in seconds while the consumer is suspended."""
 
 BUSY_PATIENCE: Final = 10.0
-"""Seconds for which a broker may be too busy for pulls without a warning."""
+"""Seconds for which a broker may be too busy for pulls before a warning is logged."""
 
 
-class Held:
-    """A queue that a consumer has.
+class AssignedQueue:
+    """A queue that is assigned to the consumer.
 
     Attributes:
-        process: its window.
-        scope: cancels its pulls.
-        dropped_at: when it was given up, while a handler still runs.
+        process: messages that were pulled and not handled.
+        scope: cancels the pulls.
+        dropped_at: when the consumer started to release it; None before.
     """
 
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """With an empty window.
+        """Start without messages.
 
         Args:
-            now: the time now.
+            now: current time on trio's clock.
         """
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope = trio.CancelScope()
@@ -84,12 +83,12 @@ class Held:
 
 
 class PullLoop:
-    """The pulls of one consumer.
+    """The pulls of a consumer.
 
     Attributes:
-        suspended: pull nothing while it is set.
-        outages: warns about pulls that fail.
-        report: logs and counts messages that cannot be read.
+        suspended: whether pulling is suspended.
+        outages: logs warnings about failing pulls.
+        report: logs and counts unreadable messages.
     """
 
     def __init__(
@@ -101,19 +100,19 @@ class PullLoop:
         offsets: OffsetStore,
         stats: ConsumerStats,
         consumption: ConcurrentConsumption | OrderlyConsumption,
-        moved: Callable[[MessageQueue, int], Awaitable[None]],
+        on_moved: Callable[[MessageQueue, int], Awaitable[None]],
     ) -> None:
-        """Nothing is pulled yet.
+        """Start without queues.
 
         Args:
-            instance: knows routes and carries the requests.
-            group: with its namespace.
-            config: the consumer's settings.
-            subscriptions: by topic; looked at again at each pull.
-            offsets: committed by the way.
-            stats: counts.
-            consumption: gets what comes.
-            moved: called when a queue goes on at another offset; ends the loop of that queue.
+            instance: client instance with the routes; it sends the requests.
+            group: consumer group with namespace.
+            config: settings of the consumer.
+            subscriptions: subscriptions by topic; read for each pull.
+            offsets: offsets to commit with pulls.
+            stats: statistics.
+            consumption: handles the messages.
+            on_moved: called when the broker moves the offset of a queue; its loop has ended then.
         """
         self.suspended = False
         self.outages = Outages(f"group {group}")
@@ -124,53 +123,52 @@ class PullLoop:
         self._offsets = offsets
         self._stats = stats
         self._consumption = consumption
-        self._moved = moved
+        self._on_moved = on_moved
         self._calls = PullCalls(
             instance, build_limits(config.max_body_size, config.max_inflated_size)
         )
         self._thresholds: dict[str, Thresholds] = {}
-        self._shares = config.message_model is not MessageModel.BROADCASTING
+        self._is_clustering = config.message_model is not MessageModel.BROADCASTING
         self._now = trio.lowlevel.current_clock().current_time
 
     def forget(self, queue: MessageQueue) -> None:
-        """The queue is somebody else's."""
+        """Remove the state of a queue that is no longer assigned."""
         self._calls.forget(queue)
 
     def share_thresholds(self, queues: Collection[MessageQueue]) -> None:
-        """The consumer has these queues now; limits of a topic are shared by its queues."""
+        """Divide the thresholds of each topic among its assigned queues."""
         topics = [queue.topic or "" for queue in queues]
         thresholds = self._config.thresholds
         self._thresholds = {
             topic: thresholds.for_queues(topics.count(topic)) for topic in set(topics)
         }
 
-    async def run(self, queue: MessageQueue, held: Held, offset: int) -> None:
-        """Pull a queue from an offset on."""
+    async def run(self, queue: MessageQueue, assigned: AssignedQueue, offset: int) -> None:
+        """Pull a queue, starting at an offset."""
         moved_to: int | None = None
-        with held.scope:
-            moved_to = await self._pull_until_moved(queue, held.process, offset)
+        with assigned.scope:
+            moved_to = await self._pull_until_moved(queue, assigned.process, offset)
         self.outages.forget(pull_outage(queue), queue)
         if moved_to is not None:
-            _LOG.warning("%s: %s goes on at %d", self._group, queue, moved_to)
-            await self._moved(queue, moved_to)
+            _LOG.warning("%s: %s continues at offset %d", self._group, queue, moved_to)
+            await self._on_moved(queue, moved_to)
 
     async def _pull_until_moved(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> int | None:
-        """Pulls until the queue is dropped.
-
-        Returns where it goes on if the broker says that it does so elsewhere.
-        """
-        place = _Place(self, queue, process, offset)
+        """Pull until the queue is dropped; or return the new offset if the broker moves it."""
+        position = _PullPosition(self, queue, process, offset)
         while not process.dropped:
             delay = self.delay(queue, process, trio.current_time())
             if delay:
                 await trio.sleep(delay)
                 continue
             try:
-                result = await self._calls.pull_repeatedly(place.request(), place.take)
+                result = await self._calls.pull_repeatedly(
+                    position.build_request(), position.accept
+                )
             except RocketWireError as error:
-                await trio.sleep(self._failed(queue, error))
+                await trio.sleep(self._report_failure(queue, error))
             else:
                 process.last_pull = trio.current_time()
                 if self.outages:
@@ -179,37 +177,37 @@ class PullLoop:
                     self.report.report_pull(queue, result)
                     if result.status is PullStatus.OFFSET_ILLEGAL:
                         return result.next_begin_offset
-                    place.offset = result.next_begin_offset
+                    position.offset = result.next_begin_offset
                     if not process.count and not process.dropped:
-                        self._offsets.update(queue, place.offset, increase_only=True)
+                        self._offsets.update(queue, position.offset, increase_only=True)
                 if self._config.pull_interval:
                     await trio.sleep(self._config.pull_interval)
         return None
 
-    def _failed(self, queue: MessageQueue, error: RocketWireError) -> float:
-        """Report a pull that failed; return the seconds until the next one.
+    def _report_failure(self, queue: MessageQueue, error: RocketWireError) -> float:
+        """Report a failed pull; returns the seconds until the next one.
 
         Raises:
             MissingPackageError: ``error`` is one, and no later pull would succeed.
         """
         if isinstance(error, MissingPackageError):
             raise error
-        busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
+        is_busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
         self.outages.report(
             pull_outage(queue),
             error,
             part=queue,
-            patience=BUSY_PATIENCE if busy else 0.0,
+            patience=BUSY_PATIENCE if is_busy else 0.0,
             topic=queue.topic,
         )
-        return PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION
+        return PULL_DELAY_BROKER_FLOW_CONTROL if is_busy else PULL_DELAY_EXCEPTION
 
     def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
-        """Seconds to wait before the next pull; 0 to pull now."""
+        """Return the seconds before the next pull; 0 to pull now."""
         if self.suspended:
             return PULL_DELAY_SUSPENDED
         thresholds = self._thresholds.get(queue.topic or "", self._config.thresholds)
-        needs_lock = self._consumption.is_orderly and self._shares
+        needs_lock = self._consumption.is_orderly and self._is_clustering
         if needs_lock and (not process.locked or process.is_lock_expired(now)):
             return PULL_DELAY_EXCEPTION
         process.last_pull = now
@@ -218,15 +216,15 @@ class PullLoop:
         return 0.0 if queue.topic in self._subscriptions else PULL_DELAY_EXCEPTION
 
     def subscription(self, queue: MessageQueue) -> SubscriptionData:
-        """What is wanted of a queue now."""
+        """Return the current subscription of a queue's topic."""
         return self._subscriptions[queue.topic or ""]
 
-    def committed(self, queue: MessageQueue) -> int | None:
-        """The offset that a pull commits by the way; None for none."""
-        return (self._offsets.get(queue) or None) if self._shares else None
+    def commit_offset(self, queue: MessageQueue) -> int | None:
+        """Return the offset to commit with a pull; None for none."""
+        return (self._offsets.get(queue) or None) if self._is_clustering else None
 
-    def request(self, queue: MessageQueue, offset: int) -> PullRequest:
-        """What to pull from an offset on."""
+    def build_request(self, queue: MessageQueue, offset: int) -> PullRequest:
+        """Build the pull of a queue at an offset."""
         config = self._config
         return pull_request(
             queue,
@@ -235,16 +233,16 @@ class PullLoop:
             self.subscription(queue),
             config.pull_batch_size,
             config.pull_batch_size_in_bytes,
-            self.committed(queue),
+            self.commit_offset(queue),
             BROKER_SUSPEND_MAX_TIME,
             config.post_subscription_when_pull,
             False,
         )
 
-    def took(
+    def accept(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], result: PullResult
     ) -> bool:
-        """Gives the handlers what a pull brought; returns whether to pull again at once."""
+        """Pass the messages of a pull to the handlers; returns whether to pull again at once."""
         now = self._now()
         messages = result.messages
         self._stats.add_pulled(queue.topic or "", len(messages), now - process.last_pull, now)
@@ -253,17 +251,17 @@ class PullLoop:
             return False
         if result.unreadable or result.stopped_by is not None:
             self.report.report_pull(queue, result)
-        idle = process.put(messages, max_offset=result.max_offset, body_size=result.body_size)
-        if idle or not self._consumption.is_orderly:
+        is_idle = process.put(messages, max_offset=result.max_offset, body_size=result.body_size)
+        if is_idle or not self._consumption.is_orderly:
             self._consumption.submit(queue, process, messages)
         return not self._config.pull_interval and not self.delay(queue, process, now)
 
 
-class _Place:
-    """Where the pulls of a queue have come to.
+class _PullPosition:
+    """Position of the pulls of a queue.
 
     Attributes:
-        offset: the next that is wanted.
+        offset: offset of the next pull.
     """
 
     __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
@@ -281,22 +279,22 @@ class _Place:
         self._subscription: SubscriptionData | None = None
         self.offset = offset
 
-    def request(self) -> PullRequest:
-        """The next pull."""
-        request = self._loop.request(self._queue, self.offset)
+    def build_request(self) -> PullRequest:
+        """Build the next pull."""
+        request = self._loop.build_request(self._queue, self.offset)
         self._subscription = request.subscription
         return request
 
-    def take(self, result: PullResult) -> NextPull | None:
-        """Takes messages.
+    def accept(self, result: PullResult) -> NextPull | None:
+        """Accept the messages of a pull.
 
-        Returns how the next pull differs from the one of ``request``, None where it has to wait or
-        is another one.
+        Returns:
+        The offsets of the next pull; None if it must wait or has another subscription.
         """
         queue, loop = self._queue, self._loop
         self.offset = result.next_begin_offset
-        if not loop.took(queue, self._process, result):
+        if not loop.accept(queue, self._process, result):
             return None
         if loop.subscription(queue) is not self._subscription:
             return None
-        return self.offset, loop.committed(queue)
+        return self.offset, loop.commit_offset(queue)

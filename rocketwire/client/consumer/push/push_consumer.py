@@ -1,10 +1,8 @@
-"""``PushConsumer``: a member of a group that gets messages as they come.
+"""``PushConsumer``: a member of a group that receives messages as they arrive.
 
-Opened by ``open_push_consumer``.
-
-Rules of this file: offsets are of what was handled.  However a consumer ends, cancelled or not, it
-lets its handlers end, stores its offsets, unlocks its queues and says goodbye, so that others go on
-where it stopped.
+``open_push_consumer`` opens it. Stored offsets are those of handled messages. However a consumer
+ends, it lets its handlers finish, stores its offsets, unlocks its queues and unregisters, so that
+other members continue there.
 
 Java: ``DefaultMQPushConsumerImpl``.
 """
@@ -26,8 +24,8 @@ from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
-from rocketwire.client.consumer.push.iteration import Deliveries, Delivery
-from rocketwire.client.consumer.push.operator_requests import consumed_directly, described
+from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
+from rocketwire.client.consumer.push.operator_requests import build_running_info, consume_directly
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
@@ -61,18 +59,18 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
 
-GOODBYE: Final = 5.0
-"""Seconds beside ``await_termination`` in which a consumer that closes stores offsets, unlocks queues and tells brokers."""
+CLOSE_TIMEOUT: Final = 5.0
+"""Seconds for storing offsets and unlocking queues, and again for unregistering."""
 
 
 @trio_only()
 class PushConsumer:
-    """A consumer of one group.
+    """A push consumer of a group.
 
     Attributes:
-        group: with its namespace.
-        config: its settings.
-        assignment: the queues that it has.
+        group: consumer group with namespace.
+        config: settings of the consumer.
+        assignment: the assigned queues.
     """
 
     def __init__(
@@ -87,16 +85,16 @@ class PushConsumer:
         nursery: trio.Nursery,
         trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions.
+        """Create a consumer without subscriptions.
 
-        Arguments as of ``open_push_consumer``, which also starts it and opens ``trace``.
+        For the arguments see ``open_push_consumer``, which also starts it and opens ``trace``.
         """
         self.group = group
         self.config = config
         self._instance = instance
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
-        self._told: dict[str, SubscriptionData] | None = None
+        self._announced: dict[str, SubscriptionData] | None = None
         self._stats = ConsumerStats()
         self._offsets: OffsetStore
         if config.message_model is MessageModel.BROADCASTING:
@@ -107,19 +105,32 @@ class PushConsumer:
             self._offsets = RemoteBrokerOffsetStore(
                 instance, group, never_zero=config.begin_as_told
             )
-        deliveries = Deliveries()
+        deliveries = DeliveryChannel()
         self._deliveries = None if listener or orderly_listener else deliveries
         locks = QueueLocks(instance, group)
         self._consumption: ConcurrentConsumption | OrderlyConsumption
         if orderly:
-            heard = orderly_listener or deliveries.orderly
             self._consumption = OrderlyConsumption(
-                instance, group, config, heard, self._offsets, locks, self._stats, nursery, trace
+                instance,
+                group,
+                config,
+                orderly_listener or deliveries.orderly,
+                self._offsets,
+                locks,
+                self._stats,
+                nursery,
+                trace,
             )
         else:
-            told = listener or deliveries.concurrently
             self._consumption = ConcurrentConsumption(
-                instance, group, config, told, self._offsets, self._stats, nursery, trace
+                instance,
+                group,
+                config,
+                listener or deliveries.concurrently,
+                self._offsets,
+                self._stats,
+                nursery,
+                trace,
             )
         self.assignment = Assignment(
             instance,
@@ -131,56 +142,54 @@ class PushConsumer:
             self._stats,
             self._consumption,
             nursery,
-            self._queues_changed,
+            self._announce_subscriptions,
         )
         self._started_millis = now_millis()
 
-    # ------------------------------------------------------------------ for the application
+    # ------------------------------------------------------------------ interface for the
+    # application
 
     @property
     def unreadable_messages(self) -> int:
-        """How many messages were skipped so far because they cannot be read."""
+        """Number of messages that were skipped because they are unreadable."""
         return self.assignment.pulls.report.unreadable
 
     def __aiter__(self) -> PushConsumer:
-        """The consumer itself."""
+        """Return the consumer itself."""
         return self
 
     async def __anext__(self) -> Delivery:
-        """The next message, of a consumer that was opened without a listener.
-
-        The one before counts as handled.
+        """Acknowledge the previous message and return the next; for a consumer without listener.
 
         Raises:
-            LocalProtocolError: the messages go to a listener.
-            NotInTrioError: the caller does not run in trio.
+            LocalProtocolError: the consumer has a listener.
+            NotInTrioError: the caller is not a trio task.
 
-        Cancellation: nothing is lost; what was not handled comes back.
+        Cancellation: safe; messages that were not handled are redelivered.
         """
         require_trio()
         if self._deliveries is None:
-            raise LocalProtocolError("the messages of this consumer go to its listener")
+            raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
         return await self._deliveries.next()
 
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
-        """Want messages of a topic, from the next sharing of queues on.
+        """Subscribe to a topic, or replace its subscription; the next rebalance applies it.
 
-        Replaces an earlier subscription of it.
-
-        All members of a group have to want the same: the broker goes by whoever spoke last.
+        All members of a group must have the same subscriptions: the broker uses the last that it
+        receives.
 
         Args:
-            topic: its name.
-            expression: tags as ``a || b``; None for all; of other types whatever they are.
-            expression_type: None or ``TAG``, ``SQL92``, or another that the broker knows.
+            topic: the topic.
+            expression: tags as ``a || b``, or an expression of another type; None for all messages.
+            expression_type: None or ``TAG``, ``SQL92``, or another type that the broker supports.
 
         Raises:
-            NotInTrioError: the caller does not run in trio.
-            IllegalTypeError: an argument is not a text.
-            LocalProtocolError: not a name of a topic, no tag in the expression, or none of another
-                type.
+            NotInTrioError: the caller is not a trio task.
+            IllegalTypeError: an argument is not a ``str``.
+            LocalProtocolError: the topic name is invalid, or the expression contains no tag, or is
+                missing for another type.
         """
         require_trio()
         check_subscription(topic, expression, expression_type)
@@ -193,7 +202,7 @@ class PushConsumer:
         self.rebalance_soon()
 
     def unsubscribe(self, topic: str) -> None:
-        """Want nothing of the topic any more."""
+        """Unsubscribe from a topic."""
         require_trio()
         name = with_namespace(self._instance.config.namespace, topic)
         if self._subscriptions.pop(name, None) is not None:
@@ -202,60 +211,60 @@ class PushConsumer:
 
     @property
     def assigned(self) -> tuple[MessageQueue, ...]:
-        """The queues that it has now."""
+        """The queues that are assigned now."""
         return self.assignment.queues
 
     def suspend(self) -> None:
-        """Pull nothing until ``resume``; what has come is still handled."""
+        """Suspend pulling until ``resume``; messages that were pulled are still handled."""
         require_trio()
         self.assignment.pulls.suspended = True
 
     def resume(self) -> None:
-        """Pull again."""
+        """Resume pulling."""
         require_trio()
         self.assignment.pulls.suspended = False
 
-    # ------------------------------------------------------------------ a member of the instance
+    # ------------------------------------------------------------------ interface for the instance
 
     def topics(self) -> tuple[str, ...]:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return tuple(self._subscriptions)
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         self.rebalance_soon()
 
     def heartbeat(self) -> ConsumerData:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return ConsumerData(
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_PASSIVELY,
             message_model=self.config.message_model,
             consume_from_where=self.config.consume_from_where,
             unit_mode=self.config.unit_mode,
-            subscription_data_set=tuple((self._told or self._subscriptions).values()),
+            subscription_data_set=tuple((self._announced or self._subscriptions).values()),
         )
 
     def rebalance_soon(self) -> None:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         self.assignment.rebalance_soon()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """As ``ConsumerMember``.
+        """Set offsets; see ``ConsumerMember``.
 
-        Handlers get ``await_termination`` to end before the offsets count.
+        Handlers get ``await_termination`` to finish before.
         """
-        await self.assignment.reset({q: at for q, at in offsets.items() if q.topic == topic})
+        await self.assignment.reset({q: o for q, o in offsets.items() if q.topic == topic})
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """As ``ConsumerMember``."""
+        """See ``ConsumerMember``."""
         return self._offsets.snapshot(topic)
 
     def running_info(self) -> ConsumerRunningInfo:
-        """As ``ConsumerMember``."""
-        return described(
+        """See ``ConsumerMember``."""
+        return build_running_info(
             self._subscriptions,
-            self.assignment.windows(),
+            self.assignment.process_queues(),
             self._offsets,
             self._stats,
             is_orderly=self._consumption.is_orderly,
@@ -267,19 +276,19 @@ class PushConsumer:
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """As ``ConsumerMember``."""
-        return await consumed_directly(self._consumption, message, broker_name, self.group)
+        """See ``ConsumerMember``."""
+        return await consume_directly(self._consumption, message, broker_name, self.group)
 
-    # ------------------------------------------------------------------ background
+    # ------------------------------------------------------------------ background tasks
 
     async def start(self, subscriptions: Mapping[str, Filter]) -> None:
-        """Subscribe, and start the tasks; ``open_push_consumer`` does."""
+        """Subscribe, and start the tasks; ``open_push_consumer`` calls it."""
         for topic, expression, expression_type in parse_subscriptions(subscriptions):
             self.subscribe(topic, expression, expression_type=expression_type)
         if self.config.message_model is not MessageModel.BROADCASTING:
             name = retry_topic(self.group)
             self._subscriptions[name] = subscription_data(name, version=now_millis())
-        await self._learn_routes()
+        await self._fetch_routes()
         for subscription in self._subscriptions.values():
             await check_expression(self._instance, self.group, subscription)
         self._instance.add_consumer(self)
@@ -294,39 +303,43 @@ class PushConsumer:
         start(
             every,
             self.config.consume_timeout,
-            self.assignment.give_up_expired,
+            self.assignment.send_back_expired,
             outages,
             "expiry of messages",
         )
 
     async def close(self) -> None:
-        """Give everything up in good order; ``open_push_consumer`` does."""
+        """Release the queues, and unregister; ``open_push_consumer`` calls it."""
         within = self.config.await_termination
-        with trio.move_on_after(within + GOODBYE, shield=True):
+        with trio.move_on_after(within + CLOSE_TIMEOUT, shield=True):
             if self._deliveries is not None:
-                await trio.lowlevel.checkpoint()  # what the loop has acknowledged counts
+                await trio.lowlevel.checkpoint()  # applies what the loop has acknowledged
                 within = 0
             await self.assignment.close(within)
-        with trio.move_on_after(GOODBYE, shield=True):
+        with trio.move_on_after(CLOSE_TIMEOUT, shield=True):
             await self._instance.remove_consumer(self)
 
-    async def _learn_routes(self) -> None:
+    async def _fetch_routes(self) -> None:
         for topic in self._subscriptions:
             await self.assignment.has_route(topic)
 
-    async def _queues_changed(self) -> None:
-        """Says everything anew, so that brokers compare it with the other members' (Java: ``messageQueueChanged``).
+    async def _announce_subscriptions(self) -> None:
+        """Send heartbeats with a new version of all subscriptions (Java: ``messageQueueChanged``).
 
-        Pulls carry the new version only once brokers know it: they refuse one that they have not heard of.
+        Brokers then compare them with those of other members. Pulls use the new version only when
+        brokers have it, because they reject an unknown version.
         """
         version = now_millis()
-        told = {topic: with_version(one, version) for topic, one in self._subscriptions.items()}
-        self._told = told
+        announced = {
+            topic: with_version(subscription, version)
+            for topic, subscription in self._subscriptions.items()
+        }
+        self._announced = announced
         await self._instance.send_heartbeats()
-        self._told = None
-        for topic in self._subscriptions.keys() & told.keys():
+        self._announced = None
+        for topic in self._subscriptions.keys() & announced.keys():
             if (self._subscriptions[topic].sub_version or 0) < version:
-                self._subscriptions[topic] = told[topic]
+                self._subscriptions[topic] = announced[topic]
 
 
 @asynccontextmanager
@@ -340,51 +353,53 @@ async def open_push_consumer(
     orderly: bool = False,
     config: PushConsumerConfig | None = None,
 ) -> AsyncGenerator[PushConsumer]:
-    """A push consumer for the length of the block.
+    """Open a push consumer until the end of the block.
 
     Args:
         client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
-            which is closed with the consumer.  A client has at most one consumer of a group.
-        group: its name.
-        subscriptions: by topic the tags that are wanted as ``a || b``, ``*`` for all, or expression
-            and type, as ``("a > 5", "SQL92")``.
+            which is closed with the consumer. A client has at most one consumer of a group.
+        group: consumer group.
+        subscriptions: filter by topic: tags as ``a || b``, ``*`` for all, or expression and type,
+            for example ``("a > 5", "SQL92")``.
         listener: a coroutine function of (messages, context) that handles messages in any order.
             Without a listener the consumer is an iterator.
         orderly_listener: a coroutine function of (messages, context) that handles the messages of
             each queue in order.
         orderly: whether the iterator keeps order; implied by ``orderly_listener``.
-        config: settings.
+        config: settings of the consumer.
 
     Raises:
-        IllegalHandlerError: a listener is not async, or does not take two arguments.  A listener
-            that cannot be judged in advance, as a lambda, ends the block with this error when it
-            returns something that cannot be awaited.
+        IllegalHandlerError: a listener is not async, or does not take two arguments. A listener
+            that cannot be checked in advance, for example a lambda, ends the block with this error
+            when it returns something that cannot be awaited.
         IllegalTypeError: an argument has the wrong type.
-        NotInTrioError: the caller does not run in trio.
-        LocalProtocolError: a name or an expression that cannot be, two listeners, or a second
-            consumer of the group.
-        BrokerError: the broker does not understand an expression.
-        ClientError, ChannelError: it cannot be asked.
+        NotInTrioError: the caller is not a trio task.
+        LocalProtocolError: a name or an expression is invalid, there are two listeners, or the
+            client already has a consumer of the group.
+        BrokerError: the broker rejects an expression.
+        ClientError, ChannelError: the broker is not reachable.
 
-    Closing: pulls end, handlers get ``await_termination`` to end, offsets are stored, queues
-    unlocked and brokers told; what was not handled comes back, here or to another member.
+    Closing: pulls end, handlers get ``await_termination`` to finish, offsets are stored, queues are
+    unlocked, and the consumer is unregistered. Messages that were not handled are redelivered, here
+    or to another member.
 
-    Cancellation: the same; handlers are not waited for but cancelled, and their messages come back.
+    Cancellation: as closing, but handlers are cancelled at once, and their messages are
+    redelivered.
     """
     require_trio()
     check_consumer_group(group)
     check_config(config, PushConsumerConfig)
     parse_subscriptions(subscriptions)
     if listener is not None and orderly_listener is not None:
-        raise LocalProtocolError("two listeners")
+        raise LocalProtocolError("give either listener or orderly_listener, not both")
     if listener is not None:
         listener = async_handler("listener", listener, "messages, context")
     if orderly_listener is not None:
         orderly_listener = async_handler("orderly_listener", orderly_listener, "messages, context")
     settings = config or PushConsumerConfig()
-    shares = settings.message_model is not MessageModel.BROADCASTING
+    is_clustering = settings.message_model is not MessageModel.BROADCASTING
     async with (
-        open_or_reuse_client(client, own_instance=shares) as instance,
+        open_or_reuse_client(client, own_instance=is_clustering) as instance,
         background() as nursery,
         AsyncExitStack() as stack,
     ):
@@ -393,9 +408,11 @@ async def open_push_consumer(
         if settings.enable_trace:
             from rocketwire.client.consumer.trace import open_consumer_trace
 
-            late = settings.consume_timeout
-            opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
-            trace = await stack.enter_async_context(opened)
+            trace = await stack.enter_async_context(
+                open_consumer_trace(
+                    instance, name, settings.trace_topic, settings.consume_timeout, nursery
+                )
+            )
         consumer = PushConsumer(
             instance,
             name,

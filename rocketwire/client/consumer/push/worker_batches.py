@@ -1,8 +1,7 @@
-"""Messages that handlers work off in one go, and who does.
+"""Batches of pulled messages, and the part that a worker has claimed.
 
-Rules of this file: a handler that never waits costs its call and next to nothing else.  So what
-follows from a handled message is done for many at once, at the latest before any other task can see
-that it was not done yet (``telling``).
+A handler that never blocks costs its call and little more: the bookkeeping of handled messages is
+done for many messages at once, before any other task can run (``notify_before_wait``).
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Run:
-    """Messages of one queue, handed out from the front.
+class PulledBatch:
+    """Messages of a queue, claimed by workers from the front.
 
     Attributes:
-        queue: where they are from.
-        process: its window.
-        messages: all of them.
-        at: index of the first that nobody has taken.
+        queue: queue of the messages.
+        process: process queue with the messages.
+        messages: the messages.
+        next_index: index of the first unclaimed message.
     """
 
-    __slots__ = ("at", "messages", "process", "queue")
+    __slots__ = ("messages", "next_index", "process", "queue")
 
     def __init__(
         self,
@@ -38,75 +37,77 @@ class Run:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        """Nobody has taken any."""
+        """Create a batch without claims."""
         self.queue = queue
         self.process = process
         self.messages = messages
-        self.at = 0
+        self.next_index = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether there are some to take, and they may be begun."""
+        """Whether there are unclaimed messages, and handlers may start with them."""
         process = self.process
-        return self.at < len(self.messages) and not (process.dropped or process.retiring)
+        return self.next_index < len(self.messages) and not (process.dropped or process.retiring)
 
     def drop(self) -> None:
-        """What nobody has taken is taken by nobody."""
-        self.at = len(self.messages)
+        """Drop the unclaimed messages."""
+        self.next_index = len(self.messages)
 
 
-class Hand:
-    """What a worker has taken of a run.
+class WorkerClaim:
+    """The messages of a batch that a worker has claimed.
 
     Attributes:
-        run: the run.
-        begin: index of the first message that was handled and is still in the window.
-        end: index behind the last of them; what a handler works on begins there.
-        told: index behind the last message of which others know that a handler works on it, or has.
-        since: time since which they were handled.
+        batch: the batch.
+        begin: index of the first handled message that is still in the process queue.
+        end: index after the last handled message; the running handler's messages start here.
+        announced: index after the last message that was returned by ``announce``.
+        since: start of the handler calls on trio's clock.
     """
 
-    __slots__ = ("begin", "end", "run", "since", "told")
+    __slots__ = ("announced", "batch", "begin", "end", "since")
 
-    def __init__(self, run: Run, since: float) -> None:
-        """Nothing yet."""
-        self.run = run
+    def __init__(self, batch: PulledBatch, since: float) -> None:
+        """Claim nothing yet."""
+        self.batch = batch
         self.since = since
-        self.begin = self.end = self.told = run.at
+        self.begin = self.end = self.announced = batch.next_index
 
-    def untold(self) -> Sequence[StoredMessage]:
-        """What a handler works on that has not waited yet; from now on others know of it."""
-        if self.told > self.end:
+    def announce(self) -> Sequence[StoredMessage]:
+        """Return the messages of the running handler; empty if they were returned before."""
+        if self.announced > self.end:
             return ()
-        self.told = self.run.at
-        return self.run.messages[self.end : self.told]
+        self.announced = self.batch.next_index
+        return self.batch.messages[self.end : self.announced]
 
-    def done(self) -> Sequence[StoredMessage]:
-        """What was handled and is still in the window, which is forgotten here: the run's own messages if it is all of them."""
-        messages, begin, end = self.run.messages, self.begin, self.end
+    def take_handled(self) -> Sequence[StoredMessage]:
+        """Return the handled messages once; the list of the batch itself if it is all of them."""
+        messages, begin, end = self.batch.messages, self.begin, self.end
         self.begin = end
         return messages[begin:end] if begin or end < len(messages) else messages
 
 
 @coroutine
-def telling(work: Coroutine[Any, Any, T], waits: Callable[[], object]) -> Generator[Any, Any, T]:
-    """Awaits ``work``, and calls ``waits()`` each time before others run because it waits for something.
+def notify_before_wait(
+    work: Coroutine[Any, Any, T], notify: Callable[[], object]
+) -> Generator[Any, Any, T]:
+    """Await ``work``, and call ``notify()`` each time before it waits and other tasks can run.
 
     Args:
-        work: what to await.
-        waits: called without arguments; must neither wait nor raise.
+        work: coroutine to await.
+        notify: function without arguments; it must neither block nor raise.
     """
     resume: Callable[[Any], Any] = work.send
-    given: Any = None
+    value: Any = None
     while True:
         try:
-            trap = resume(given)
+            trap = resume(value)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
-        waits()
+        notify()
         try:
-            given = yield trap
-        except BaseException as error:  # noqa: BLE001 - it is the other coroutine's
-            resume, given = work.throw, error
+            value = yield trap
+        except BaseException as error:  # noqa: BLE001 - passed to the coroutine
+            resume, value = work.throw, error
         else:
             resume = work.send

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from rocketwire.client.admin import leaving_out
-from rocketwire.client.admin.fanout import leave_out, of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, leave_out, read_from_each
 from rocketwire.errors import BrokerError, ConnectFailedError, RequestTimeoutError
 
 SILENT = RequestTimeoutError("b:1", 28, 5.0)
@@ -32,7 +32,7 @@ class Asked:
 async def test_everybody_is_asked_and_the_first_error_raised(*, reads: bool) -> None:
     asked = Asked(b=SILENT, c=REFUSED)
     with pytest.raises(RequestTimeoutError):
-        await (told_by_each if reads else of_each)("abcd", asked)
+        await (read_from_each if reads else call_each)("abcd", asked)
 
     assert sorted(asked.places) == ["a", "b", "c", "d"]
 
@@ -40,13 +40,13 @@ async def test_everybody_is_asked_and_the_first_error_raised(*, reads: bool) -> 
 async def test_who_does_not_answer_is_left_out_once_and_for_all_if_that_is_wanted() -> None:
     asked = Asked(b=SILENT)
     with leaving_out() as left_out:
-        assert await told_by_each("abc", asked) == {"a": "A", "c": "C"}
-        assert await told_by_each("ab", asked) == {"a": "A"}
+        assert await read_from_each("abc", asked) == {"a": "A", "c": "C"}
+        assert await read_from_each("ab", asked) == {"a": "A"}
 
     assert left_out == {"b": SILENT}
     assert asked.places.count("b") == 1
     with pytest.raises(RequestTimeoutError):
-        await told_by_each("ab", asked)
+        await read_from_each("ab", asked)
 
 
 async def test_of_several_calls_at_once_the_first_that_has_no_answer_tells_of_it() -> None:
@@ -61,9 +61,9 @@ async def test_of_several_calls_at_once_the_first_that_has_no_answer_tells_of_it
 
     with leaving_out() as left_out:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(told_by_each, "ab", late)
+            nursery.start_soon(read_from_each, "ab", late)
             await begun.wait()
-            await told_by_each("ab", Asked(b=SILENT))
+            await read_from_each("ab", Asked(b=SILENT))
             noted.set()
 
     assert left_out == {"b": SILENT}
@@ -72,15 +72,15 @@ async def test_of_several_calls_at_once_the_first_that_has_no_answer_tells_of_it
 async def test_who_refuses_is_not_left_out_and_who_is_alone_is_neither() -> None:
     with leaving_out():
         with pytest.raises(BrokerError):
-            await told_by_each("abc", Asked(b=SILENT, c=REFUSED))
+            await read_from_each("abc", Asked(b=SILENT, c=REFUSED))
         with pytest.raises(RequestTimeoutError):
-            await told_by_each("b", Asked())
-        assert await told_by_each("", Asked()) == {}
+            await read_from_each("b", Asked())
+        assert await read_from_each("", Asked()) == {}
 
 
 async def test_changes_leave_nobody_out() -> None:
     with leaving_out() as left_out, pytest.raises(RequestTimeoutError):
-        await of_each("ab", Asked(b=SILENT))
+        await call_each("ab", Asked(b=SILENT))
 
     assert not left_out
 

@@ -1,7 +1,11 @@
-"""Wrong types and settings are refused where they are given, in one line; clients are given in three ways, and need trio."""
+"""Wrong types and settings are refused where they are given, in one line.
+
+Clients are given in three ways, and need trio.
+"""
 
 # What is given here is wrong on purpose.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
 
 from __future__ import annotations
@@ -55,12 +59,16 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("part", "value", "text"),
     [
-        ("body", "text", "Message.body: expected bytes, as text.encode(), got 'text' (str)"),
+        (
+            "body",
+            "text",
+            "Message.body: expected bytes, for example text.encode(), got 'text' (str)",
+        ),
         ("body", None, "Message.body: expected bytes, got None"),
         ("body", 5, "got 5 (int)"),
         ("topic", None, "Message.topic: expected a text (str), got None"),
-        ("topic", b"orders", "decode it, as topic.decode()"),
-        ("tags", b"new", "Message.tags: expected a text (str); decode it"),
+        ("topic", b"orders", "use topic.decode()"),
+        ("tags", b"new", "Message.tags: expected a text (str); use tags.decode()"),
         ("tags", ["a"], "got ['a'] (list)"),
         ("keys", 5, "Message.keys: expected a text or a sequence of texts, got 5 (int)"),
         ("keys", b"k", "Message.keys: "),

@@ -69,7 +69,10 @@ async def test_another_broker_tells_the_members_where_one_does_not_answer(
 async def test_the_queues_of_the_others_are_consumed_meanwhile(
     autojump_clock: trio.testing.MockClock, *, orderly: bool
 ) -> None:
-    """The one that hangs has the queues that come first; each of its answers is waited for as long as any."""
+    """The one that hangs has the queues that come first.
+
+    Each of its answers is waited for as long as any.
+    """
 
     def locked(request: RemotingCommand) -> RemotingCommand:
         wanted = decode_body(LockBatchRequestBody, request.body or b"")

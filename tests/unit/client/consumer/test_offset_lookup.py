@@ -1,4 +1,4 @@
-"""Where a queue has its first message of a time or later, with brokers that search in different ways."""
+"""The first message at or after a time, with brokers that search in different ways."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ Told = list[tuple[int | None, int | None, bool]]
 
 @asynccontextmanager
 async def stored() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer]]:
-    """A store that has come to 5, 6 and 7, and the broker of all three queues, which takes a second over each answer."""
+    """A store with offsets 5, 6 and 7, and a broker that takes a second for each response."""
 
     async def slowly(_: RemotingCommand) -> RemotingCommand:
         await trio.sleep(1)

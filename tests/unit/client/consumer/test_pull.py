@@ -54,8 +54,8 @@ STORED = encode_stored_message(StoredMessage(topic="T", body=b"x", properties={"
 class Instance:
     """Has one broker, which answers nothing but where to go on, and remembers what it was asked.
 
-    ``is_known``: whether its address is, before somebody asks for it; ``codes``: of its first answers; ``hangs``: which of its addresses
-    does not answer.
+    ``is_known``: whether its address is, before somebody asks for it; ``codes``: of its first
+    answers; ``hangs``: which of its addresses does not answer.
     """
 
     config: ClientConfig

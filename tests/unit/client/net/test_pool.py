@@ -1,4 +1,4 @@
-"""``ChannelPool`` in memory: one channel to an address, given up without harm to anybody, and nothing left behind."""
+"""``ChannelPool`` in memory: one channel to an address; retirement does not affect others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends one after the other over TCP, with a broker that is no task of ours: the short way, and everything that leaves it."""
+"""Consecutive sends over TCP to a broker in another thread: the fast path and its exits."""
 
 from __future__ import annotations
 
@@ -225,7 +225,9 @@ async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
         broker.changed = {"recallHandle": "h"}
         handles = [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)]
         broker.changed = {}
-        assert [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)] == [None] * 8  # fmt: skip
+        assert [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)] == [
+            None
+        ] * 8
 
     assert (other.message_queue.queue_id, other.trace_on, other.region) == (9, False, "Q")
     assert other.message_queue.broker_name == "a"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.client.admin.fanout import leave_out, of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, leave_out, read_from_each
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.versions import MQVersion
@@ -50,7 +50,7 @@ async def metadata_of(
 
     topics: dict[str, _Document] = {}
     groups: dict[str, _Document] = {}
-    for own_topics, own_groups in (await told_by_each(targets, ask)).values():
+    for own_topics, own_groups in (await read_from_each(targets, ask)).values():
         for name, topic in own_topics.items():
             _add(topics, name, to_json(topic), ("readQueueNums", "writeQueueNums"))
         for name, group in own_groups.items():
@@ -75,7 +75,7 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
     masters = await admin.clusters.masters(cluster)
     replicas = await admin.clusters.replicas(cluster)
     configs: dict[str, dict[str, str]] = {}
-    for address, config in (await told_by_each(masters, admin.brokers.config)).items():
+    for address, config in (await read_from_each(masters, admin.brokers.config)).items():
         kept = {key: config[key] for key in EXPORTED_KEYS if key in config}
         configs[config.get("brokerName", address)] = kept
     return {
@@ -106,7 +106,7 @@ async def metrics_of(admin: Admin, cluster: str) -> _Document:
     """Metrics of a cluster's brokers by broker name, and their sums."""
     names = await admin.clusters.broker_names(cluster)
     places = {await admin.clusters.master(name): name for name in names}
-    metrics_by_address = await told_by_each(
+    metrics_by_address = await read_from_each(
         places, lambda address: _metrics_of_broker(admin, address)
     )
     total_tps: dict[str, float] = {}
@@ -225,7 +225,7 @@ async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
             leave_out(group, error)
             return ()
 
-    connections = await of_each(groups, ask)
+    connections = await call_each(groups, ask)
     return sorted(
         {
             f"{language_name(connection.language)}%{MQVersion(connection.version).name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin import acl_of
-from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages.auth import UserInfo
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Table, UsageError, Value, columns
@@ -59,13 +59,13 @@ def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
 async def _list_users(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     return _user_table(
-        await told_by_each(targets, lambda broker: admin.users.list(broker, args.filter))
+        await read_from_each(targets, lambda broker: admin.users.list(broker, args.filter))
     )
 
 
 async def _get_user(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    by_broker = await told_by_each(targets, lambda broker: admin.users.get(broker, args.username))
+    by_broker = await read_from_each(targets, lambda broker: admin.users.get(broker, args.username))
     table = _user_table(
         {address: (user,) for address, user in by_broker.items() if user is not None}
     )
@@ -120,7 +120,7 @@ def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
 
 async def _list_acls(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    by_broker = await told_by_each(
+    by_broker = await read_from_each(
         targets, lambda broker: admin.acls.list(broker, args.subject, args.resource)
     )
     return _policy_table(by_broker)
@@ -128,7 +128,7 @@ async def _list_acls(admin: Admin, args: Namespace) -> Table:
 
 async def _get_acl(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    by_broker = await told_by_each(targets, lambda broker: admin.acls.get(broker, args.subject))
+    by_broker = await read_from_each(targets, lambda broker: admin.acls.get(broker, args.subject))
     table = _policy_table(
         {address: (acl,) for address, acl in by_broker.items() if acl is not None}
     )

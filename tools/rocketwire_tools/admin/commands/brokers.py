@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 async def _show_status(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
-    by_broker = await told_by_each(targets, admin.brokers.runtime_info)
+    by_broker = await read_from_each(targets, admin.brokers.runtime_info)
     rows = [
         (address, key, value)
         for address, table in by_broker.items()
@@ -34,7 +34,7 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
-    by_broker = await told_by_each(targets, admin.brokers.config)
+    by_broker = await read_from_each(targets, admin.brokers.config)
     rows = [
         (address, key, value)
         for address, table in by_broker.items()
@@ -47,14 +47,14 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
 async def _update_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=args.update_all_broker)
     values = {args.key: args.value}
-    await of_each(targets, lambda address: admin.brokers.update_config(address, values))
+    await call_each(targets, lambda address: admin.brokers.update_config(address, values))
     rows = [(address, args.key, args.value) for address in targets]
     return Table(("brokerAddr", "key", "value"), rows)
 
 
 async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
     rows: list[tuple[Value, ...]] = []
-    by_broker = await told_by_each(await mq.addresses(admin, args), admin.brokers.ha_status)
+    by_broker = await read_from_each(await mq.addresses(admin, args), admin.brokers.ha_status)
     for address, status in by_broker.items():
         if status.master:
             slaves = status.ha_connection_info or ()
@@ -93,7 +93,7 @@ async def _show_epochs(admin: Admin, args: Namespace) -> Table:
             raise UsageError(f"unknown broker {args.broker_name}")
     else:
         targets = await admin.clusters.replicas(args.cluster_name)
-    by_broker = await told_by_each(targets, admin.brokers.epoch_cache)
+    by_broker = await read_from_each(targets, admin.brokers.epoch_cache)
     rows = [
         (
             cache.cluster_name, cache.broker_name, cache.broker_id, address, epoch.epoch,
@@ -194,14 +194,14 @@ async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
 
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
-    by_broker = await told_by_each(targets, admin.brokers.cold_data_info)
+    by_broker = await read_from_each(targets, admin.brokers.cold_data_info)
     return Table(("brokerAddr", "info"), list(by_broker.items()))
 
 
 async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     values = {args.consumer_group: str(args.threshold)}
-    await of_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
+    await call_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
     rows = [(address, args.consumer_group, args.threshold) for address in targets]
     return Table(columns("brokerAddr group threshold:bytes"), rows)
 
@@ -209,14 +209,14 @@ async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
 async def _remove_limit(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     group: str = args.consumer_group
-    await of_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
+    await call_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
     return Table(("brokerAddr", "group"), [(address, group) for address in targets])
 
 
 async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     mode: str = args.commit_log_read_ahead_mode
-    by_broker = await of_each(
+    by_broker = await call_each(
         targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
     )
     return Table(("brokerAddr", "answer"), list(by_broker.items()))

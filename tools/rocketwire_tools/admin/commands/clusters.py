@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import leave_out, told_by_each
+from rocketwire.client.admin.fanout import leave_out, read_from_each
 from rocketwire.errors import ChannelError, RocketWireError
 from rocketwire_tools.admin.actions.export_documents import of_a_day
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -125,7 +125,7 @@ async def _sum_stats(
 
     for address in places.values():
         try:
-            (data,) = (await told_by_each((address,), ask)).values()
+            (data,) = (await read_from_each((address,), ask)).values()
         except ChannelError as error:
             leave_out(address, error)
             continue

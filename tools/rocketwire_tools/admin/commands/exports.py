@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Record, RefusedError, Table
@@ -65,7 +65,7 @@ async def _write(document: Mapping[str, Value], folder: str | None, name: str) -
 async def _export_pop_records(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     if not args.dry_run:
-        targets = tuple(await told_by_each(targets, admin.lite.export_pop_records))
+        targets = tuple(await read_from_each(targets, admin.lite.export_pop_records))
     return Table(("brokerAddr", "dryRun"), [(address, args.dry_run) for address in targets])
 
 

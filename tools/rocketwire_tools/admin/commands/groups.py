@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.messages import decode_body, to_json
 from rocketwire.messages.enums import MessageRequestMode
@@ -65,7 +65,7 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     table = (await admin.clusters.info()).broker_addr_table or {}
     masters = {name: (group.broker_addrs or {}).get(MASTER_ID) for name, group in table.items()}
     places = {name: address for name, address in sorted(masters.items()) if address is not None}
-    by_broker = await told_by_each(places.values(), ask)
+    by_broker = await read_from_each(places.values(), ask)
     configs = ((name, by_broker.get(address)) for name, address in places.items())
     rows: list[tuple[str, Any]] = [
         (name, to_json(config)) for name, config in configs if config is not None

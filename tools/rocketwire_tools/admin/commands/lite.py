@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Record, Table, Value, columns
@@ -24,12 +24,12 @@ async def _call_by_name(
     places: Mapping[str, str], call: Callable[[str], Awaitable[T]]
 ) -> dict[str, T]:
     """Results of a call by broker name, without brokers that do not respond."""
-    by_address = await told_by_each(places.values(), call)
+    by_address = await read_from_each(places.values(), call)
     return {name: by_address[address] for name, address in places.items() if address in by_address}
 
 
 async def _show_broker(admin: Admin, args: Namespace) -> Table:
-    by_broker = await told_by_each(await mq.addresses(admin, args), admin.lite.of_broker)
+    by_broker = await read_from_each(await mq.addresses(admin, args), admin.lite.of_broker)
     rows = [
         (
             address, info.store_type, info.max_lmq_num, info.current_lmq_num,
@@ -154,7 +154,7 @@ async def _dispatch(admin: Admin, args: Namespace) -> Table:
     targets = {
         name: address for name, address in places.items() if args.broker_name in (None, name)
     }
-    await of_each(
+    await call_each(
         targets.values(),
         lambda address: admin.lite.trigger_dispatch(address, args.group, args.client_id),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.admin import RocksDBConfig, TimerEngine
-from rocketwire.client.admin.fanout import of_each
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -36,7 +36,7 @@ _LOCAL: Final = (
 async def _switch(admin: Admin, args: Namespace) -> Table:
     engine = TimerEngine(args.engine_type)
     targets = await mq.addresses(admin, args)
-    await of_each(targets, lambda broker: admin.stores.switch_timer_engine(broker, engine))
+    await call_each(targets, lambda broker: admin.stores.switch_timer_engine(broker, engine))
     return Table(("brokerAddr", "engine"), [(address, engine.name) for address in targets])
 
 
@@ -47,7 +47,7 @@ async def _export_configs(admin: Admin, args: Namespace) -> Table:
     if (args.broker_addr is None) == (args.cluster is None):
         raise UsageError("exactly one of --broker-addr, --cluster is required")
     targets = await admin.clusters.targets(args.broker_addr, args.cluster, slaves=True)
-    await of_each(targets, lambda broker: admin.stores.export_rocksdb_config(broker, configs))
+    await call_each(targets, lambda broker: admin.stores.export_rocksdb_config(broker, configs))
     rows = [(address, [config.value for config in configs]) for address in targets]
     return Table(columns("brokerAddr exported:value"), rows)
 
@@ -69,7 +69,7 @@ def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
 async def _check(admin: Admin, args: Namespace) -> Table:
     since = time.time_ns() // 1_000_000 - _MONTH if args.check_from is None else args.check_from
     targets = await admin.clusters.masters(args.cluster)
-    by_broker = await of_each(
+    by_broker = await call_each(
         targets, lambda broker: admin.stores.check_rocksdb_queues(broker, args.topic, since=since)
     )
     rows = [

@@ -1,4 +1,4 @@
-"""A lite pull consumer stores offsets behind messages that it never hands out, and not before what it hands out is handled."""
+"""A lite pull consumer commits past messages that it never returns, and only handled ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BAD = int(MessageSysFlag.COMPRESSED)
 
 
 class Log:
-    """A queue of a broker, given as letters: ``x`` cannot be read, ``o`` has another tag, all others are wanted."""
+    """A queue from letters: ``x`` is unreadable, ``o`` has another tag, others are selected."""
 
     def __init__(self, letters: str) -> None:
         self.letters = letters

@@ -1,4 +1,4 @@
-"""Acknowledgements of popped messages: which of them travel together, and what is done where that cannot be."""
+"""Acknowledgements of popped messages: batches, and brokers that do not support them."""
 
 from __future__ import annotations
 

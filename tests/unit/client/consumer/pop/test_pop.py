@@ -1,4 +1,4 @@
-"""What a pop brings: which messages are for the application, and what its broker calls each of them."""
+"""Results of a pop: the messages for the application, and their handles."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import trio
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import PopResult, PopStatus
 from rocketwire.client.consumer.pop.pop_consumer import (
-    ANSWER_SOON,
     POP_DELAY_LEVEL,
+    RESPONSE_WAIT,
     PopConsumer,
     PopConsumerConfig,
 )
@@ -241,7 +241,7 @@ async def test_what_is_left_of_an_inner_batch_is_not_handled_when_its_time_is_up
 async def test_a_pop_that_the_broker_holds_is_not_waited_for(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    assert await closing(Calls(), nobody, after=2 * ANSWER_SOON) == 0
-    assert await closing(Calls(), nobody, after=ANSWER_SOON / 4) == pytest.approx(
-        ANSWER_SOON * 3 / 4
+    assert await closing(Calls(), nobody, after=2 * RESPONSE_WAIT) == 0
+    assert await closing(Calls(), nobody, after=RESPONSE_WAIT / 4) == pytest.approx(
+        RESPONSE_WAIT * 3 / 4
     )

@@ -1,4 +1,4 @@
-"""Handlers of messages whose order does not count: what leaves the window when, and who handles what."""
+"""Concurrent handlers: when messages leave the process queue, and which worker handles them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.concurrent import SHORT, TURN, ConcurrentConsumption
+from rocketwire.client.consumer.push.concurrent import SHORT_TURN, TURN, ConcurrentConsumption
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
@@ -90,7 +90,7 @@ async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
         assert consumption.stats.status("T", trio.current_time()).consume_oktps == 100 / 60
 
 
-@pytest.mark.parametrize(("each", "most"), [(0.0, 9), (2 * SHORT / TURN, 2)])
+@pytest.mark.parametrize(("each", "most"), [(0.0, 9), (2 * SHORT_TURN / TURN, 2)])
 async def test_others_have_a_turn_between_handlers_that_take_their_time(
     mock_clock: trio.testing.MockClock, each: float, most: int
 ) -> None:

@@ -67,7 +67,9 @@ class Consumption:
     def bring(self, number: int, count: int) -> MessageQueue:
         queue = MessageQueue(topic="T", broker_name="b", queue_id=number)
         window = self.windows[queue] = ProcessQueue[StoredMessage](now=trio.current_time())
-        messages = [StoredMessage(topic="T", queue_id=number, queue_offset=at) for at in range(count)]  # fmt: skip
+        messages = [
+            StoredMessage(topic="T", queue_id=number, queue_offset=at) for at in range(count)
+        ]
         assert window.put(messages)
         self.all.submit(queue, window, messages)
         return queue

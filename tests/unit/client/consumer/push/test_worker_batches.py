@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from rocketwire.client.consumer.push.worker_batches import telling
+from rocketwire.client.consumer.push.worker_batches import notify_before_wait
 
 
 async def test_waiting_is_told_each_time_and_errors_and_results_come_through(
@@ -19,11 +19,11 @@ async def test_waiting_is_told_each_time_and_errors_and_results_come_through(
             await trio.sleep_forever()
         return "done"
 
-    assert await telling(work(), lambda: told.append(trio.current_time())) == "done"
+    assert await notify_before_wait(work(), lambda: told.append(trio.current_time())) == "done"
     assert len(told) == 2
 
     async def fails() -> None:
         raise KeyError("x")
 
     with pytest.raises(KeyError):
-        await telling(fails(), lambda: None)
+        await notify_before_wait(fails(), lambda: None)

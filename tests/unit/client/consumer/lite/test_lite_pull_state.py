@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.consumer.lite.lite_pulls import LitePulls
+from rocketwire.client.consumer.lite.lite_pull_state import LitePulls
 from rocketwire.client.consumer.pull import PullRequest, PullStatus
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
