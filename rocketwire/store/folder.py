@@ -115,7 +115,7 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
         OverflowError: there are more than ``max_files`` files.
         OSError: a folder cannot be read.
     """
-    roots = tuple(Path(path) for path in paths)
+    roots = tuple(Path(path).resolve(strict=True) for path in paths)
     folder = StoreFolder(roots=roots)
     remaining = max_files
     for root in roots:
