@@ -183,3 +183,14 @@ def lookup(data: bytes | memoryview, geometry: Geometry, number: int) -> Iterato
         if entry.previous >= entry_number:  # a loop: damage
             return
         entry_number = entry.previous
+
+
+def decode_index_entry(data: bytes | memoryview) -> IndexEntry:
+    """An entry of its own bytes.
+
+    Raises:
+        DecodeError: there are fewer bytes than an entry has.
+    """
+    if len(data) < ENTRY_SIZE:
+        raise DecodeError(f"an entry of an index has {ENTRY_SIZE} bytes, {len(data)} are left")
+    return IndexEntry._make(_ENTRY.unpack_from(data))

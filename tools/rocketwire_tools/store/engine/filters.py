@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rocketwire.errors import DecodeError
+from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
+from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS
 
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.columns import Bools
     from rocketwire_tools.store.engine.rows import Rows
+
+_COMPRESSED_BATCH = int(
+    MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP | MessageSysFlag.COMPRESSED
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +63,40 @@ class Selection:
         if rows.block.state is State.GHOST and not self.with_ghosts:
             return rows.chosen(np.zeros(len(rows), np.bool_))
         rows = _kept(rows, self._numbers_pass(rows))
+        if len(rows) and (self.key or self.message_id):
+            rows = _kept(rows, self._bytes_pass(rows))
         if len(rows):
             rows = _kept(rows, self._topics_pass(rows))
         return rows
+
+    def _bytes_pass(self, rows: Rows) -> Bools:
+        """Whether the bytes of each message may hold the key or the id.
+
+        Compressed inner batches may always; an offset message id names the message's place.
+        """
+        messages = rows.messages
+        flags = messages.numbers("sys_flag")
+        passes: Bools = (flags & _COMPRESSED_BATCH) == _COMPRESSED_BATCH
+        for text in (self.key, self.message_id):
+            if not text:
+                continue
+            needle = text.encode("utf-8", "surrogateescape")
+            view = rows.block.view
+            data = view.obj if isinstance(view.obj, bytearray) else bytes(view)
+            place = data.find(needle, 0, len(view))
+            while place >= 0:
+                row = int(np.searchsorted(messages.positions, place, "right")) - 1
+                if row >= 0:
+                    passes[row] = True
+                    place = int(messages.positions[row] + messages.sizes[row]) - 1
+                place = data.find(needle, place + 1, len(view))
+        if self.message_id:
+            try:
+                offset = decode_offset_message_id(self.message_id).commit_log_offset
+            except DecodeError:
+                return passes
+            passes |= messages.numbers("physical_offset") == offset
+        return passes
 
     def _numbers_pass(self, rows: Rows) -> Bools:
         passes = np.ones(len(rows), np.bool_)

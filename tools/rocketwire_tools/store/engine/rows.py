@@ -109,10 +109,28 @@ class Rows:
         return len(self.messages)
 
     def chosen(self, rows: Bools | Int64s) -> Rows:
-        """Some of the rows; only before inner batches are unfolded."""
+        """Some of the rows, before inner batches are unfolded; later use ``picked``."""
         part = Rows(self.block, self.topics, max_body=self._max_body, data=self.data)
         part.messages = self.messages.chosen(rows)
         return part
+
+    def picked(self, places: Int64s) -> Rows:
+        """The rows at some places; also after inner batches are unfolded."""
+        rows = self.chosen(places)
+        numbers = places.tolist()
+        if self._properties is not None:
+            rows._properties = [self._properties[place] for place in numbers]
+        if self._property_texts is not None:
+            rows._property_texts = [self._property_texts[place] for place in numbers]
+        if self._bodies is not None:
+            rows._bodies = [self._bodies[place] for place in numbers]
+        if self._flags is not None:
+            rows._flags = [self._flags[place] for place in numbers]
+        if self._queue_offsets is not None:
+            rows._queue_offsets = [self._queue_offsets[place] for place in numbers]
+        if self._batch_indexes is not None:
+            rows._batch_indexes = [self._batch_indexes[place] for place in numbers]
+        return rows
 
     def unfolded(self) -> Rows:
         """The same rows with each inner batch replaced by its messages.

@@ -76,6 +76,11 @@ class Region:
         """Bytes of the region."""
         return self.end - self.start
 
+    @property
+    def is_damage(self) -> bool:
+        """Whether messages may have stood here."""
+        return self.kind in (RegionKind.HOLE, RegionKind.DAMAGE, RegionKind.GAP)
+
 
 @dataclass(slots=True)
 class Block:
