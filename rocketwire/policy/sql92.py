@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from rocketwire.errors import IllegalValueError
 
@@ -48,7 +48,20 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _KEYWORDS: Final = frozenset(
-    ["not", "and", "or", "between", "in", "true", "false", "null", "is", "contains", "startswith", "endswith"]
+    [
+        "not",
+        "and",
+        "or",
+        "between",
+        "in",
+        "true",
+        "false",
+        "null",
+        "is",
+        "contains",
+        "startswith",
+        "endswith",
+    ]
 )
 
 
@@ -98,7 +111,7 @@ class _Parser:
         self._text = text
         self._place = 0
         self._depth = 0
-        self._kind, self._token = "", ""
+        self._kind = self._word = ""
         self._next()
 
     # -------------------------------------------------------------- tokens
@@ -117,14 +130,14 @@ class _Parser:
                 continue
             if kind == "name" and token.lower() in _KEYWORDS:
                 kind, token = "keyword", token.lower()
-            self._kind, self._token = kind, token
+            self._kind, self._word = kind, token
             return
-        self._kind, self._token = "end", ""
+        self._kind, self._word = "end", ""
 
     def _take(self, *tokens: str) -> str | None:
         """The next token if it is a keyword or sign of ``tokens``; it is then behind."""
-        if self._kind in ("keyword", "sign") and self._token in tokens:
-            token = self._token
+        if self._kind in ("keyword", "sign") and self._word in tokens:
+            token = self._word
             self._next()
             return token
         return None
@@ -133,8 +146,8 @@ class _Parser:
         if self._take(token) is None:
             self._refuse(f"{token.upper()} is expected")
 
-    def _refuse(self, reason: str) -> None:
-        shown = self._token or "the end"
+    def _refuse(self, reason: str) -> NoReturn:
+        shown = self._word or "the end"
         raise IllegalExpressionError(f"invalid SQL92 expression: {reason}, not {shown!r}")
 
     # -------------------------------------------------------------- grammar
@@ -185,7 +198,7 @@ class _Parser:
                 self._require_order(right)
                 left = _compare(left, right, sign)
                 continue
-            is_not = self._kind == "keyword" and self._token == "not"
+            is_not = self._kind == "keyword" and self._word == "not"
             if is_not:
                 self._next()
             operator = self._take("between", "in", "contains", "startswith", "endswith")
@@ -209,22 +222,21 @@ class _Parser:
             self._refuse("only numbers and properties can be larger or smaller")
 
     def _between(self, left: _Operand) -> _Operand:
-        low = self._literal(int, float)
+        low, low_number = self._number_literal()
         self._expect("and")
-        high = self._literal(int, float)
+        high, high_number = self._number_literal()
         self._require_order(left)
-        if isinstance(low.literal, int | float) and isinstance(high.literal, int | float):
-            if low.literal > high.literal:
-                self._refuse("the left number of BETWEEN must not be larger")
+        if low_number > high_number:
+            self._refuse("the left number of BETWEEN must not be larger")
         return _connect(_compare(left, low, ">="), _compare(left, high, "<="), is_or=False)
 
     def _in(self, left: _Operand) -> _Operand:
         if left.name is None:
             self._refuse("IN needs a property")
         self._expect("(")
-        texts = {self._literal(str).literal}
+        texts = {self._text_literal()}
         while self._take(","):
-            texts.add(self._literal(str).literal)
+            texts.add(self._text_literal())
         self._expect(")")
 
         def evaluate(properties: Properties) -> Value:
@@ -234,7 +246,7 @@ class _Parser:
         return _Operand(evaluate, is_condition=True)
 
     def _text_condition(self, left: _Operand, operator: str) -> _Operand:
-        text = str(self._literal(str).literal)
+        text = self._text_literal()
         if left.name is None and not isinstance(left.literal, str):
             self._refuse(f"{operator.upper()} needs a property")
         test: Callable[[str], bool] = {
@@ -249,11 +261,17 @@ class _Parser:
 
         return _Operand(evaluate, is_condition=True)
 
-    def _literal(self, *types: type) -> _Operand:
+    def _text_literal(self) -> str:
+        value = self._unary().literal
+        if not isinstance(value, str):
+            self._refuse("a text is expected")
+        return value
+
+    def _number_literal(self) -> tuple[_Operand, float]:
         operand = self._unary()
-        if not operand.is_literal or not isinstance(operand.literal, types):
-            self._refuse(f"a literal of {' or '.join(kind.__name__ for kind in types)} is expected")
-        return operand
+        if isinstance(operand.literal, bool) or not isinstance(operand.literal, int | float):
+            self._refuse("a number is expected")
+        return operand, operand.literal
 
     def _unary(self) -> _Operand:
         self._depth += 1
@@ -268,17 +286,13 @@ class _Parser:
             sign = self._take("+", "-")
             if sign is None:
                 return self._primary()
-            operand = self._unary()
-            if not operand.is_literal or not isinstance(operand.literal, int | float):
-                self._refuse("a number is expected")
-            if sign == "-" and isinstance(operand.literal, int | float):
-                return _constant(-operand.literal)
-            return operand
+            operand, number = self._number_literal()
+            return _constant(-number) if sign == "-" else operand
         finally:
             self._depth -= 1
 
     def _primary(self) -> _Operand:
-        kind, token = self._kind, self._token
+        kind, token = self._kind, self._word
         if kind == "name":
             self._next()
             return _property(token)
@@ -295,8 +309,7 @@ class _Parser:
             operand = self._or()
             self._expect(")")
             return operand
-        self._refuse("a property or a literal is expected")
-        raise AssertionError
+        return self._refuse("a property or a literal is expected")
 
 
 def _number(text: str) -> int | float:

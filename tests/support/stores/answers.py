@@ -132,7 +132,7 @@ async def pull_all(session: Session, place: MessageQueue, first: int, end: int) 
             ),
         )
         if answer.command.code == ResponseCode.SUCCESS:
-            messages += split(answer.command.body)
+            messages += split(answer.command.body or b"")
         following = answer.header.next_begin_offset
         if following <= offset:
             break

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.selecting import Selection, selected_rows
+from rocketwire_tools.store.selecting import selected_rows
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
