@@ -99,6 +99,11 @@ def _selection(parser: argparse.ArgumentParser) -> None:
         "--system", action="store_true", help="also the topics that brokers write for themselves"
     )
     group.add_argument(
+        "--compacted",
+        action="store_true",
+        help="read the logs of compacted topics instead of the commit log",
+    )
+    group.add_argument(
         "--ghosts", action="store_true", help="also old bytes after the end of the log"
     )
 
