@@ -237,12 +237,7 @@ def _has_key(message: StoredBytes, key: str, topic: str | None) -> bool:
     rows = message.rows()
     if topic is not None and rows.column("topic")[0] != topic:
         return False
-    rows = rows.unfolded()
-    keys, uniq_keys = rows.column("keys"), rows.column("uniq_key")
-    return any(
-        key in (values or ()) or key == uniq_key
-        for values, uniq_key in zip(keys, uniq_keys, strict=True)
-    )
+    return any(key in keys for keys in rows.unfolded().keys)
 
 
 def _scanned(store: OpenedStore, selection: Selection) -> Iterator[StoredBytes]:
