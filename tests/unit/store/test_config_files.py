@@ -29,12 +29,14 @@ def test_offsets_are_those_that_the_broker_answers(plain: BrokerStore) -> None:
     assert {"@".join(names): queues for names, queues in offsets.items()} == answered
 
 
-def test_bare_integer_keys_get_quotation_marks_and_texts_stay() -> None:
+def test_bare_integer_keys_are_read_and_texts_stay() -> None:
     text = rb'{0:4,"a":"{1:2}, 3:4","b":{ -1 : "x\"5:6" , 2:[1,2]}}'
 
-    assert config_files.bare_keys_quoted(text) == (
-        rb'{"0":4,"a":"{1:2}, 3:4","b":{ "-1" : "x\"5:6" , "2":[1,2]}}'
-    )
+    assert config_files.decode_config(text) == {
+        "0": 4,
+        "a": "{1:2}, 3:4",
+        "b": {"-1": 'x"5:6', "2": [1, 2]},
+    }
 
 
 @pytest.mark.parametrize("text", [b"", b"\0" * 20, b"[1]", b"{0:", b'"text"'])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.policy.sql92 import (
+from rocketwire.sql92 import (
     MAX_DEPTH,
     MAX_LENGTH,
     IllegalExpressionError,
