@@ -116,10 +116,19 @@ def timer_blank_size(data: bytes | memoryview, position: int) -> int | None:
     return int(size) if magic == BLANK_MAGIC and size >= BLANK_SIZE else None
 
 
-def decode_timer_slots(data: bytes | memoryview) -> Iterator[TimerSlot]:
-    """Slots of the wheel that hold something and stand where their time belongs."""
-    slots = len(data) // SLOT_SIZE
-    for number, slot in enumerate(_SLOT.iter_unpack(data[: slots * SLOT_SIZE])):
+def decode_timer_slots(
+    data: bytes | memoryview, *, first: int = 0, slots: int | None = None
+) -> Iterator[TimerSlot]:
+    """Slots of the wheel that hold something and stand where their time belongs.
+
+    Args:
+        data: a part of the wheel.
+        first: number of the first slot in ``data``.
+        slots: of the whole wheel; those of ``data`` by default.
+    """
+    count = len(data) // SLOT_SIZE
+    slots = count if slots is None else slots
+    for number, slot in enumerate(_SLOT.iter_unpack(data[: count * SLOT_SIZE]), first):
         if slot[0] > 0 and slot[0] % slots == number:
             yield TimerSlot._make(slot)
 

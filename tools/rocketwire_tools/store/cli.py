@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    for add in (_add_info, _add_stat, _add_messages, _add_get):
+    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_pending):
         add(verbs)
     return parser
 
@@ -180,6 +180,15 @@ def _add_messages(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--folded",
         action="store_true",
         help="show an inner batch as the one message it is stored as",
+    )
+
+
+def _add_pending(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    _verb(
+        verbs,
+        "pending",
+        "show what the broker still had to do: lag, delays, timers, open transactions",
+        "rocketwire-store pending ~/store",
     )
 
 
