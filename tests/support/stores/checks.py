@@ -1,4 +1,4 @@
-"""Whether a truth agrees with itself and with the bytes in the store; no reader of stores has a part in it.
+"""Whether a truth agrees with itself and with the bytes in the store, without a reader of stores.
 
 Rules of this file: a check yields what is wrong, one text each, so that a test shows all of it.
 """
@@ -33,10 +33,11 @@ def first_place(sent: Sent) -> tuple[str, int]:
 
 
 def commit_log_bytes(root: Path, offset: int, size: int) -> bytes:
-    """Bytes of the commit log, which has to hold them in one file."""
-    files = sorted((root / "commitlog").iterdir())
+    """Bytes of the commit log, which has to hold them in one file; of DLedger's if there is one."""
+    folder = next(root.glob("dledger-*/data"), root / "commitlog")
+    files = sorted(folder.iterdir())
     length = files[0].stat().st_size
-    path = root / "commitlog" / f"{offset - offset % length:020}"
+    path = folder / f"{offset - offset % length:020}"
     with path.open("rb") as file:
         file.seek(offset % length)
         return file.read(size)
@@ -106,7 +107,7 @@ def _differences(sent: Sent, message: Pulled) -> Iterator[str]:
 
 
 def wrong_lookups(truth: Truth) -> Iterator[str]:
-    """Keys that do not find all messages that have them, and ids that find nothing or other bytes."""
+    """Keys that do not find all of their messages, and ids that find nothing or other bytes."""
     digests = {message.physical_offset: message.digest for message in truth.pulled}
     places = {(one.topic, one.key, one.index): set(one.physical_offsets) for one in truth.lookups}
     for sent in truth.sent:
