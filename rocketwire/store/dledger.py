@@ -1,0 +1,103 @@
+"""Entries of DLedger: stored messages with a head of their own, in the place of a commit log."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final, NamedTuple
+
+from rocketwire.store import layouts
+
+HEAD_SIZE: Final = 48
+"""A message's physical offset is the position of its entry plus this (Java: ``DLedgerEntry.BODY_OFFSET``)."""
+INDEX_UNIT_SIZE: Final = 32
+DATA: Final = 1
+NOOP: Final = 2
+CONFIGURATION: Final = 3
+BLANK_MAGIC: Final = -1
+"""Java: ``MmapFileList.BLANK_MAGIC_CODE``."""
+
+_ENTRY: Final = Struct(layouts.format_of(layouts.DLEDGER_ENTRY))
+_INDEX: Final = Struct(layouts.format_of(layouts.DLEDGER_INDEX))
+
+
+class DLedgerEntry(NamedTuple):
+    """Head of an entry.
+
+    Attributes:
+        magic: ``DATA``, ``NOOP`` or ``CONFIGURATION``.
+        size: bytes of head and body.
+        entry_index: number of the entry.
+        term: of the leader that wrote it.
+        position: of the entry in the stream.
+        channel: 0.
+        chain_crc: 0.
+        body_crc: 0.
+        body_size: bytes of the stored message.
+    """
+
+    magic: int
+    size: int
+    entry_index: int
+    term: int
+    position: int
+    channel: int
+    chain_crc: int
+    body_crc: int
+    body_size: int
+
+
+class DLedgerIndex(NamedTuple):
+    """Where an entry stands.
+
+    Attributes:
+        magic: as in the entry.
+        position: of the entry in the stream.
+        size: of the entry.
+        entry_index: number of the entry.
+        term: of the leader that wrote it.
+    """
+
+    magic: int
+    position: int
+    size: int
+    entry_index: int
+    term: int
+
+
+def decode_entry(data: bytes | memoryview, position: int, base: int) -> DLedgerEntry | None:
+    """The head of the entry at ``position``; None for a blank, the end of the data, or damage.
+
+    Args:
+        data: bytes of one file.
+        position: where the entry would begin.
+        base: offset in the stream of the first byte of ``data``.
+    """
+    if position < 0 or position + HEAD_SIZE > len(data):
+        return None
+    entry = DLedgerEntry._make(_ENTRY.unpack_from(data, position))
+    if (
+        entry.magic not in (DATA, NOOP, CONFIGURATION)
+        or entry.body_size < 0
+        or entry.size != HEAD_SIZE + entry.body_size
+        or entry.position != base + position
+        or position + entry.size > len(data)
+    ):
+        return None
+    return entry
+
+
+def blank_size(data: bytes | memoryview, position: int) -> int | None:
+    """Bytes of the blank at ``position``; None if none is there."""
+    if position + 8 > len(data):
+        return None
+    magic = int.from_bytes(data[position : position + 4], "big", signed=True)
+    size = int.from_bytes(data[position + 4 : position + 8], "big", signed=True)
+    return size if magic == BLANK_MAGIC and size >= 8 else None
+
+
+def decode_index(data: bytes | memoryview, position: int) -> DLedgerIndex | None:
+    """The unit at ``position`` of an index file; None for an unwritten one."""
+    if position < 0 or position + INDEX_UNIT_SIZE > len(data):
+        return None
+    unit = DLedgerIndex._make(_INDEX.unpack_from(data, position))
+    return unit if unit.magic in (DATA, NOOP, CONFIGURATION) and unit.size > 0 else None

@@ -1,0 +1,226 @@
+"""Which file of a store is what.
+
+The layout of the folders is Java's (``StorePathConfigHelper``).  Nothing follows a symbolic link
+inside a store, so that no path leads out of it; links are listed as ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NAME_LENGTH: Final = 20
+"""Digits of the name of a mapped file."""
+
+MAX_FILES: Final = 2_000_000
+"""Default limit of the files of one store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreFile:
+    """A file of a store, or the part of an archive that holds one.
+
+    Attributes:
+        path: the file, or the archive.
+        offset: of the file's first byte in its stream: its name.  0 for files without such a name.
+        size: bytes of the file.
+        start: first byte in ``path``.
+        name: path below the root of the store.
+        modified: time of the last change, seconds since 1970.
+        allocated: bytes that it takes on the disk; less than ``size`` for a sparse file.
+    """
+
+    path: Path
+    offset: int
+    size: int
+    start: int = 0
+    name: str = ""
+    modified: float = 0.0
+    allocated: int = 0
+
+    @property
+    def end(self) -> int:
+        """Offset in the stream of the byte after its last one."""
+        return self.offset + self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreFolder:
+    """The files of a store.
+
+    Attributes:
+        roots: folders or files that were given.
+        commit_log: its files by offset; those of several paths together.
+        dledger: files of a DLedger log, in the place of or after ``commit_log``.
+        queues: topic and queue → files by offset.
+        batch_queues: the same for queues of type BatchCQ.
+        extensions: the same for extensions of queues.
+        compaction_logs: the same for logs of compacted topics.
+        compaction_queues: the same for their queues.
+        index: index files by name.
+        timer_log: by offset.
+        timer_wheels: files of the wheel.
+        config: name below ``config`` → file.
+        plain: name at the root (``checkpoint``, ``abort``, ``lock``, ...) → file.
+        rocksdb: folders that hold a RocksDB, by name below the root.
+        unknown: names of files that belong to nothing.
+        ignored: names of symbolic links and special files.
+    """
+
+    roots: tuple[Path, ...]
+    commit_log: list[StoreFile] = field(default_factory=list)
+    dledger: list[StoreFile] = field(default_factory=list)
+    queues: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
+    batch_queues: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
+    extensions: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
+    compaction_logs: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
+    compaction_queues: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
+    index: list[StoreFile] = field(default_factory=list)
+    timer_log: list[StoreFile] = field(default_factory=list)
+    timer_wheels: list[StoreFile] = field(default_factory=list)
+    config: dict[str, StoreFile] = field(default_factory=dict)
+    plain: dict[str, StoreFile] = field(default_factory=dict)
+    rocksdb: dict[str, Path] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file holds messages."""
+        return not (self.commit_log or self.dledger or self.compaction_logs)
+
+
+def offset_of_name(name: str) -> int | None:
+    """The offset that the name of a mapped file stands for; None for any other name."""
+    if len(name) == NAME_LENGTH and name.isascii() and name.isdecimal():
+        offset = int(name)
+        return offset if offset < 1 << 63 else None
+    return None
+
+
+def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFolder:
+    """List the files of a store.
+
+    Args:
+        paths: root folders of one store, folders with files of its commit log, or such files.
+        max_files: files that are listed at most.
+
+    Raises:
+        FileNotFoundError: a path does not exist.
+        OverflowError: there are more than ``max_files`` files.
+        OSError: a folder cannot be read.
+    """
+    roots = tuple(Path(path).resolve(strict=True) for path in paths)
+    folder = StoreFolder(roots=roots)
+    remaining = max_files
+    for root in roots:
+        if root.is_dir():
+            for file in _files(root, folder.ignored):
+                remaining -= 1
+                if remaining < 0:
+                    raise OverflowError(f"the store has more than {max_files} files")
+                _assign(folder, root, file)
+        else:
+            file = _store_file(root, root.name)
+            folder.commit_log.append(file)
+    _sort(folder)
+    return folder
+
+
+def _files(root: Path, ignored: list[str]) -> Iterator[StoreFile]:
+    folders = [""]
+    while folders:
+        below = folders.pop()
+        with os.scandir(root / below) as entries:
+            for entry in entries:
+                name = f"{below}/{entry.name}" if below else entry.name
+                if entry.is_symlink():
+                    ignored.append(name)
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(name)
+                elif entry.is_file(follow_symlinks=False):
+                    yield _store_file(Path(entry.path), name, entry.stat(follow_symlinks=False))
+                else:
+                    ignored.append(name)
+
+
+def _store_file(path: Path, name: str, status: os.stat_result | None = None) -> StoreFile:
+    status = path.stat() if status is None else status
+    return StoreFile(
+        path=path,
+        offset=offset_of_name(path.name) or 0,
+        size=status.st_size,
+        name=name,
+        modified=status.st_mtime,
+        allocated=status.st_blocks * 512,
+    )
+
+
+def _assign(folder: StoreFolder, root: Path, file: StoreFile) -> None:
+    parts = file.name.split("/")
+    is_mapped = offset_of_name(parts[-1]) is not None
+    if parts[-1] == "CURRENT" and len(parts) > 1:
+        below = "/".join(parts[:-1])
+        folder.rocksdb[below] = root / below
+    elif len(parts) == 1 and is_mapped:
+        folder.commit_log.append(file)
+    elif len(parts) == 1:
+        _assign_top(folder, file)
+    elif is_mapped and parts[0] == "commitlog" and len(parts) == 2:
+        folder.commit_log.append(file)
+    elif is_mapped and parts[0].startswith("dledger-") and parts[1] == "data":
+        folder.dledger.append(file)
+    elif is_mapped and parts[0] == "timerlog":
+        folder.timer_log.append(file)
+    elif parts[0] == "index" and len(parts) == 2 and parts[1].isdecimal():
+        folder.index.append(file)
+    elif parts[0] == "config":
+        folder.config["/".join(parts[1:])] = file
+    elif not (is_mapped and _assign_queue(folder, file, parts)):
+        folder.unknown.append(file.name)
+
+
+def _assign_top(folder: StoreFolder, file: StoreFile) -> None:
+    if file.name.partition(".")[0] == "timerwheel":
+        folder.timer_wheels.append(file)
+    else:
+        folder.plain[file.name] = file
+
+
+def _assign_queue(folder: StoreFolder, file: StoreFile, parts: list[str]) -> bool:
+    tables = {
+        "consumequeue": folder.queues,
+        "batchconsumequeue": folder.batch_queues,
+        "consumequeue_ext": folder.extensions,
+        "compactionLog": folder.compaction_logs,
+        "compactionCq": folder.compaction_queues,
+    }
+    if parts[0] == "compaction":
+        parts = parts[1:]
+    table = tables.get(parts[0])
+    if table is None or len(parts) != 4 or not parts[2].isdecimal():
+        return False
+    table.setdefault((parts[1], int(parts[2])), []).append(file)
+    return True
+
+
+def _sort(folder: StoreFolder) -> None:
+    lists = [folder.commit_log, folder.dledger, folder.timer_log]
+    for table in (
+        folder.queues,
+        folder.batch_queues,
+        folder.extensions,
+        folder.compaction_logs,
+        folder.compaction_queues,
+    ):
+        lists += table.values()
+    for files in lists:
+        files.sort(key=lambda file: file.offset)
+    folder.index.sort(key=lambda file: file.name)
+    folder.unknown.sort()
+    folder.ignored.sort()

@@ -1,0 +1,146 @@
+"""Layouts of the files of a broker's store, declared with construct.
+
+Messages have their layout in ``rocketwire.wire.layouts.declarations``; here are the records around
+them.  All integers are big-endian and signed.  ``format_of`` derives the format of ``struct`` from
+a declaration, so that each layout is written down once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from construct import FormatField, Int16sb, Int32sb, Int32ub, Int64sb, Struct
+
+BLANK: Final[Any] = Struct("size" / Int32sb, "magic" / Int32ub)
+"""End of a full commit log file (Java: ``CommitLog.BLANK_MAGIC_CODE``)."""
+
+QUEUE_UNIT: Final[Any] = Struct(
+    "physical_offset" / Int64sb, "size" / Int32sb, "tags_code" / Int64sb
+)
+"""A message of a queue (Java: ``ConsumeQueue.CQ_STORE_UNIT_SIZE``)."""
+
+BATCH_UNIT: Final[Any] = Struct(
+    "physical_offset" / Int64sb,
+    "size" / Int32sb,
+    "tags_code" / Int64sb,
+    "store_timestamp" / Int64sb,
+    "base_offset" / Int64sb,
+    "message_count" / Int16sb,
+    "compacted_offset" / Int32sb,
+    "reserved" / Int32sb,
+)
+"""A batch of a queue of type BatchCQ (Java: ``BatchConsumeQueue.CQ_STORE_UNIT_SIZE``)."""
+
+QUEUE_EXTENSION: Final[Any] = Struct(
+    "size" / Int16sb,
+    "tags_code" / Int64sb,
+    "store_timestamp" / Int64sb,
+    "bit_map_size" / Int16sb,
+)
+"""Head of an extension record; the bit map follows (Java: ``ConsumeQueueExt.CqExtUnit``)."""
+
+INDEX_HEADER: Final[Any] = Struct(
+    "begin_timestamp" / Int64sb,
+    "end_timestamp" / Int64sb,
+    "begin_physical_offset" / Int64sb,
+    "end_physical_offset" / Int64sb,
+    "slot_count" / Int32sb,
+    "entry_count" / Int32sb,
+)
+"""Head of an index file; ``entry_count`` starts at 1 (Java: ``IndexHeader``)."""
+
+INDEX_ENTRY: Final[Any] = Struct(
+    "key_hash" / Int32sb, "physical_offset" / Int64sb, "seconds" / Int32sb, "previous" / Int32sb
+)
+"""A key of a message (Java: ``IndexFile.putKey``)."""
+
+CHECKPOINT: Final[Any] = Struct(
+    "physical_timestamp" / Int64sb,
+    "queue_timestamp" / Int64sb,
+    "index_timestamp" / Int64sb,
+    "master_flushed_offset" / Int64sb,
+    "confirmed_offset" / Int64sb,
+    "queue_physical_offset" / Int64sb,
+)
+"""Start of ``checkpoint``; older releases leave the last words zero (Java: ``StoreCheckpoint``)."""
+
+TIMER_RECORD: Final[Any] = Struct(
+    "size" / Int32sb,
+    "previous" / Int64sb,
+    "flags" / Int32sb,
+    "write_time" / Int64sb,
+    "delay" / Int32sb,
+    "physical_offset" / Int64sb,
+    "message_size" / Int32sb,
+    "topic_hash" / Int32sb,
+    "reserved" / Int64sb,
+)
+"""A record of the timer log (Java: ``TimerLog.UNIT_SIZE``)."""
+
+TIMER_BLANK: Final[Any] = Struct("size" / Int32sb, "zero" / Int64sb, "magic" / Int32ub)
+"""End of a full timer log file (Java: ``TimerLog.MIN_BLANK_LEN``)."""
+
+TIMER_SLOT: Final[Any] = Struct(
+    "time" / Int64sb,
+    "first" / Int64sb,
+    "last" / Int64sb,
+    "record_count" / Int32sb,
+    "reserved" / Int32sb,
+)
+"""A slot of the timer wheel; ``time`` in units of the precision (Java: ``timer.Slot``)."""
+
+TIMER_CHECK: Final[Any] = Struct(
+    "read_time" / Int64sb,
+    "log_flushed" / Int64sb,
+    "queue_offset" / Int64sb,
+    "master_queue_offset" / Int64sb,
+    "state_version" / Int64sb,
+    "timestamp" / Int64sb,
+    "counter" / Int64sb,
+)
+"""``config/timercheck`` (Java: ``TimerCheckpoint``)."""
+
+DLEDGER_ENTRY: Final[Any] = Struct(
+    "magic" / Int32sb,
+    "size" / Int32sb,
+    "entry_index" / Int64sb,
+    "term" / Int64sb,
+    "position" / Int64sb,
+    "channel" / Int32sb,
+    "chain_crc" / Int32sb,
+    "body_crc" / Int32sb,
+    "body_size" / Int32sb,
+)
+"""Head of an entry of DLedger; a stored message is its body (Java: ``DLedgerEntry``)."""
+
+DLEDGER_INDEX: Final[Any] = Struct(
+    "magic" / Int32sb,
+    "position" / Int64sb,
+    "size" / Int32sb,
+    "entry_index" / Int64sb,
+    "term" / Int64sb,
+)
+"""A unit of DLedger's index (Java: ``DLedgerMmapFileStore.INDEX_UNIT_SIZE``)."""
+
+
+def fields_of(declaration: Any) -> list[tuple[str, str]]:
+    """Name and format (of ``struct``, with byte order) of each field of a record of fixed size.
+
+    Args:
+        declaration: a ``Struct`` of this module.
+
+    Raises:
+        TypeError: a field is no integer of fixed size.
+    """
+    fields = []
+    for member in declaration.subcons:
+        integer = member.subcon
+        if not isinstance(integer, FormatField):
+            raise TypeError(f"{member.name} has no fixed size")
+        fields.append((member.name, integer.fmtstr))
+    return fields
+
+
+def format_of(declaration: Any) -> str:
+    """The format of ``struct`` of a record of fixed size."""
+    return ">" + "".join(code.lstrip(">") for _, code in fields_of(declaration))

@@ -1,0 +1,144 @@
+"""Timer wheel and timer log of 5.x: messages that brokers deliver at a time of their own."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.errors import DecodeError
+from rocketwire.store import layouts
+from rocketwire.store.commit_log import BLANK_MAGIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECORD_SIZE: Final = 52
+BLANK_SIZE: Final = 16
+SLOT_SIZE: Final = 32
+SLOTS: Final = 7 * 86_400 * 2
+"""Slots of the wheel by default (Java: ``TimerMessageStore.TIMER_WHEEL_TTL_DAY``)."""
+
+ROLLED: Final = 2
+"""Flag of a record that is due later than the wheel turns once (Java: ``TimerMessageStore.MAGIC_ROLL``)."""
+DELETES: Final = 4
+"""Flag of a record that recalls another (Java: ``TimerMessageStore.MAGIC_DELETE``)."""
+
+_RECORD: Final = Struct(layouts.format_of(layouts.TIMER_RECORD))
+_BLANK: Final = Struct(layouts.format_of(layouts.TIMER_BLANK))
+_SLOT: Final = Struct(layouts.format_of(layouts.TIMER_SLOT))
+_CHECK: Final = Struct(layouts.format_of(layouts.TIMER_CHECK))
+
+
+class TimerRecord(NamedTuple):
+    """A record of the timer log.
+
+    Attributes:
+        size: 52.
+        previous: offset of the record before it in the same slot, -1 for none.
+        flags: 1, ``ROLLED``, ``DELETES``.
+        write_time: the wheel's clock, milliseconds since 1970.
+        delay: milliseconds from there to the time of the slot.
+        physical_offset: of the message in the commit log.
+        message_size: of the message there.
+        topic_hash: Java's hash of the real topic.
+        reserved: 0.
+    """
+
+    size: int
+    previous: int
+    flags: int
+    write_time: int
+    delay: int
+    physical_offset: int
+    message_size: int
+    topic_hash: int
+    reserved: int
+
+    @property
+    def due(self) -> int:
+        """Time of its slot, milliseconds since 1970; an intermediate time for a rolled one."""
+        return self.write_time + self.delay
+
+
+class TimerSlot(NamedTuple):
+    """A slot of the wheel.
+
+    Attributes:
+        time: in units of the precision, one second by default.
+        first: offset of its first record in the timer log.
+        last: of its last record.
+        record_count: records, less the deletes.
+        reserved: 0.
+    """
+
+    time: int
+    first: int
+    last: int
+    record_count: int
+    reserved: int
+
+
+class TimerCheck(NamedTuple):
+    """``config/timercheck`` (Java: ``TimerCheckpoint``).
+
+    Attributes:
+        read_time: up to which the wheel has delivered, milliseconds since 1970.
+        log_flushed: end of the timer log on disk.
+        queue_offset: next queue offset of ``rmq_sys_wheel_timer`` to put on the wheel.
+        master_queue_offset: the master's.
+        state_version: of the broker.
+        timestamp: of the data version.
+        counter: of the data version.
+    """
+
+    read_time: int
+    log_flushed: int
+    queue_offset: int
+    master_queue_offset: int
+    state_version: int
+    timestamp: int
+    counter: int
+
+
+def decode_timer_record(data: bytes | memoryview, position: int) -> TimerRecord | None:
+    """The record at ``position`` of a timer log file; None for a blank, the end, or damage."""
+    if position < 0 or position + RECORD_SIZE > len(data):
+        return None
+    record = TimerRecord._make(_RECORD.unpack_from(data, position))
+    return record if record.size == RECORD_SIZE else None
+
+
+def timer_blank_size(data: bytes | memoryview, position: int) -> int | None:
+    """Bytes of the blank at ``position`` of a timer log file; None if none is there."""
+    if position + BLANK_SIZE > len(data):
+        return None
+    size, _, magic = _BLANK.unpack_from(data, position)
+    return int(size) if magic == BLANK_MAGIC and size >= BLANK_SIZE else None
+
+
+def decode_timer_slots(
+    data: bytes | memoryview, *, first: int = 0, slots: int | None = None
+) -> Iterator[TimerSlot]:
+    """Slots of the wheel that hold something and stand where their time belongs.
+
+    Args:
+        data: a part of the wheel.
+        first: number of the first slot in ``data``.
+        slots: of the whole wheel; those of ``data`` by default.
+    """
+    count = len(data) // SLOT_SIZE
+    slots = count if slots is None else slots
+    for number, slot in enumerate(_SLOT.iter_unpack(data[: count * SLOT_SIZE]), first):
+        if slot[0] > 0 and slot[0] % slots == number:
+            yield TimerSlot._make(slot)
+
+
+def decode_timer_check(data: bytes | memoryview) -> TimerCheck:
+    """Read ``config/timercheck``; releases that write fewer words leave the others zero.
+
+    Raises:
+        DecodeError: the file is shorter than its words.
+    """
+    if len(data) < _CHECK.size:
+        raise DecodeError(f"timercheck has {len(data)} bytes, at least {_CHECK.size} are needed")
+    return TimerCheck._make(_CHECK.unpack_from(data))

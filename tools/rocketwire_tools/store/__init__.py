@@ -1,0 +1,1 @@
+"""``rocketwire-store``: the disk of a broker, read without the broker."""

@@ -1,0 +1,207 @@
+"""The verbs of ``rocketwire-store``: their arguments, and what they run.
+
+A verb imports its module when it runs; each shows an example in its help.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rocketwire import __version__
+from rocketwire_tools.numbers import natural, positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EXIT_STATUSES: Final = """\
+exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong or a path is no store;
+130 if interrupted. Nothing in a store is ever opened for writing.
+Each verb has its own help: rocketwire-store messages --help"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line; its result has ``run``."""
+    parser = argparse.ArgumentParser(
+        prog="rocketwire-store",
+        description="Read the store of a broker on disk, without the broker, and across damage.",
+        epilog=_EXIT_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_pending):
+        add(verbs)
+    return parser
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, example: str
+) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(
+        name,
+        help=text,
+        description=text,
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_runner(name))
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
+    )
+    parser.add_argument("--json", action="store_true", help="write JSON lines instead of a table")
+    return parser
+
+
+def _runner(name: str) -> Callable[[argparse.Namespace], int]:
+    def run(arguments: argparse.Namespace) -> int:
+        module = importlib.import_module(f"rocketwire_tools.store.verbs.{name}")
+        status: int = module.run(arguments)
+        return status
+
+    return run
+
+
+def _selection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which messages")
+    group.add_argument(
+        "--topic", action="append", default=[], help="only this topic; may be given several times"
+    )
+    group.add_argument("--queue", type=natural, metavar="ID", help="only this queue")
+    group.add_argument(
+        "--offsets", type=_range, metavar="FROM:TO", help="only these queue offsets, TO included"
+    )
+    group.add_argument(
+        "--physical", type=_range, metavar="FROM:TO", help="only these offsets of the commit log"
+    )
+    group.add_argument(
+        "--begin",
+        type=_time,
+        metavar="TIME",
+        help="stored at or after TIME (ISO, or ms since 1970)",
+    )
+    group.add_argument("--end", type=_time, metavar="TIME", help="stored at or before TIME")
+    group.add_argument(
+        "--tag", action="append", default=[], help="with this tag; may be given several times"
+    )
+    group.add_argument("--key", help="with this key, or this unique key")
+    group.add_argument("--id", dest="message_id", help="with this message id, of either form")
+    group.add_argument(
+        "--sql", metavar="EXPRESSION", help="whose properties pass this SQL92 filter"
+    )
+    group.add_argument(
+        "--system", action="store_true", help="also the topics that brokers write for themselves"
+    )
+    group.add_argument(
+        "--compacted",
+        action="store_true",
+        help="read the logs of compacted topics instead of the commit log",
+    )
+    group.add_argument(
+        "--ghosts", action="store_true", help="also old bytes after the end of the log"
+    )
+
+
+def _range(text: str) -> tuple[int | None, int | None]:
+    begin, separator, end = text.partition(":")
+    try:
+        first = int(begin) if begin else None
+        last = (int(end) if end else None) if separator else first
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be FROM:TO, FROM: or :TO") from None
+    return first, last
+
+
+def _time(text: str) -> int:
+    from datetime import UTC, datetime
+
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: must be like 2026-01-31T23:59:59, or milliseconds since 1970"
+        ) from None
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return int(time.timestamp() * 1000)
+
+
+def _add_info(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    _verb(
+        verbs,
+        "info",
+        "show what a store is: its kind, release, sizes, times, and how the broker ended",
+        "rocketwire-store info ~/store",
+    )
+
+
+def _add_stat(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(
+        verbs,
+        "stat",
+        "count messages and bytes",
+        "rocketwire-store stat --by topic ~/store",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("topic", "queue", "tag", "hour", "kind", "file"),
+        default="topic",
+        help="what to count by (default: %(default)s)",
+    )
+    _selection(parser)
+
+
+def _add_messages(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(
+        verbs,
+        "messages",
+        "list messages",
+        "rocketwire-store messages --topic orders --tag paid --body text ~/store",
+    )
+    _selection(parser)
+    group = parser.add_argument_group("what to show")
+    group.add_argument("--columns", metavar="NAMES", help="columns of the output, with commas")
+    group.add_argument(
+        "--body",
+        choices=("none", "text", "hex", "base64"),
+        default="none",
+        help="show bodies, inflated, in this form (default: %(default)s)",
+    )
+    group.add_argument("--limit", type=positive, metavar="N", help="stop after N messages")
+    group.add_argument(
+        "--folded",
+        action="store_true",
+        help="show an inner batch as the one message it is stored as",
+    )
+
+
+def _add_pending(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    _verb(
+        verbs,
+        "pending",
+        "show what the broker still had to do: lag, delays, timers, open transactions",
+        "rocketwire-store pending ~/store",
+    )
+
+
+def _add_get(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(
+        verbs,
+        "get",
+        "show one message with all its bytes",
+        "rocketwire-store get --at orders:3:1042 ~/store",
+    )
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--at", metavar="TOPIC:QUEUE:OFFSET", help="by its place in a queue")
+    group.add_argument("--physical", type=natural, metavar="N", help="by its offset in the log")
+    group.add_argument("--id", dest="message_id", help="by its message id, of either form")
+    group.add_argument("--key", help="by a key; needs --topic if several topics have it")
+    parser.add_argument("--topic", help="topic of the key")

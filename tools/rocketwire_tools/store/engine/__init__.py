@@ -1,0 +1,1 @@
+"""Messages of commit logs: bytes in, rows out."""

@@ -1,0 +1,189 @@
+"""Fields of many stored messages at once, as numpy arrays.
+
+The head of a message has one of four layouts, because each of its two hosts takes four bytes or
+sixteen.  A block of a commit log mostly has one layout; then its heads are copied in one step.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rocketwire.store.commit_log import BORN_HOST_V6, STORE_HOST_V6
+from rocketwire.wire.layouts.declarations import MAGIC_V2
+
+Int64s: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+_V6: Final = BORN_HOST_V6 | STORE_HOST_V6
+_SYS_FLAG: Final = 36
+NUMBERS: Final = (
+    ("size", ">i4"),
+    ("magic", ">u4"),
+    ("body_crc", ">i4"),
+    ("queue_id", ">i4"),
+    ("flag", ">i4"),
+    ("queue_offset", ">i8"),
+    ("physical_offset", ">i8"),
+    ("sys_flag", ">i4"),
+    ("born_timestamp", ">i8"),
+    ("store_timestamp", ">i8"),
+    ("reconsume_times", ">i4"),
+    ("prepared_transaction_offset", ">i8"),
+    ("body_size", ">i4"),
+)
+"""Numbers of a head in their order, as numpy's types."""
+
+
+def _layout(born_size: int, store_size: int) -> np.dtype[np.void]:
+    offsets, position = [], 0
+    for name, code in NUMBERS:
+        offsets.append(position)
+        position += int(code[-1])
+        if name == "born_timestamp":
+            position += born_size + 4
+        elif name == "store_timestamp":
+            position += store_size + 4
+    return np.dtype(
+        {
+            "names": [name for name, _ in NUMBERS],
+            "formats": [code for _, code in NUMBERS],
+            "offsets": offsets,
+            "itemsize": position,
+        }
+    )
+
+
+LAYOUTS: Final = {
+    0: _layout(4, 4),
+    BORN_HOST_V6: _layout(16, 4),
+    STORE_HOST_V6: _layout(4, 16),
+    _V6: _layout(16, 16),
+}
+"""Bits of the system flag → layout of the head."""
+
+
+def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    """Copies of the records at ``positions``; each must lie inside of ``data``."""
+    if not len(positions):
+        return np.empty(0, layout)
+    places = np.ndarray(
+        (len(data) - layout.itemsize + 1,), f"V{layout.itemsize}", buffer=data.data, strides=(1,)
+    )
+    return places[positions].view(layout)
+
+
+class Messages:
+    """Stored messages of one block, by column.
+
+    Attributes:
+        data: bytes of the block.
+        positions: first byte of each message in ``data``; each has its whole size there.
+    """
+
+    def __init__(self, data: Bytes, positions: Int64s) -> None:
+        self.data = data
+        self.positions = positions
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def layout_bits(self) -> Int64s:
+        """Bits of the system flag that choose the layout."""
+        return (self.data[self.positions + _SYS_FLAG + 3] & _V6).astype(np.int64)
+
+    @cached_property
+    def heads(self) -> npt.NDArray[np.void]:
+        """Numbers of the heads, by name."""
+        bits = self.layout_bits
+        layouts = np.unique(bits)
+        if len(layouts) == 1:
+            return records(self.data, self.positions, LAYOUTS[int(layouts[0])])
+        heads = np.empty(len(self), list(NUMBERS))
+        for layout in layouts.tolist():
+            chosen = bits == layout
+            part = records(self.data, self.positions[chosen], LAYOUTS[layout])
+            for name, _ in NUMBERS:
+                heads[name][chosen] = part[name]
+        return heads
+
+    def numbers(self, name: str) -> Int64s:
+        """A number of each head, as int64."""
+        numbers: Int64s = self.heads[name].astype(np.int64)
+        return numbers
+
+    @cached_property
+    def sizes(self) -> Int64s:
+        """Bytes of each message."""
+        return self.numbers("size")
+
+    @cached_property
+    def bodies(self) -> Int64s:
+        """First byte of each body in ``data``."""
+        extra = ((self.layout_bits & BORN_HOST_V6) != 0).astype(np.int64)
+        extra += (self.layout_bits & STORE_HOST_V6) != 0
+        bodies: Int64s = self.positions + 88 + 12 * extra
+        return bodies
+
+    @cached_property
+    def body_sizes(self) -> Int64s:
+        """Bytes of each stored body."""
+        return self.numbers("body_size")
+
+    @cached_property
+    def _topics(self) -> tuple[Int64s, Int64s]:
+        last = len(self.data) - 1
+        lengths = self.bodies + self.body_sizes
+        lengths = np.clip(lengths, 0, self.positions + self.sizes - 1)
+        first = self.data[lengths].astype(np.int64)
+        sizes = np.where(first < 128, first, -1)
+        is_long = self.heads["magic"] == MAGIC_V2
+        if is_long.any():
+            second = self.data[np.minimum(lengths + 1, last)].astype(np.int64)
+            sizes = np.where(is_long, first << 8 | second, sizes)
+        return lengths + 1 + is_long, sizes
+
+    @property
+    def topics(self) -> Int64s:
+        """First byte of each topic in ``data``."""
+        return self._topics[0]
+
+    @property
+    def topic_sizes(self) -> Int64s:
+        """Bytes of each topic."""
+        return self._topics[1]
+
+    @cached_property
+    def properties(self) -> Int64s:
+        """First byte of the properties of each message in ``data``."""
+        return self.topics + self.topic_sizes + 2
+
+    @cached_property
+    def property_sizes(self) -> Int64s:
+        """Bytes of the properties of each message."""
+        last = len(self.data) - 1
+        starts = np.clip(self.properties - 2, 0, last)
+        return self.data[starts].astype(np.int64) << 8 | self.data[
+            np.minimum(starts + 1, last)
+        ].astype(np.int64)
+
+    def are_sound(self, base: int) -> Bools:
+        """Whether each message stands at its physical offset and its fields add up to its size.
+
+        Args:
+            base: offset in the stream of the first byte of ``data``.
+        """
+        at_home = self.numbers("physical_offset") == self.positions + base
+        ends = self.properties + self.property_sizes == self.positions + self.sizes
+        sizes = (self.body_sizes >= 0) & (self.topic_sizes >= 0) & (self.property_sizes < 1 << 15)
+        sound: Bools = at_home & ends & sizes
+        return sound
+
+    def chosen(self, rows: Bools | Int64s) -> Messages:
+        """The messages of some rows."""
+        return Messages(self.data, self.positions[rows])

@@ -1,0 +1,407 @@
+"""Messages of a block as rows, with the columns that a reader asks for.
+
+A column is calculated only if it is asked for, and once.  Numbers come as numpy arrays, everything
+else as lists.  Messages of an inner batch are rows of their own.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire.errors import DecodeError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages import message_const
+from rocketwire.store.commit_log import CRC_MASK
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.layouts.declarations import MAGIC_V1
+from rocketwire.wire.message.batch import decode_batch
+from rocketwire.wire.message.body_compression import compression_type, decompress_body
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.ids import create_offset_message_id
+from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
+    from rocketwire_tools.store.engine.scan import Block
+
+MAX_BODY: Final = 64 << 20
+"""Default limit of one inflated body."""
+
+_COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
+_INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+_TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
+_COMMITTED: Final = 8
+
+
+class TopicNames:
+    """Topics by number: each block of one pass uses the same numbers.
+
+    Attributes:
+        names: name of each number.
+        kinds: kind of each number.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.kinds: list[Kind] = []
+        self._numbers: dict[bytes, int] = {}
+
+    def numbers(self, data: bytes, messages: Messages) -> Int64s:
+        """The number of each message's topic.
+
+        Args:
+            data: bytes of the block.
+            messages: of the block.
+        """
+        starts = messages.topics
+        ends = starts + messages.topic_sizes
+        numbers = self._numbers
+        names = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        for name in set(names).difference(numbers):
+            numbers[name] = len(self.names)
+            topic = text_of(name)
+            self.names.append(topic)
+            self.kinds.append(kind_of_topic(topic))
+        return np.array([numbers[name] for name in names], np.int64)
+
+
+def text_of(data: bytes) -> str:
+    """A text of a message; a byte that is no text becomes U+FFFD, as in Java."""
+    return decode_utf8(data)
+
+
+class Rows:
+    """Rows of one block.
+
+    Attributes:
+        block: of which they are; valid until the next block is read.
+        topics: names of topics.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        topics: TopicNames,
+        *,
+        max_body: int = MAX_BODY,
+        data: bytes | None = None,
+    ) -> None:
+        self.block = block
+        self.topics = topics
+        self.messages = block.messages
+        self._max_body = max_body
+        self.data = bytes(block.view) if data is None else data
+        self._flags: list[int] | None = None
+        self._queue_offsets: list[int] | None = None
+        self._properties: list[dict[str, str]] | None = None
+        self._property_texts: list[str] | None = None
+        self._bodies: list[bytes | None] | None = None
+        self._batch_indexes: list[int | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def chosen(self, rows: Bools | Int64s) -> Rows:
+        """Some of the rows, before inner batches are unfolded; later use ``picked``."""
+        part = Rows(self.block, self.topics, max_body=self._max_body, data=self.data)
+        part.messages = self.messages.chosen(rows)
+        return part
+
+    def picked(self, places: Int64s) -> Rows:
+        """The rows at some places; also after inner batches are unfolded."""
+        rows = self.chosen(places)
+        numbers = places.tolist()
+        if self._properties is not None:
+            rows._properties = [self._properties[place] for place in numbers]
+        if self._property_texts is not None:
+            rows._property_texts = [self._property_texts[place] for place in numbers]
+        if self._bodies is not None:
+            rows._bodies = [self._bodies[place] for place in numbers]
+        if self._flags is not None:
+            rows._flags = [self._flags[place] for place in numbers]
+        if self._queue_offsets is not None:
+            rows._queue_offsets = [self._queue_offsets[place] for place in numbers]
+        if self._batch_indexes is not None:
+            rows._batch_indexes = [self._batch_indexes[place] for place in numbers]
+        return rows
+
+    def unfolded(self) -> Rows:
+        """The same rows with each inner batch replaced by its messages.
+
+        A batch that cannot be read stays one row.
+        """
+        is_batch = (self.messages.numbers("sys_flag") & _INNER_BATCH) == _INNER_BATCH
+        if not is_batch.any():
+            return self
+        places: list[int] = []
+        flags, offsets = self.column("flag").tolist(), self.column("queue_offset").tolist()
+        properties, bodies = self.properties, self.bodies
+        rows = Rows(self.block, self.topics, max_body=self._max_body, data=self.data)
+        rows._flags, rows._queue_offsets, rows._properties = [], [], []
+        rows._property_texts, rows._bodies, rows._batch_indexes = [], [], []
+        for place, batch in enumerate(is_batch.tolist()):
+            inner = _inner_messages(bodies[place]) if batch else None
+            if inner is None:
+                places.append(place)
+                rows._flags.append(flags[place])
+                rows._queue_offsets.append(offsets[place])
+                rows._properties.append(properties[place])
+                rows._property_texts.append(self.property_texts[place])
+                rows._bodies.append(bodies[place])
+                rows._batch_indexes.append(None)
+                continue
+            for index, message in enumerate(inner):
+                places.append(place)
+                rows._flags.append(message.flag)
+                rows._queue_offsets.append(offsets[place] + index)
+                rows._properties.append(dict(message.properties))
+                rows._property_texts.append(encode_properties(message.properties))
+                rows._bodies.append(message.body or None)
+                rows._batch_indexes.append(index)
+        rows.messages = self.messages.chosen(np.array(places, np.int64))
+        return rows
+
+    def column(self, name: str) -> Any:
+        """A column of ``COLUMNS``.
+
+        Raises:
+            KeyError: there is no such column.
+        """
+        return COLUMNS[name](self)
+
+    # -------------------------------------------------------------- columns
+
+    @cached_property
+    def topic_numbers(self) -> Int64s:
+        """Number of each row's topic."""
+        return self.topics.numbers(self.data, self.messages)
+
+    @cached_property
+    def property_bytes(self) -> list[bytes]:
+        """Properties as stored; of rows of an inner batch those of the batch."""
+        starts = self.messages.properties
+        ends = starts + self.messages.property_sizes
+        data = self.data
+        return [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+    @cached_property
+    def property_texts(self) -> list[str]:
+        """Properties as text, ``name 0x01 value 0x02``."""
+        if self._property_texts is not None:
+            return self._property_texts
+        return [text_of(text) for text in self.property_bytes]
+
+    @cached_property
+    def properties(self) -> list[dict[str, str]]:
+        """Properties by name; of two with one name the last counts."""
+        if self._properties is not None:
+            return self._properties
+        return [decode_properties(text) for text in self.property_texts]
+
+    @cached_property
+    def keys(self) -> list[frozenset[str]]:
+        """Keys and unique key of each row; a row of an inner batch also has those of the batch."""
+        keys = [_keys_of(properties) for properties in self.properties]
+        if self._properties is None:
+            return keys
+        batches = [_keys_of(decode_properties(text_of(text))) for text in self.property_bytes]
+        return [own | batch for own, batch in zip(keys, batches, strict=True)]
+
+    @cached_property
+    def stored_bodies(self) -> list[bytes]:
+        """Bodies as stored, perhaps compressed."""
+        starts = self.messages.bodies
+        ends = starts + self.messages.body_sizes
+        data = self.data
+        return [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+    @cached_property
+    def bodies(self) -> list[bytes | None]:
+        """Bodies, inflated; None for an empty one, or one that cannot be inflated."""
+        if self._bodies is not None:
+            return self._bodies
+        compressed = (self.messages.numbers("sys_flag") & _COMPRESSED) != 0
+        if not compressed.any():
+            return [body or None for body in self.stored_bodies]
+        flags = self.messages.numbers("sys_flag").tolist()
+        return [
+            _inflated(body, flag, self._max_body) if flag & _COMPRESSED else body or None
+            for body, flag in zip(self.stored_bodies, flags, strict=True)
+        ]
+
+    @cached_property
+    def crc_holds(self) -> list[bool]:
+        """Whether the checksum of each stored body is right."""
+        checksums = (self.messages.numbers("body_crc") & CRC_MASK).tolist()
+        return [
+            not body or crc32(body) == checksum
+            for body, checksum in zip(self.stored_bodies, checksums, strict=True)
+        ]
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Kind of each row."""
+        kinds = [self.topics.kinds[number] for number in self.topic_numbers.tolist()]
+        flags = self.messages.numbers("sys_flag")
+        if not ((flags & (_INNER_BATCH | _COMMITTED)) != 0).any():
+            return kinds
+        for row, flag in enumerate(flags.tolist()):
+            if kinds[row] is Kind.MESSAGE and flag & _INNER_BATCH == _INNER_BATCH:
+                kinds[row] = Kind.INNER
+            elif kinds[row] is Kind.MESSAGE and flag & 12 == _COMMITTED:
+                kinds[row] = Kind.COMMITTED
+        return kinds
+
+    def hosts(self, name: str) -> list[Host]:
+        """Born or store host of each row.
+
+        Args:
+            name: ``born`` or ``store``.
+        """
+        born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
+        store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
+        if name == "born":
+            starts, is_v6 = self.messages.positions + 48, born_v6
+        else:
+            starts, is_v6 = self.messages.positions + 64 + 12 * born_v6, store_v6
+        data = self.data
+        known: dict[bytes, Host] = {}
+        hosts = []
+        for start, long in zip(starts.tolist(), is_v6.tolist(), strict=True):
+            raw = data[start : start + (20 if long else 8)]
+            host = known.get(raw)
+            if host is None:
+                port = int.from_bytes(raw[-4:], "big") & 0xFFFF
+                host = known[raw] = Host.of(raw[:-4], port)
+            hosts.append(host)
+        return hosts
+
+    def property_values(self, name: str) -> list[str | None]:
+        """A property of each row."""
+        return [properties.get(name) for properties in self.properties]
+
+
+def _keys_of(properties: Mapping[str, str]) -> frozenset[str]:
+    keys = properties.get(message_const.KEYS, "").split()
+    unique_key = properties.get(message_const.UNIQ_KEY)
+    return frozenset(keys if unique_key is None else [*keys, unique_key])
+
+
+def _inner_messages(body: bytes | None) -> Sequence[Any] | None:
+    try:
+        return decode_batch(body or b"")
+    except DecodeError:
+        return None
+
+
+def _inflated(body: bytes, sys_flag: int, max_size: int) -> bytes | None:
+    try:
+        return decompress_body(body, compression_type(sys_flag), max_size=max_size) or None
+    except DecodeError:
+        return None
+
+
+def _number(name: str) -> Callable[[Rows], Any]:
+    return lambda rows: rows.messages.numbers(name)
+
+
+def _property(name: str) -> Callable[[Rows], Any]:
+    return lambda rows: rows.property_values(name)
+
+
+def _topics(rows: Rows) -> list[str]:
+    names = rows.topics.names
+    return [names[number] for number in rows.topic_numbers.tolist()]
+
+
+def _keys(rows: Rows) -> list[list[str] | None]:
+    values = rows.property_values(message_const.KEYS)
+    return [None if value is None else value.split() for value in values]
+
+
+def _real_queue_ids(rows: Rows) -> list[int | None]:
+    values = rows.property_values(message_const.REAL_QUEUE_ID)
+    return [int(value) if value and value.isdecimal() else None for value in values]
+
+
+def _offset_message_ids(rows: Rows) -> list[str]:
+    offsets = rows.messages.numbers("physical_offset").tolist()
+    return [
+        create_offset_message_id(host, offset)
+        for host, offset in zip(rows.hosts("store"), offsets, strict=True)
+    ]
+
+
+def _compressions(rows: Rows) -> list[str | None]:
+    names = {}
+    texts = []
+    for flag in rows.messages.numbers("sys_flag").tolist():
+        if flag not in names:
+            names[flag] = _compression(flag)
+        texts.append(names[flag])
+    return texts
+
+
+def _compression(sys_flag: int) -> str | None:
+    if not sys_flag & _COMPRESSED:
+        return None
+    try:
+        return compression_type(sys_flag).name.lower()
+    except DecodeError:
+        return "unknown"
+
+
+COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
+    "file": lambda rows: [rows.block.file.name] * len(rows),
+    "physical_offset": _number("physical_offset"),
+    "size": _number("size"),
+    "topic": _topics,
+    "queue_id": _number("queue_id"),
+    "queue_offset": lambda rows: (
+        rows.messages.numbers("queue_offset")
+        if rows._queue_offsets is None
+        else np.array(rows._queue_offsets, np.int64)
+    ),
+    "tags": _property(message_const.TAGS),
+    "keys": _keys,
+    "uniq_key": _property(message_const.UNIQ_KEY),
+    "offset_msg_id": _offset_message_ids,
+    "born_timestamp": _number("born_timestamp"),
+    "store_timestamp": _number("store_timestamp"),
+    "born_host": lambda rows: [str(host) for host in rows.hosts("born")],
+    "store_host": lambda rows: [str(host) for host in rows.hosts("store")],
+    "flag": lambda rows: (
+        rows.messages.numbers("flag") if rows._flags is None else np.array(rows._flags, np.int64)
+    ),
+    "sys_flag": _number("sys_flag"),
+    "compression": _compressions,
+    "transaction": lambda rows: [
+        _TRANSACTION[flag & 12] for flag in rows.messages.numbers("sys_flag").tolist()
+    ],
+    "prepared_transaction_offset": _number("prepared_transaction_offset"),
+    "reconsume_times": _number("reconsume_times"),
+    "body_length": lambda rows: (
+        rows.messages.body_sizes
+        if rows._bodies is None
+        else np.array([len(body or b"") for body in rows._bodies], np.int64)
+    ),
+    "body": lambda rows: rows.bodies,
+    "properties": lambda rows: rows.properties,
+    "kind": lambda rows: [str(kind) for kind in rows.kinds],
+    "real_topic": _property(message_const.REAL_TOPIC),
+    "real_queue_id": _real_queue_ids,
+    "batch_index": lambda rows: (
+        [None] * len(rows) if rows._batch_indexes is None else rows._batch_indexes
+    ),
+    "version": lambda rows: (rows.messages.heads["magic"] != MAGIC_V1).astype(np.int64) + 1,
+    "crc_ok": lambda rows: rows.crc_holds,
+    "state": lambda rows: [str(rows.block.state)] * len(rows),
+}
+"""Name of a column → its values."""

@@ -1,0 +1,337 @@
+"""A commit log read from its first file to its last, across damage.
+
+Java stops at the first record that is no message, and gives up everything after it.  Here the
+search goes on: the next message is the next place where sizes, physical offset and checksum hold.
+What follows damage is either saved (it belongs to the log) or a ghost (old bytes that stay in a file
+after Java has cut a log and written on).  Ghosts are older than the messages before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rocketwire.store import commit_log, dledger
+from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
+from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, FileBlocks, open_blocks
+from rocketwire_tools.store.engine.columns import Messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire.store.folder import StoreFile
+
+MAX_REGIONS: Final = 100_000
+"""Regions that are kept; more are only counted."""
+
+_HEAD_SIZE: Final = 8
+_ZEROS: Final = bytes(64 << 10)
+
+
+class State(StrEnum):
+    """Where a message stands."""
+
+    LIVE = "live"
+    SAVED = "saved"
+    """After damage; the log continues here, and Java does not find it."""
+    GHOST = "ghost"
+    """Older bytes after the end of the log; it is no part of the log."""
+
+
+class RegionKind(StrEnum):
+    """Bytes of a commit log that are no message."""
+
+    BLANK = "blank"
+    END = "end"
+    HOLE = "hole"
+    DAMAGE = "damage"
+    GAP = "gap"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Bytes that are no message.
+
+    Attributes:
+        kind: what they are.
+        start: offset in the stream of the first one.
+        end: offset of the byte after the last one.
+        file: name of the file.
+        position: of the first one in that file.
+        reason: the rule that the bytes break.
+    """
+
+    kind: RegionKind
+    start: int
+    end: int
+    file: str
+    position: int
+    reason: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the region."""
+        return self.end - self.start
+
+    @property
+    def is_damage(self) -> bool:
+        """Whether messages may have stood here."""
+        return self.kind in (RegionKind.HOLE, RegionKind.DAMAGE, RegionKind.GAP)
+
+
+@dataclass(slots=True)
+class Block:
+    """Messages that stand together.
+
+    Attributes:
+        file: in which they stand.
+        base: offset in the stream of the first byte of ``messages.data``.
+        messages: their fields; valid until the next block.
+        view: the bytes of the block.
+        state: of all of them.
+    """
+
+    file: StoreFile
+    base: int
+    messages: Messages
+    view: memoryview
+    state: State
+
+
+@dataclass(slots=True, kw_only=True)
+class LogScan:
+    """One pass through a commit log; iterate over it once, then read the other attributes.
+
+    Attributes:
+        files: of the log, by offset.
+        is_dledger: whether entries of DLedger hold the messages.
+        max_message_size: a longer message counts as damage.
+        start: offset in the stream at which to begin; it must be that of a message.
+        stop: no message from this offset on.
+        regions: what is no message, in order.
+        regions_left_out: regions beyond ``MAX_REGIONS``.
+        size: bytes of all files.
+        end: offset after the last live or saved message.
+    """
+
+    files: Sequence[StoreFile]
+    is_dledger: bool = False
+    max_message_size: int = commit_log.MAX_MESSAGE_SIZE
+    block_size: int = BLOCK_SIZE
+    start: int = 0
+    stop: int = 1 << 63
+    regions: list[Region] = field(default_factory=list)
+    regions_left_out: int = 0
+    end: int = 0
+    _state: State = State.LIVE
+    _newest: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def __iter__(self) -> Iterator[Block]:
+        previous: StoreFile | None = None
+        for file in self.files:
+            if file.end <= self.start or file.offset >= self.stop:
+                continue
+            if previous is not None and file.offset != previous.end:
+                self._add(RegionKind.GAP, previous, previous.size, file.offset - previous.offset)
+                self._state = State.LIVE if self._state is State.GHOST else self._state
+            with open_blocks(file, block_size=self.block_size) as blocks:
+                yield from self._file(blocks, max(0, self.start - file.offset))
+            previous = file
+
+    # -------------------------------------------------------------- one file
+
+    def _file(self, blocks: FileBlocks, position: int) -> Iterator[Block]:
+        file = blocks.file
+        while position < file.size and file.offset + position < self.stop:
+            view = blocks.read(position)
+            block, length = self._walk(file, position, view)
+            if block is not None:
+                yield block
+            if length:
+                position += length
+                continue
+            needed = self._message_size(view)
+            if needed > len(view) and position + needed <= file.size and len(view) >= _HEAD_SIZE:
+                view = blocks.read(position, needed)
+                block, length = self._walk(file, position, view)
+                if block is not None:
+                    yield block
+                if length:
+                    position += length
+                    continue
+            position = self._no_message(blocks, position, view)
+
+    def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
+        """The messages at the beginning of a block, and how many of its bytes they take."""
+        walk = _walk_entries if self.is_dledger else commit_log.walk
+        places, end = walk(view, 0, len(view))
+        base = file.offset + position
+        if base + end > self.stop:
+            places = [place for place in places if base + place < self.stop]
+        if not places:
+            return None, end if end else 0
+        data = np.frombuffer(view, np.uint8)
+        messages = Messages(data, np.array(places, np.int64))
+        sound = messages.are_sound(base)
+        if not sound.all():
+            count = int(np.argmin(sound))
+            if not count:
+                return None, 0
+            end = places[count] - (dledger.HEAD_SIZE if self.is_dledger else 0)
+            messages = messages.chosen(np.arange(count))
+        self._see(messages)
+        return Block(file, base, messages, view, self._state), end
+
+    def _see(self, messages: Messages) -> None:
+        if self._state is State.GHOST:
+            if int(messages.numbers("store_timestamp")[0]) >= self._newest:
+                self._state = State.SAVED
+            else:
+                return
+        self._newest = max(self._newest, int(messages.numbers("store_timestamp").max()))
+
+    def _message_size(self, view: memoryview) -> int:
+        """The size that the record at the beginning of a block has, if it may be a message's."""
+        if len(view) < _HEAD_SIZE:
+            return 0
+        size = int.from_bytes(view[4:8] if self.is_dledger else view[:4], "big", signed=True)
+        return size if commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size else 0
+
+    # -------------------------------------------------------------- between messages
+
+    def _no_message(self, blocks: FileBlocks, position: int, view: memoryview) -> int:
+        """Find out what stands at ``position``; return where to continue."""
+        file = blocks.file
+        blank = (dledger if self.is_dledger else commit_log).blank_size(view, 0)
+        if blank is not None and position + blank == file.size:
+            self._add(RegionKind.BLANK, file, position, file.size)
+            return file.size
+        if self.is_dledger:
+            entry = dledger.decode_entry(view, 0, file.offset + position)
+            if entry is not None and entry.magic != dledger.DATA:
+                return position + entry.size
+        is_empty = not any(view[:_HEAD_SIZE])
+        reason = self._reason(view)
+        place = self._next_message(blocks, position)  # reads other blocks: the view is gone
+        data = blocks.next_data(position)
+        if place is None:
+            kind = RegionKind.END if is_empty else RegionKind.DAMAGE
+            self._add(kind, file, position, file.size, "" if is_empty else reason)
+            return file.size
+        kind = RegionKind.HOLE if data >= place or is_empty else RegionKind.DAMAGE
+        self._add(kind, file, position, place, reason)
+        view = blocks.read(place)
+        self._state = self._state_after(view)
+        return place
+
+    def _state_after(self, view: memoryview) -> State:
+        start = dledger.HEAD_SIZE if self.is_dledger else 0
+        message = Messages(np.frombuffer(view, np.uint8), np.array([start], np.int64))
+        is_older = int(message.numbers("store_timestamp")[0]) < self._newest
+        return State.GHOST if is_older else State.SAVED
+
+    def _next_message(self, blocks: FileBlocks, position: int) -> int | None:
+        """Position of the next whole message after ``position``; None without one in this file."""
+        file = blocks.file
+        head = dledger.HEAD_SIZE if self.is_dledger else 0
+        place = blocks.next_data(position + 1)
+        while place + commit_log.SMALLEST_MESSAGE <= file.size:
+            block = bytes(blocks.read(place))
+            base = file.offset + place
+            for candidate in commit_log.candidates(block, 0):
+                if candidate < head:
+                    continue
+                size = int.from_bytes(block[candidate : candidate + 4], "big", signed=True)
+                if not commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size:
+                    continue
+                if candidate + size > len(block) and place + len(block) < file.size:
+                    if not _claims(block, candidate, base):
+                        continue
+                    data = bytes(blocks.read(place + candidate, size))
+                    parts = commit_log.message_parts(data, 0)
+                else:
+                    data = block
+                    parts = commit_log.message_parts(block, candidate)
+                if (
+                    parts is not None
+                    and parts.physical_offset == base + candidate
+                    and commit_log.body_crc_holds(data, parts)
+                ):
+                    return place + candidate - head
+            if place + len(block) >= file.size or len(block) <= _OVERLAP:
+                return None
+            place = max(blocks.next_data(place + len(block) - _OVERLAP), place + 1)
+        return None
+
+    def _reason(self, view: memoryview) -> str:
+        if len(view) < _HEAD_SIZE:
+            return f"{len(view)} bytes are left, which is no message"
+        if not any(view[:_HEAD_SIZE]):
+            return "zeros stand where a message should begin"
+        size = int.from_bytes(view[:4], "big", signed=True)
+        magic = int.from_bytes(view[4:8], "big")
+        if magic not in (MAGIC_V1, MAGIC_V2):
+            return f"magic number {magic:#010x} is none of a message"
+        if not size >= commit_log.SMALLEST_MESSAGE:
+            return f"size {size} is too small for a message"
+        if size > self.max_message_size:
+            return f"size {size} is larger than {self.max_message_size}"
+        parts = commit_log.message_parts(view, 0)
+        if parts is None:
+            return f"size {size} is not that of the fields, or reaches beyond the file"
+        return f"physical offset {parts.physical_offset} is not where the message stands"
+
+    def _add(
+        self, kind: RegionKind, file: StoreFile, start: int, end: int, reason: str = ""
+    ) -> None:
+        if len(self.regions) >= MAX_REGIONS:
+            self.regions_left_out += 1
+            return
+        region = Region(
+            kind=kind,
+            start=file.offset + start,
+            end=file.offset + end,
+            file=file.name,
+            position=start,
+            reason=reason,
+        )
+        self.regions.append(region)
+
+
+_OVERLAP: Final = 48
+"""Bytes that two blocks of a search share, so that the head of a message is whole in one of them."""
+
+
+def _claims(block: bytes, candidate: int, base: int) -> bool:
+    """Whether the physical offset of a cut message is the place where it stands."""
+    offset = int.from_bytes(block[candidate + 28 : candidate + 36], "big", signed=True)
+    return candidate + 36 > len(block) or offset == base + candidate
+
+
+def _walk_entries(data: memoryview, position: int, stop: int) -> tuple[list[int], int]:
+    """As ``commit_log.walk``, for entries of DLedger."""
+    positions: list[int] = []
+    while position + dledger.HEAD_SIZE <= stop:
+        magic = int.from_bytes(data[position : position + 4], "big", signed=True)
+        size = int.from_bytes(data[position + 4 : position + 8], "big", signed=True)
+        if magic not in (dledger.DATA, dledger.NOOP, dledger.CONFIGURATION):
+            break
+        if size < dledger.HEAD_SIZE or position + size > stop:
+            break
+        if magic == dledger.DATA:
+            if (
+                commit_log.message_parts(data[: position + size], position + dledger.HEAD_SIZE)
+                is None
+            ):
+                break
+            positions.append(position + dledger.HEAD_SIZE)
+        position += size
+    return positions, position

@@ -1,0 +1,64 @@
+"""What a topic of a store holds, by its name."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from rocketwire.policy.resource_names import (
+    DLQ_PREFIX,
+    REPLY_TOPIC_POSTFIX,
+    RETRY_PREFIX,
+    TIMER_TOPIC,
+    is_system_topic,
+)
+
+
+class Kind(StrEnum):
+    """Kinds of stored messages; all but the first five belong to brokers."""
+
+    MESSAGE = "message"
+    INNER = "inner"
+    COMMITTED = "committed"
+    RETRY = "retry"
+    DLQ = "dlq"
+    HALF = "half"
+    OP = "op"
+    DELAYED = "delayed"
+    TIMER = "timer"
+    REVIVE = "revive"
+    REPLY = "reply"
+    TRACE = "trace"
+    SYSTEM = "system"
+
+
+USERS_KINDS: Final = frozenset({Kind.MESSAGE, Kind.INNER, Kind.COMMITTED, Kind.RETRY, Kind.DLQ})
+"""Kinds that are shown without a question."""
+
+SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+HALF_TOPICS: Final = ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC")
+OP_TOPICS: Final = ("RMQ_SYS_TRANS_OP_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC")
+_REVIVE_PREFIX: Final = "rmq_sys_REVIVE_LOG_"
+_BY_NAME: Final = {
+    SCHEDULE_TOPIC: Kind.DELAYED,
+    TIMER_TOPIC: Kind.TIMER,
+    "RMQ_SYS_TRACE_TOPIC": Kind.TRACE,
+    **dict.fromkeys(HALF_TOPICS, Kind.HALF),
+    **dict.fromkeys(OP_TOPICS, Kind.OP),
+}
+
+
+def kind_of_topic(topic: str) -> Kind:
+    """The kind of the messages of a topic."""
+    kind = _BY_NAME.get(topic)
+    if kind is not None:
+        return kind
+    if topic.startswith(RETRY_PREFIX):
+        return Kind.RETRY
+    if topic.startswith(DLQ_PREFIX):
+        return Kind.DLQ
+    if topic.startswith(_REVIVE_PREFIX):
+        return Kind.REVIVE
+    if topic.endswith(REPLY_TOPIC_POSTFIX):
+        return Kind.REPLY
+    return Kind.SYSTEM if is_system_topic(topic) else Kind.MESSAGE

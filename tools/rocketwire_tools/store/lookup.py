@@ -1,0 +1,263 @@
+"""Finding single messages: by offset, by place in a queue, by id and by key.
+
+Queues and index files only say where to look; what counts is the message that stands there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
+from rocketwire_tools.store.engine.columns import Messages
+from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.scan import Block, State
+from rocketwire_tools.store.selecting import selected_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rocketwire.store.folder import StoreFile
+    from rocketwire_tools.store.opened import OpenedStore
+
+MAX_RESULTS: Final = 1000
+"""Messages that one lookup returns at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBytes:
+    """A message as it stands in a file.
+
+    Attributes:
+        file: in which it stands.
+        position: of its first byte there.
+        physical_offset: in the stream.
+        data: its bytes.
+        state: ``saved`` and ``ghost`` only come from a scan.
+        source: what led to it.
+        batch_index: number of the message that was asked for, in an inner batch.
+    """
+
+    file: StoreFile
+    position: int
+    physical_offset: int
+    data: bytes
+    state: State
+    source: str
+    batch_index: int | None = None
+
+    def rows(self) -> Rows:
+        """The message as rows."""
+        view = memoryview(bytearray(self.data))
+        messages = Messages(np.frombuffer(view, np.uint8), np.zeros(1, np.int64))
+        block = Block(self.file, self.physical_offset, messages, view, self.state)
+        return Rows(block, TopicNames())
+
+
+def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBytes | None:
+    """The message that begins at an offset of the log; None if none does."""
+    for file in store.log_files:
+        if file.offset <= offset < file.end:
+            position = offset - file.offset
+            with open_blocks(file) as blocks:
+                head = bytes(blocks.read(position, 4))
+                size = int.from_bytes(head, "big", signed=True)
+                if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
+                    return None
+                data = bytes(blocks.read(position, size))
+            parts = commit_log.message_parts(data, 0)
+            if parts is None or parts.physical_offset != offset:
+                return None
+            return StoredBytes(file, position, offset, data, State.LIVE, source)
+    return None
+
+
+def at_queue_offset(
+    store: OpenedStore, topic: str, queue_id: int, offset: int
+) -> Iterator[StoredBytes]:
+    """Messages at a place of a queue: by the queue's own files, else by a scan of the log.
+
+    A cut log that was continued can have several; the last one counts for consumers.
+    """
+    unit = queue_unit(store, topic, queue_id, offset)
+    if unit is not None:
+        message = at_physical_offset(store, unit.physical_offset, "consume queue")
+        if message is not None and _stands_at(message, topic, queue_id, offset):
+            yield message
+            return
+    if topic.startswith(LMQ_PREFIX):
+        place = (topic, offset)
+        selection = Selection(
+            with_system=True, matches=lambda properties: place in dispatched_places(properties)
+        )
+    else:
+        selection = Selection(
+            topics=frozenset({topic}),
+            queue_id=queue_id,
+            min_queue_offset=offset,
+            max_queue_offset=offset,
+        )
+    yield from _scanned(store, selection)
+
+
+def dispatched_places(properties: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Queues of other names that hold a message too, and its offset in each.
+
+    Java: ``MultiDispatchUtils``; the queue id of ``%LMQ%`` queues is 0.
+    """
+    names = properties.get(message_const.INNER_MULTI_DISPATCH, "")
+    offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "")
+    return [
+        (name, int(offset))
+        for name, offset in zip(names.split(","), offsets.split(","), strict=False)
+        if offset.isdecimal()
+    ]
+
+
+def queue_unit(
+    store: OpenedStore, topic: str, queue_id: int, offset: int
+) -> consume_queue.QueueUnit | None:
+    """The unit of a queue offset; None if the queue's files have none."""
+    place = offset * consume_queue.UNIT_SIZE
+    for file in store.folder.queues.get((topic, queue_id), ()):
+        if file.offset <= place and place + consume_queue.UNIT_SIZE <= file.end:
+            with open_blocks(file) as blocks:
+                data = bytes(blocks.read(place - file.offset, consume_queue.UNIT_SIZE))
+            unit = next(consume_queue.decode_units(data), None)
+            return unit if unit is not None and unit.points_to_message else None
+    return None
+
+
+def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> bool:
+    rows = message.rows()
+    if (topic, offset) in dispatched_places(rows.properties[0]):
+        return True
+    return (
+        rows.column("topic")[0] == topic
+        and int(rows.column("queue_id")[0]) == queue_id
+        and int(rows.column("queue_offset")[0]) == offset
+    )
+
+
+def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
+    """Messages with an id: the broker's (it names the place), or the sender's unique key."""
+    try:
+        offset = decode_offset_message_id(message_id).commit_log_offset
+    except DecodeError:
+        offset = -1
+    if offset >= 0:
+        message = at_physical_offset(store, offset, "offset message id")
+        if message is not None and message.rows().column("offset_msg_id")[0] == message_id.upper():
+            yield message
+            return
+    yield from by_key(store, message_id, None)
+
+
+def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBytes]:
+    """Messages with a key or a unique key: by index files, then by a scan if these have none.
+
+    Args:
+        store: to search.
+        key: of the message.
+        topic: of the message; the names of all queues by default.
+    """
+    topics = [topic] if topic is not None else sorted({name for name, _ in store.folder.queues})
+    offsets = sorted({offset for name in topics for offset in indexed_offsets(store, name, key)})
+    count = 0
+    for offset in offsets[:MAX_RESULTS]:
+        message = at_physical_offset(store, offset, "index file")
+        if message is not None and _has_key(message, key, topic):
+            count += 1
+            yield message
+    if not count:
+        topics_ = frozenset({topic}) if topic is not None else frozenset[str]()
+        yield from _scanned(store, Selection(topics=topics_, key=key, with_system=True))
+
+
+def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
+    """Physical offsets that index files have for a key of a topic; not all need be right."""
+    number = index_file.key_hash(topic, key)
+    for file in reversed(store.folder.index):
+        with open_blocks(file) as blocks:
+            geometry = index_geometry(blocks)
+            if geometry is None:
+                continue
+            header = index_file.decode_index_header(blocks.read(0, index_file.HEADER_SIZE))
+            slot = index_file.HEADER_SIZE + index_file.SLOT_SIZE * (number % geometry.slots)
+            entry_number = int.from_bytes(blocks.read(slot, 4), "big", signed=True)
+            steps = 0
+            while 0 < entry_number < min(header.entry_count, geometry.entries):
+                entry = _index_entry(blocks, geometry, entry_number)
+                if entry.key_hash == number:
+                    yield entry.physical_offset
+                steps += 1
+                if entry.previous >= entry_number or steps > header.entry_count:
+                    break
+                entry_number = entry.previous
+
+
+def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:
+    """Slots and entries of an index file; None if its entries agree with no guess."""
+    file = blocks.file
+    if file.size == index_file.DEFAULT_GEOMETRY.file_size:
+        return index_file.DEFAULT_GEOMETRY
+    if file.size > _MAX_INDEX_FILE:
+        return next(index_file.geometries(file.size), None)
+    data = bytes(blocks.read(0, file.size))
+    if len(data) < index_file.HEADER_SIZE:
+        return None
+    for geometry in index_file.geometries(len(data)):
+        if index_file.fits(data, geometry):
+            return geometry
+    return None
+
+
+_MAX_INDEX_FILE: Final = 64 << 20
+"""A larger file with other sizes than the defaults is taken to have four entries for each slot."""
+
+
+def _index_entry(
+    blocks: FileBlocks, geometry: index_file.Geometry, number: int
+) -> index_file.IndexEntry:
+    position = index_file.HEADER_SIZE + index_file.SLOT_SIZE * geometry.slots
+    position += index_file.ENTRY_SIZE * number
+    data = bytes(blocks.read(position, index_file.ENTRY_SIZE))
+    return index_file.decode_index_entry(data)
+
+
+def _has_key(message: StoredBytes, key: str, topic: str | None) -> bool:
+    rows = message.rows()
+    if topic is not None and rows.column("topic")[0] != topic:
+        return False
+    return any(key in keys for keys in rows.unfolded().keys)
+
+
+def _scanned(store: OpenedStore, selection: Selection) -> Iterator[StoredBytes]:
+    count = 0
+    for scan in store.scans():
+        for rows in selected_rows(scan, selection, TopicNames()):
+            positions = rows.messages.positions.tolist()
+            sizes = rows.messages.sizes.tolist()
+            indexes = rows.column("batch_index")
+            for position, size, index in zip(positions, sizes, indexes, strict=True):
+                count += 1
+                if count > MAX_RESULTS:
+                    return
+                offset = rows.block.base + position
+                yield StoredBytes(
+                    rows.block.file,
+                    offset - rows.block.file.offset,
+                    offset,
+                    bytes(rows.block.view[position : position + size]),
+                    rows.block.state,
+                    "scan of the log",
+                    index,
+                )

@@ -1,0 +1,109 @@
+"""Tables for people, JSON lines for programs, and progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+import msgspec
+
+from rocketwire_tools.jsonlines import unbroken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rocketwire_tools.store.engine.scan import Block, LogScan
+
+_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160))}
+_INTERVAL: Final = 0.5
+"""Seconds between two lines of progress."""
+
+
+def json_line(value: object) -> bytes:
+    """A value as one line of JSON."""
+    return unbroken(msgspec.json.encode(value)) + b"\n"
+
+
+def printable(text: object) -> str:
+    """A text without characters that would change a terminal."""
+    return "" if text is None else str(text).translate(_CONTROLS)
+
+
+def write_table(
+    header: Sequence[str], rows: Iterable[Sequence[object]], output: TextIO | None = None
+) -> None:
+    """Write rows in columns that are as wide as their widest cell; numbers to the right.
+
+    Args:
+        header: names of the columns.
+        rows: their cells; None is empty.
+        output: standard output by default.
+    """
+    output = sys.stdout if output is None else output
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [
+        max([len(name), *(len(row[column]) for row in cells)]) for column, name in enumerate(header)
+    ]
+    is_number = [
+        bool(cells) and all(_is_number(row[column]) for row in cells)
+        for column in range(len(header))
+    ]
+    for row in [list(header), *cells]:
+        parts = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, is_number, strict=True)
+        ]
+        output.write("  ".join(parts).rstrip() + "\n")
+
+
+def _is_number(text: str) -> bool:
+    return not text or text.replace(",", "").replace(".", "").replace("-", "").isdecimal()
+
+
+def time_text(milliseconds: int | None) -> str | None:
+    """A time in UTC with milliseconds; None for 0, None, or a time that no calendar has."""
+    if not milliseconds:
+        return None
+    try:
+        time_ = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+    return time_.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"
+
+
+def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Block]:
+    """The blocks of a scan; on a terminal a line on standard error shows how far it is.
+
+    Args:
+        scan: of a commit log.
+        is_shown: whether to show progress; if standard error is a terminal, by default.
+    """
+    if is_shown is None:
+        is_shown = sys.stderr.isatty()
+    if not is_shown:
+        yield from scan
+        return
+    total, begin = max(scan.size, 1), time.monotonic()
+    shown, first = begin, None
+    for block in scan:
+        first = block.base if first is None else first
+        now = time.monotonic()
+        if now - shown >= _INTERVAL:
+            shown = now
+            length = block.base - first
+            rate = length / 1e6 / (now - begin)
+            sys.stderr.write(f"\r{100 * length // total:3d} %  {rate:,.0f} MB/s \x1b[K")
+            sys.stderr.flush()
+        yield block
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
+
+
+def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Names and values of a report for a table of two columns."""
+    return [
+        (name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else value)
+        for name, value in values.items()
+    ]

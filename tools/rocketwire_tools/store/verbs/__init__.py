@@ -1,0 +1,1 @@
+"""The verbs of ``rocketwire-store``, one module each."""

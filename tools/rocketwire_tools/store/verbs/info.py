@@ -1,0 +1,152 @@
+"""``info``: what a store is, without reading its messages."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.store.commit_log import message_parts
+from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.columns import Messages
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.output import flat, json_line, time_text, write_table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rocketwire.store.folder import StoreFile
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show what a store is."""
+    report = describe(OpenedStore(arguments.paths))
+    if arguments.json:
+        sys.stdout.buffer.write(json_line(report))
+    else:
+        write_table(("", ""), flat(report))
+    return 0
+
+
+def describe(store: OpenedStore) -> dict[str, Any]:
+    """The report of ``info``: names and values."""
+    folder = store.folder
+    files = store.log_files
+    first = _first_message(store, files)
+    release, reasons = _release(store)
+    report: dict[str, Any] = {
+        "paths": [str(root) for root in folder.roots],
+        "kind": _kinds(store),
+        "release": release,
+        "release_reasons": reasons,
+        "in_use": store.is_in_use(),
+        "stopped": _stopped(store),
+        "log_files": len(files),
+        "log_file_size": files[0].size if files else None,
+        "log_bytes": sum(file.size for file in files),
+        "log_bytes_on_disk": sum(file.allocated for file in files),
+        "first_offset": files[0].offset if files else None,
+        "end_of_files": files[-1].end if files else None,
+        "first_stored": time_text(first),
+        "newest_flushed": None,
+        "topics": len({topic for topic, _ in (*folder.queues, *folder.batch_queues)}),
+        "queues": len(folder.queues) + len(folder.batch_queues),
+        "index_files": len(folder.index),
+        "config_files": sorted(name for name in folder.config if not name.endswith(".bak")),
+        "missing": _missing(store),
+        "unknown_files": folder.unknown[:20],
+        "ignored_links": folder.ignored[:20],
+    }
+    if store.checkpoint is not None:
+        report["newest_flushed"] = time_text(store.checkpoint.physical_timestamp)
+    return report
+
+
+def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
+    import numpy as np
+
+    head = 48 if store.is_dledger and not store.folder.commit_log else 0
+    for file in files:
+        with open_blocks(file) as blocks:
+            view = blocks.read(0, 1 << 20)
+            if message_parts(view, head) is not None:
+                data = np.frombuffer(view, np.uint8)
+                message = Messages(data, np.array([head], np.int64))
+                return int(message.numbers("store_timestamp")[0])
+    return None
+
+
+def _kinds(store: OpenedStore) -> list[str]:
+    folder = store.folder
+    kinds = []
+    if folder.commit_log:
+        kinds.append("commit log")
+    if folder.dledger:
+        kinds.append("DLedger")
+    if len({file.path.parent for file in folder.commit_log}) > 1:
+        kinds.append("several paths")
+    if any(name.startswith("consumequeue") for name in folder.rocksdb):
+        kinds.append("queues in RocksDB")
+    if folder.batch_queues:
+        kinds.append("batch queues")
+    if folder.extensions:
+        kinds.append("queue extensions")
+    if folder.compaction_logs:
+        kinds.append("compacted topics")
+    if folder.timer_log:
+        kinds.append("timers")
+    return kinds
+
+
+def _release(store: OpenedStore) -> tuple[str, list[str]]:
+    """The release that wrote the store, as far as its files show it, and the signs."""
+    folder, checkpoint = store.folder, store.checkpoint
+    words = (0,) * 6 if checkpoint is None else checkpoint
+    signs_of_5_5 = {
+        "rocksdbstore, which every broker since 5.5 creates": "rocksdbstore" in folder.rocksdb,
+        "the sixth word of checkpoint, since 5.5": bool(words[5]),
+    }
+    signs_of_5 = {
+        "abort.bak, since 5.0": "abort.bak" in folder.plain,
+        "a process number in abort, since 5.0": bool(store.abort),
+        "the fourth or fifth word of checkpoint, since 5.0": bool(words[3] or words[4]),
+        "timers, since 5.0": bool(folder.timer_log or "timercheck" in folder.config),
+        "batch queues, since 5.0": bool(folder.batch_queues),
+        "compacted topics, since 5.0": bool(folder.compaction_logs),
+        "consumerOrderInfo.json, since 5.0": "consumerOrderInfo.json" in folder.config,
+        "queues or configuration in RocksDB, since 5.2": any(
+            name.startswith(("consumequeue", "config/")) for name in folder.rocksdb
+        ),
+    }
+    for release, signs in (("5.5 or newer", signs_of_5_5), ("5.0 to 5.4", signs_of_5)):
+        present = [sign for sign, is_there in signs.items() if is_there]
+        if present:
+            return release, present
+    if not folder.plain and not folder.config:
+        return "unknown", ["only a log is there"]
+    return "4.x", ["no sign of 5.x"]
+
+
+def _stopped(store: OpenedStore) -> str:
+    if store.is_in_use():
+        return "a broker is running"
+    if not store.folder.plain:
+        return "unknown"
+    if store.abort is None:
+        return "orderly"
+    return "killed, or the machine went down: abort is there"
+
+
+def _missing(store: OpenedStore) -> list[str]:
+    folder = store.folder
+    missing = []
+    if not folder.commit_log and not folder.dledger:
+        missing.append("commitlog")
+    has_rocksdb_queues = any(name.startswith("consumequeue") for name in folder.rocksdb)
+    if not folder.queues and not folder.batch_queues and not has_rocksdb_queues:
+        missing.append("consumequeue")
+    if "checkpoint" not in folder.plain:
+        missing.append("checkpoint")
+    if not any(name.startswith("config/") for name in folder.rocksdb):
+        names = ("topics.json", "subscriptionGroup.json", "consumerOffset.json")
+        missing += [f"config/{name}" for name in names if name not in folder.config]
+    return missing
