@@ -16,7 +16,8 @@ from rocketwire.messages.queries import (
     QueryMessageRequestHeader,
     ViewMessageRequestHeader,
 )
-from rocketwire.wire.message.stored import StoredMessage, decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import StoredMessage
 from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
 
