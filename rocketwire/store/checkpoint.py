@@ -13,7 +13,9 @@ _CHECKPOINT: Final = Struct(layouts.format_of(layouts.CHECKPOINT))
 
 
 class Checkpoint(NamedTuple):
-    """What ``checkpoint`` says; a lower bound, never the end of the data (Java: ``StoreCheckpoint``).
+    """Content of ``checkpoint``: a lower bound, never the end of the data.
+
+    Java: ``StoreCheckpoint``.
 
     Attributes:
         physical_timestamp: store timestamp of the newest flushed message, milliseconds since 1970.

@@ -48,7 +48,7 @@ _HEAD_SIZE: Final = 48
 _MAGICS: Final = (MAGIC_V1.to_bytes(4, "big"), MAGIC_V2.to_bytes(4, "big"))
 
 CRC_PROPERTY: Final = b"__CRC32#\x01"
-"""Name of the last property of a message with a checksum of its own (5.x, ``enabledAppendPropCRC``)."""
+"""Name of the last property of a message with its own checksum (``enabledAppendPropCRC``)."""
 
 CRC_PROPERTY_SIZE: Final = 20
 
@@ -200,7 +200,7 @@ def candidates(data: bytes, position: int) -> Iterator[int]:
 
 
 def next_message(data: bytes, position: int, base: int) -> int | None:
-    """The first whole message from ``position`` on: sizes, physical offset and body's checksum hold.
+    """Find the first message from ``position`` on with valid sizes, physical offset and checksum.
 
     Args:
         data: bytes of one file.

@@ -1,7 +1,7 @@
 """Units of consume queues: pointers into the commit log, in the order of a queue.
 
-A queue's file holds units of one size.  The number of a unit of a plain queue is the queue offset of
-its message; a queue of type BatchCQ has a unit for each batch, which names its own offsets.
+A queue's file holds units of one size.  The number of a unit of a plain queue is the queue offset
+of its message; a queue of type BatchCQ has a unit for each batch, which names its own offsets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BATCH_UNIT_SIZE: Final = 46
 """Java: ``BatchConsumeQueue.CQ_STORE_UNIT_SIZE``."""
 
 PRE_BLANK_SIZE: Final = 0x7FFFFFFF
-"""Size in a unit that stands for offsets that a queue never had (Java: ``ConsumeQueue.fillPreBlank``)."""
+"""Size in a unit of offsets that a queue never had (Java: ``ConsumeQueue.fillPreBlank``)."""
 
 MAX_EXTENSION_ADDRESS: Final = -2147483649
 """A tags code up to this one is an address of an extension (Java: ``ConsumeQueueExt.MAX_ADDR``)."""
@@ -107,7 +107,7 @@ class QueueExtension(NamedTuple):
 
 
 def decode_units(data: bytes | memoryview) -> Iterator[QueueUnit]:
-    """The units of a queue's file, unwritten ones included; bytes of a last, cut unit are ignored."""
+    """The units of a queue's file, unwritten ones included; a cut last unit is ignored."""
     whole = len(data) - len(data) % UNIT_SIZE
     return map(QueueUnit._make, _UNIT.iter_unpack(data[:whole]))
 
@@ -145,5 +145,5 @@ def decode_extension(data: bytes | memoryview, position: int) -> QueueExtension 
 
 
 def tags_code(tags: str | None) -> int:
-    """The hash of a message's tags; 0 without tags (Java: ``MessageExtBrokerInner.tagsString2tagsCode``)."""
+    """The hash of a message's tags; 0 without tags (Java: ``tagsString2tagsCode``)."""
     return string_hash(tags) if tags else 0

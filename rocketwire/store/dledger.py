@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from rocketwire.store import layouts
 
 HEAD_SIZE: Final = 48
-"""A message's physical offset is the position of its entry plus this (Java: ``DLedgerEntry.BODY_OFFSET``)."""
+"""Physical offset of a message less the position of its entry (``DLedgerEntry.BODY_OFFSET``)."""
 INDEX_UNIT_SIZE: Final = 32
 DATA: Final = 1
 NOOP: Final = 2

@@ -19,7 +19,7 @@ SLOTS: Final = 7 * 86_400 * 2
 """Slots of the wheel by default (Java: ``TimerMessageStore.TIMER_WHEEL_TTL_DAY``)."""
 
 ROLLED: Final = 2
-"""Flag of a record that is due later than the wheel turns once (Java: ``TimerMessageStore.MAGIC_ROLL``)."""
+"""Flag of a record due later than one turn of the wheel (``TimerMessageStore.MAGIC_ROLL``)."""
 DELETES: Final = 4
 """Flag of a record that recalls another (Java: ``TimerMessageStore.MAGIC_DELETE``)."""
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _EXIT_STATUSES: Final = """\
-exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong or a path is no store;
-130 if interrupted. Nothing in a store is ever opened for writing.
+exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong or a
+path is no store; 130 if interrupted. Nothing in a store is ever opened for writing.
 Each verb has its own help: rocketwire-store messages --help"""
 
 

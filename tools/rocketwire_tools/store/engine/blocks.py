@@ -54,7 +54,7 @@ class FileBlocks:
         return view[:length]
 
     def next_data(self, position: int) -> int:
-        """First position from ``position`` on that is no hole of a sparse file; the end without one."""
+        """First position from ``position`` on outside the holes of a sparse file; else the end."""
         try:
             place = os.lseek(self._descriptor, self.file.start + position, os.SEEK_DATA)
         except OSError as error:

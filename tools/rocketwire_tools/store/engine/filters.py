@@ -59,7 +59,7 @@ class Selection:
     with_ghosts: bool = False
 
     def apply(self, rows: Rows) -> Rows:
-        """The rows that pass; inner batches are unfolded where a condition concerns their messages."""
+        """The rows that may pass; ``messages_pass`` tests the rest when batches are unfolded."""
         if rows.block.state is State.GHOST and not self.with_ghosts:
             return rows.chosen(np.zeros(len(rows), np.bool_))
         rows = _kept(rows, self._numbers_pass(rows))

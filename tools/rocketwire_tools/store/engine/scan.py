@@ -2,8 +2,8 @@
 
 Java stops at the first record that is no message, and gives up everything after it.  Here the
 search goes on: the next message is the next place where sizes, physical offset and checksum hold.
-What follows damage is either saved (it belongs to the log) or a ghost (old bytes that stay in a file
-after Java has cut a log and written on).  Ghosts are older than the messages before them.
+What follows damage is either saved (it belongs to the log) or a ghost (old bytes that stay in a
+file after Java has cut a log and written on).  Ghosts are older than the messages before them.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ class LogScan:
 
 
 _OVERLAP: Final = 48
-"""Bytes that two blocks of a search share, so that the head of a message is whole in one of them."""
+"""Bytes that two blocks of a search share, so that one of them holds a whole head."""
 
 
 def _claims(block: bytes, candidate: int, base: int) -> bool:
