@@ -1,0 +1,1003 @@
+"""What a Java broker does with a store at its next start, predicted without starting it.
+
+The prediction follows ``DefaultMessageStore.load`` and ``start`` of 4.9.4, 5.3.3 and 5.5.0 step by
+step: files are loaded, or the start is refused; each queue is cut at its first invalid unit; the
+commit log is read from one file on up to its first invalid record; everything behind it is given
+up; queues are cut to it; messages behind the queues are put into queues again.
+
+Nothing here opens a file: ``StoreImage`` has the names and lengths of the files and functions that
+read them.  The settings of the broker are those of ``StoreImage``; all other settings are Java's
+defaults, and the broker is a master.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from rocketwire.messages import message_const
+from rocketwire.policy.java_strings import split
+from rocketwire.policy.resource_names import LMQ_PREFIX, RETRY_PREFIX
+from rocketwire.store import layouts
+from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
+from rocketwire.store.commit_log import BORN_HOST_V6, SMALLEST_MESSAGE
+from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, PRE_BLANK_SIZE, UNIT_SIZE
+from rocketwire.store.java_records import (
+    SCHEDULE_TOPIC,
+    JavaRecord,
+    MoreBytesNeededError,
+    Release,
+    read_record,
+)
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
+from rocketwire.wire.message.properties import decode_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+MAX_UNITS: Final = 2_000_000
+"""Default limit of the units that a prediction keeps in memory."""
+
+MAX_RECOVERED_FILES: Final = 10
+"""Java: ``MessageStoreConfig.commitLogRecoverMaxNum``."""
+
+CHUNK: Final = 1 << 20
+"""Bytes of a commit log that are read at once."""
+
+MAX_QUEUE_FILE: Final = 256 << 20
+"""Limit of one file of a queue; a prediction with larger ones is not exact."""
+
+_QUEUE_FILES: Final = 3
+"""Files at the end of a queue (4.9.4: of the log too) that recovery reads."""
+
+_UNIT: Final = Struct(layouts.format_of(layouts.QUEUE_UNIT))
+_BATCH_UNIT: Final = Struct(layouts.format_of(layouts.BATCH_UNIT))
+_SIGNS: Final = bytes(128) + b"\1" * 128
+_PRE_BLANK: Final = _UNIT.pack(0, PRE_BLANK_SIZE, 0)
+_JAVA_LONG: Final = re.compile(r"[+-]?[0-9]+")
+_CHECKPOINT_WORDS: Final = 48
+_TRANSACTION: Final = 0xC
+_QUEUED_TRANSACTIONS: Final = (0, 8)
+_SYSTEM_PREFIX: Final = "rmq_sys_"
+
+
+class FolderEntry(NamedTuple):
+    """A file or folder below ``commitlog`` or below the folder of a queue.
+
+    Attributes:
+        name: of the file.
+        size: bytes of the file.
+        is_folder: whether it is a folder.
+    """
+
+    name: str
+    size: int
+    is_folder: bool = False
+
+
+class LogEnd(NamedTuple):
+    """Where Java stops in a file of the commit log.
+
+    Attributes:
+        position: in the file.
+        record: the blank or the broken record there.
+        highest_offset: largest physical offset that a message before it has; None if unknown.
+    """
+
+    position: int
+    record: JavaRecord
+    highest_offset: int | None = None
+
+
+Topic: TypeAlias = "tuple[str, int]"
+"""Topic and queue id."""
+
+QueueReader: TypeAlias = "Callable[[Topic, int, int, int], bytes]"
+"""Reads a file of a queue: topic and queue, offset of the file, position, size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreImage:
+    """What a broker finds at its start.
+
+    Attributes:
+        log: everything in the folder ``commitlog``.
+        log_file_size: setting ``mappedFileSizeCommitLog``.
+        read_log: reads a file of the log: offset of the file, position, size; fewer bytes at its
+            end.
+        queues: topic and queue → everything in the folder of the queue.
+        queue_file_size: setting ``mappedFileSizeConsumeQueue``, rounded up to whole units.
+        read_queue: reads a file of a queue: topic and queue, offset of the file, position, size.
+        batch_queues: as ``queues``, of the folder ``batchconsumequeue``.
+        batch_queue_file_size: setting ``mapperFileSizeBatchConsumeQueue``.
+        read_batch_queue: as ``read_queue``.
+        batch_topics: topics whose configuration says that their queues are of type BatchCQ.
+        checkpoint: the file; empty without one.
+        has_abort: whether the last broker did not end in order.
+        index_ends: name of an index file → its end timestamp.
+        dispatches_lmq: settings ``enableLmq`` and ``enableMultiDispatch``.
+        log_end: where Java stops in a file of the log, if the caller has already read it.
+    """
+
+    log: Sequence[FolderEntry]
+    log_file_size: int
+    read_log: Callable[[int, int, int], bytes]
+    queues: Mapping[Topic, Sequence[FolderEntry]] = field(default_factory=dict)
+    queue_file_size: int = 6_000_000
+    read_queue: QueueReader = lambda _queue, _offset, _position, _size: b""
+    batch_queues: Mapping[Topic, Sequence[FolderEntry]] = field(default_factory=dict)
+    batch_queue_file_size: int = 13_800_000
+    read_batch_queue: QueueReader = lambda _queue, _offset, _position, _size: b""
+    batch_topics: frozenset[str] = frozenset()
+    checkpoint: bytes = b""
+    has_abort: bool = False
+    index_ends: Mapping[str, int] = field(default_factory=dict)
+    dispatches_lmq: bool = False
+    log_end: Callable[[int, Release], LogEnd | None] = lambda _offset, _release: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveredQueue:
+    """A queue after the start.
+
+    Attributes:
+        min_offset: first queue offset that the broker serves.
+        max_offset: queue offset after the last one.
+        deleted_files: offsets of files that are deleted.
+        cut_units: valid units that are given up.
+        added_units: units that are put into the queue for messages of the log.
+        pre_blank_units: units that stand for offsets that the queue never had.
+    """
+
+    min_offset: int
+    max_offset: int
+    deleted_files: tuple[int, ...] = ()
+    cut_units: int = 0
+    added_units: int = 0
+    pre_blank_units: int = 0
+
+
+class ServedUnit(NamedTuple):
+    """A message that a pull returns.
+
+    Attributes:
+        queue_offset: the number of its unit.
+        physical_offset: of the message in the commit log.
+        size: bytes that are sent.
+    """
+
+    queue_offset: int
+    physical_offset: int
+    size: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Recovery:
+    """What a broker of a release does at its next start.
+
+    Attributes:
+        release: of the broker.
+        refusal: why the broker does not start; empty if it does.
+        hang: why the start never ends; empty if it does.
+        starts_from: offset of the file from which the log is read; None without a log.
+        cut: offset in the stream at which the log is cut.
+        cut_reason: the rule that the record there breaks; empty if the log ends there.
+        first_offset: offset of the log's first file.
+        deleted_files: names of files of the log that are deleted.
+        deleted_index_files: names.
+        deletes_queues: whether all queues are deleted, because there is no log.
+        queues: topic and queue → queue after the start.
+        is_exact: whether the prediction is complete; not if it would need too much memory.
+    """
+
+    release: Release
+    refusal: str = ""
+    hang: str = ""
+    starts_from: int | None = None
+    cut: int = 0
+    cut_reason: str = ""
+    first_offset: int = 0
+    deleted_files: list[str] = field(default_factory=list)
+    deleted_index_files: list[str] = field(default_factory=list)
+    deletes_queues: bool = False
+    queues: dict[Topic, RecoveredQueue] = field(default_factory=dict)
+    is_exact: bool = True
+    _models: dict[Topic, _Queue] = field(default_factory=dict)
+    _log: _Log | None = None
+
+    @property
+    def starts(self) -> bool:
+        """Whether the broker serves messages afterwards."""
+        return not self.refusal and not self.hang
+
+    def served(self, queue: Topic) -> Iterator[ServedUnit]:
+        """What pulls of a plain queue return, from its first offset on.
+
+        Args:
+            queue: topic and queue id.
+        """
+        model, log = self._models.get(queue), self._log
+        if log is None or not isinstance(model, _Queue):
+            return
+        for number, offset, size in model.units_served():
+            if log.has(offset, size):
+                yield ServedUnit(number, offset, size)
+
+
+def predict(image: StoreImage, release: Release, *, max_units: int = MAX_UNITS) -> Recovery:
+    """Predict the next start of a broker.
+
+    Args:
+        image: the store.
+        release: of the broker.
+        max_units: units that are kept in memory at most; beyond it the prediction is not exact.
+    """
+    recovery = Recovery(release=release)
+    try:
+        _Start(image, recovery, max_units).run()
+    except _RefusedError as error:
+        recovery.refusal = str(error)
+    except _HangsError as error:
+        recovery.hang = str(error)
+    except _TooManyUnitsError:
+        recovery.is_exact = False
+    return recovery
+
+
+def first_invalid(data: bytes, unit_size: int) -> int:
+    """Position of the first unit that Java takes for the end of a queue; the end without one.
+
+    A unit is valid if its offset is not negative and its size is positive; one of a batch must
+    have a base that is not negative and a positive count too.
+
+    Args:
+        data: whole units.
+        unit_size: of one unit, which says what kind it is.
+    """
+    count = len(data) // unit_size
+    if not count:
+        return 0
+    is_batch = unit_size == BATCH_UNIT_SIZE
+    data = data[: count * unit_size]
+    firsts = (0, 8, 28, 36) if is_batch else (0, 8)
+    places = [_joined(data, firsts, unit_size).translate(_SIGNS).find(1)]
+    places.append(_joined(data, range(8, 12), unit_size).find(0))
+    if is_batch:
+        places.append(_joined(data, (36, 37), unit_size).find(0))
+    return min((place for place in places if place >= 0), default=count) * unit_size
+
+
+def _joined(data: bytes, columns: Iterable[int], unit_size: int) -> bytes:
+    """For each unit the bits of some of its bytes, put together with *or*."""
+    bits = 0
+    for column in columns:
+        bits |= int.from_bytes(data[column::unit_size], "big")
+    return bits.to_bytes(len(data) // unit_size, "big")
+
+
+class _RefusedError(Exception):
+    """The broker does not start."""
+
+
+class _HangsError(Exception):
+    """The start of the broker never ends."""
+
+
+class _TooManyUnitsError(Exception):
+    """More units than may be kept."""
+
+
+def _load_files(
+    folder: str, entries: Iterable[FolderEntry], file_size: int, release: Release
+) -> tuple[list[int], list[str]]:
+    """Offsets of the files that Java loads, and names of those it deletes.
+
+    Java: ``MappedFileQueue.doLoad``.
+
+    Raises:
+        _RefusedError: Java refuses to start.
+    """
+    files, deleted = [], []
+    ordered = sorted(entries)
+    for number, entry in enumerate(ordered):
+        is_old = release is Release.V4_9_4
+        if entry.is_folder and not is_old:
+            continue
+        if entry.is_folder:
+            raise _RefusedError(f"{folder}/{entry.name} is a folder, which has another length")
+        if not entry.size and number == len(ordered) - 1 and not is_old:
+            deleted.append(entry.name)
+            continue
+        if entry.size != file_size:
+            raise _RefusedError(
+                f"{folder}/{entry.name} has {entry.size} bytes instead of {file_size}"
+            )
+        if not _JAVA_LONG.fullmatch(entry.name):
+            raise _RefusedError(f"the name of {folder}/{entry.name} is no number")
+        files.append(int(entry.name))
+    return files, deleted
+
+
+class _Files:
+    """A stream of mapped files (Java: ``MappedFileQueue``)."""
+
+    def __init__(self, offsets: list[int], size: int) -> None:
+        self.offsets = offsets
+        self.size = size
+        self.written = dict.fromkeys(offsets, size)
+        self.deleted: list[int] = []
+
+    @property
+    def first(self) -> int | None:
+        return self.offsets[0] if self.offsets else None
+
+    @property
+    def last(self) -> int | None:
+        return self.offsets[-1] if self.offsets else None
+
+    @property
+    def end(self) -> int:
+        return self.offsets[-1] + self.written[self.offsets[-1]] if self.offsets else 0
+
+    def file_of(self, offset: int, *, or_first: bool = False) -> int | None:
+        """Java: ``MappedFileQueue.findMappedFileByOffset``."""
+        if not self.offsets:
+            return None
+        if self.offsets[0] <= offset < self.offsets[-1] + self.size:
+            aligned = offset - offset % self.size
+            if aligned in self.written:
+                return aligned
+            for file in self.offsets:
+                if file <= offset < file + self.size:
+                    return file
+        return self.offsets[0] if or_first else None
+
+    def truncate(self, offset: int) -> None:
+        """Java: ``MappedFileQueue.truncateDirtyFiles``."""
+        for file in list(self.offsets):
+            if file + self.size <= offset:
+                continue
+            if offset >= file:
+                self.written[file] = offset % self.size
+            else:
+                self.remove(file)
+
+    def remove(self, file: int) -> None:
+        self.offsets.remove(file)
+        del self.written[file]
+        self.deleted.append(file)
+
+
+class _Log:
+    """The commit log."""
+
+    def __init__(self, image: StoreImage, files: _Files, release: Release) -> None:
+        self.files = files
+        self._image = image
+        self._release = release
+
+    @property
+    def min_offset(self) -> int:
+        return -1 if self.files.first is None else self.files.first
+
+    def has(self, offset: int, size: int) -> bool:
+        """Whether the broker can send these bytes (Java: ``CommitLog.getMessage``)."""
+        file = self.files.file_of(offset, or_first=offset == 0)
+        return file is not None and offset % self.files.size + size <= self.files.written[file]
+
+    def record(self, file: int, position: int, end: int, *, with_body: bool = True) -> JavaRecord:
+        """The record at a position of a file."""
+        return next(self.records(file, position, end, with_body=with_body))[1]
+
+    def records(
+        self, file: int, position: int, end: int, *, with_body: bool = True
+    ) -> Iterator[tuple[int, JavaRecord]]:
+        """Positions and records up to the first one that is no message, included."""
+        needed = 0
+        chunk, start = b"", position
+        while True:
+            if not needed and position < start + len(chunk):
+                view = memoryview(chunk)[position - start :]
+            else:
+                size = min(max(CHUNK, needed), max(0, end - position))
+                chunk, start = self._image.read_log(file, position, size), position
+                view = memoryview(chunk)
+            # a file that has become shorter ends there
+            remaining = end - position if len(chunk) else 0
+            try:
+                record = read_record(view, remaining, self._release, with_body=with_body)
+            except MoreBytesNeededError as error:
+                if needed and len(view) < min(needed, remaining):
+                    yield position, JavaRecord(-1, "the file has become shorter")
+                    return
+                needed = error.size
+                continue
+            needed = 0
+            yield position, record
+            if not record.is_message:
+                return
+            position += record.size
+
+    def end_of(self, file: int) -> LogEnd:
+        """Where a scan that begins with this file stops in it."""
+        end = self._image.log_end(file, self._release)
+        if end is not None:
+            return end
+        highest = -1
+        for position, record in self.records(file, 0, self.files.size):
+            if not record.is_message:
+                return LogEnd(position, record, highest)
+            highest = max(highest, record.physical_offset)
+        raise AssertionError("a scan ends with a record that is no message")
+
+
+class _Queue:
+    """A plain queue (Java: ``ConsumeQueue``)."""
+
+    unit_size = UNIT_SIZE
+
+    def __init__(self, name: Topic, files: _Files, read: QueueReader) -> None:
+        self.name = name
+        self.files = files
+        self.max_physical_offset = -1
+        self.min_position = 0
+        self.cut_units = 0
+        self.added_units = 0
+        self.pre_blank_units = 0
+        self._read = read
+        self._created: set[int] = set()
+        self._appended: dict[int, tuple[int, bytearray]] = {}
+
+    # -------------------------------------------------------------- bytes
+
+    def _bytes(self, file: int, position: int, size: int) -> bytes:
+        """Bytes of a file, with what was appended; zeros where the file has none."""
+        size = min(size, self.files.size - position)
+        data = b"" if file in self._created else self._read(self.name, file, position, size)
+        data = data[:size].ljust(size, b"\0")
+        if file in self._appended:
+            start, added = self._appended[file]
+            end = start + len(added)
+            if start < position + size and position < end:
+                before = max(0, start - position)
+                part = bytes(added[max(0, position - start) : position + size - start])
+                data = data[:before] + part + data[before + len(part) :]
+        return data
+
+    def _append_bytes(self, file: int, data: bytes) -> None:
+        position = self.files.written[file]
+        start, added = self._appended.setdefault(file, (position, bytearray()))
+        del added[max(0, position - start) :]  # cut after something was appended
+        if position < start:
+            self._appended[file] = (position, added)
+        added += data
+        self.files.written[file] = position + len(data)
+
+    def _units(self, file: int, position: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Positions and bytes of runs of whole units, up to the end of a file."""
+        step = CHUNK - CHUNK % self.unit_size
+        while position + self.unit_size <= self.files.size:
+            data = self._bytes(file, position, step)
+            yield position, data
+            position += step
+
+    def _end_of_unit(self, file: int, position: int) -> int:
+        offset, size, _ = _UNIT.unpack(self._bytes(file, position, UNIT_SIZE))
+        return int(offset + size)
+
+    def _offset_of_unit(self, file: int, position: int) -> int:
+        return int.from_bytes(self._bytes(file, position, 8), "big", signed=True)
+
+    # -------------------------------------------------------------- recovery
+
+    def recover(self) -> None:
+        """Cut the queue at its first invalid unit (Java: ``ConsumeQueue.recover``)."""
+        files = self.files
+        if not files.offsets:
+            return
+        index = max(0, len(files.offsets) - _QUEUE_FILES)
+        while True:
+            file = files.offsets[index]
+            end = self._end_of_valid(file)
+            if end:
+                self.max_physical_offset = self._end_of_unit(file, end - self.unit_size)
+            if end != files.size or index + 1 == len(files.offsets):
+                break
+            index += 1
+        self.cut_units += self._count_valid(file, end)
+        for later in files.offsets[index + 1 :]:
+            self.cut_units += self._count_valid(later, 0)
+        files.truncate(file + end)
+
+    def _end_of_valid(self, file: int) -> int:
+        """Where the first unit of a file stands that is not valid, or the end of the file."""
+        end = 0
+        for position, data in self._units(file):
+            place = first_invalid(data, self.unit_size)
+            end = position + place
+            if end < position + len(data):
+                break
+        return end
+
+    def _count_valid(self, file: int, start: int) -> int:
+        count = 0
+        for _, data in self._units(file, start):
+            if data.count(0) != len(data):
+                units = range(0, len(data) - self.unit_size + 1, self.unit_size)
+                count += sum(
+                    first_invalid(data[unit : unit + self.unit_size], self.unit_size) > 0
+                    for unit in units
+                )
+        return count
+
+    def cut_to(self, log_end: int) -> None:
+        """Give up units from an offset of the log on (Java: ``truncateDirtyLogicFiles``)."""
+        files = self.files
+        before = sum(files.written.values())
+        self._forget_from(log_end)
+        while files.last is not None:
+            file = files.last
+            if self._offset_of_unit(file, 0) >= log_end:
+                files.remove(file)
+                self._appended.pop(file, None)
+                continue
+            end = self._end_before(file, log_end)
+            files.written[file] = end
+            self.max_physical_offset = self._end_of_unit(file, end - self.unit_size)
+            break
+        self.cut_units += max(0, before - sum(files.written.values())) // self.unit_size
+
+    def _end_before(self, file: int, log_end: int) -> int:
+        """Where the first unit but one stands that is not valid, or points behind the log."""
+        layout = _UNIT if self.unit_size == UNIT_SIZE else _BATCH_UNIT
+        end = self.unit_size
+        for position, data in self._units(file, self.unit_size):
+            valid = first_invalid(data, self.unit_size)
+            for number, unit in enumerate(layout.iter_unpack(data[:valid])):
+                if unit[0] >= log_end:
+                    return position + number * self.unit_size
+            end = position + valid
+            if valid < len(data):
+                break
+        return end
+
+    def _forget_from(self, log_end: int) -> None:
+        self.max_physical_offset = log_end
+
+    def destroy(self) -> None:
+        """Delete the queue (Java: ``ConsumeQueue.destroy``)."""
+        for file in list(self.files.offsets):
+            self.cut_units += self._count_valid(file, 0)
+            self.files.remove(file)
+        self.max_physical_offset = -1
+        self.min_position = 0
+
+    def correct_min_offset(self, min_physical_offset: int, release: Release) -> None:
+        """Find the first unit that points into the log (Java: ``ConsumeQueue.correctMinOffset``).
+
+        Raises:
+            _RefusedError: 5.3.3 fails at a last file without a unit.
+        """
+        if release is Release.V4_9_4:
+            self._correct_min_offset_4(min_physical_offset)
+            return
+        files = self.files
+        if self.min_position >= files.end or files.last is None or files.first is None:
+            return
+        written = files.written[files.last]
+        if written < UNIT_SIZE and release is Release.V5_3_3:
+            topic, queue_id = self.name
+            raise _RefusedError(
+                f"the last file of consumequeue/{topic}/{queue_id} is empty, which 5.3.3 cannot read"
+            )
+        if written >= UNIT_SIZE:
+            last_unit = self._offset_of_unit(files.last, written - UNIT_SIZE)
+            if last_unit < min_physical_offset:
+                self.min_position = files.last + written
+                return
+        self._search_min_offset(files.first, min_physical_offset)
+
+    def _correct_min_offset_4(self, min_physical_offset: int) -> None:
+        first = self.files.first
+        if first is None:
+            return
+        written = self.files.written[first]
+        for position, data in self._units(first):
+            for number, (offset, _, _) in enumerate(_UNIT.iter_unpack(data)):
+                place = position + number * UNIT_SIZE
+                if place >= written:
+                    return
+                if offset >= min_physical_offset:
+                    self.min_position = first + place
+                    return
+
+    def _search_min_offset(self, first: int, min_physical_offset: int) -> None:
+        start = self.min_position - first
+        is_intact = start >= 0
+        start = max(0, start)
+        written = self.files.written[first]
+        if start >= written:
+            return
+        if is_intact and self._offset_of_unit(first, start) >= min_physical_offset:
+            return
+        low, high = 0, written - start - UNIT_SIZE
+        while high - low > UNIT_SIZE:
+            middle = (low + high) // 2 // UNIT_SIZE * UNIT_SIZE
+            offset = self._offset_of_unit(first, start + middle)
+            if offset > min_physical_offset:
+                high = middle
+            elif offset == min_physical_offset:
+                low = high = middle
+            else:
+                low = middle
+        for position in range(low, high + 1, UNIT_SIZE):
+            if self._offset_of_unit(first, start + position) >= min_physical_offset:
+                self.min_position = first + start + position
+                return
+
+    # -------------------------------------------------------------- building
+
+    def put(self, record: JavaRecord, queue_offset: int) -> None:
+        """Put a message into the queue (Java: ``ConsumeQueue.putMessagePositionInfo``)."""
+        offset, size = record.physical_offset, record.size
+        if offset + size <= self.max_physical_offset or queue_offset < 0:
+            return
+        expected = queue_offset * UNIT_SIZE
+        is_first = not self.files.offsets
+        file = self._last_file(expected)
+        if is_first and queue_offset and not self.files.written[file]:
+            self.min_position = expected
+            blanks = max(0, expected - file)
+            self._append_bytes(file, _PRE_BLANK * (blanks // UNIT_SIZE))
+            self.pre_blank_units += blanks // UNIT_SIZE
+        if queue_offset and expected < file + self.files.written[file]:
+            return
+        self.max_physical_offset = offset + size
+        self._append_bytes(file, _UNIT.pack(offset, size, 0))
+        self.added_units += 1
+
+    def _last_file(self, expected: int) -> int:
+        files = self.files
+        if files.last is None:
+            file = expected - expected % files.size
+        elif files.written[files.last] == files.size:
+            file = files.last + files.size
+        else:
+            return files.last
+        files.offsets.append(file)
+        files.written[file] = 0
+        self._created.add(file)
+        self._appended.pop(file, None)
+        return file
+
+    # -------------------------------------------------------------- results
+
+    @property
+    def min_offset(self) -> int:
+        return self.min_position // UNIT_SIZE
+
+    @property
+    def max_offset(self) -> int:
+        return self.files.end // UNIT_SIZE
+
+    def units_served(self) -> Iterator[tuple[int, int, int]]:
+        """Numbers, physical offsets and sizes of the units between both ends."""
+        for file in self.files.offsets:
+            written = self.files.written[file]
+            for position, data in self._units(file, max(0, self.min_position - file)):
+                for number, (offset, size, _) in enumerate(_UNIT.iter_unpack(data)):
+                    place = position + number * UNIT_SIZE
+                    if place >= written:
+                        break
+                    yield (file + place) // UNIT_SIZE, offset, size
+
+    def result(self) -> RecoveredQueue:
+        return RecoveredQueue(
+            min_offset=self.min_offset,
+            max_offset=self.max_offset,
+            deleted_files=tuple(sorted(self.files.deleted)),
+            cut_units=self.cut_units,
+            added_units=self.added_units,
+            pre_blank_units=self.pre_blank_units,
+        )
+
+
+class _BatchQueue(_Queue):
+    """A queue of type BatchCQ (Java: ``BatchConsumeQueue``)."""
+
+    unit_size = BATCH_UNIT_SIZE
+
+    def __init__(self, name: Topic, files: _Files, read: QueueReader) -> None:
+        super().__init__(name, files, read)
+        self._min_offset = -1
+
+    def _end_of_unit(self, file: int, position: int) -> int:
+        # Java keeps the offset of the last batch here, and not its end
+        return self._offset_of_unit(file, position)
+
+    def _forget_from(self, log_end: int) -> None:
+        self.max_physical_offset = log_end - 1
+
+    def _bounds(self, file: int, position: int) -> tuple[int, int]:
+        unit = _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
+        _, _, _, _, base, count, _, _ = unit
+        return base, base + count
+
+    def correct_min_offset(self, min_physical_offset: int, release: Release) -> None:
+        """Java: ``BatchConsumeQueue.correctMinOffset``."""
+        first = self.files.first
+        if first is None or self.files.written[first] < BATCH_UNIT_SIZE:
+            return
+        self._min_offset, _ = self._bounds(first, 0)
+        for position in range(0, self.files.written[first], BATCH_UNIT_SIZE):
+            if self._offset_of_unit(first, position) >= min_physical_offset:
+                return
+            _, self._min_offset = self._bounds(first, position)
+
+    def put(self, record: JavaRecord, queue_offset: int) -> None:
+        """Java: ``BatchConsumeQueue.putBatchMessagePositionInfo``."""
+        if record.physical_offset <= self.max_physical_offset:
+            return
+        values = decode_properties(decode_utf8(record.properties))
+        base = values.get(message_const.INNER_BASE)
+        count = values.get(message_const.INNER_NUM)
+        has_both = base is not None and count is not None
+        first, messages = (int(base or 0), int(count or 0)) if has_both else (queue_offset, 1)
+        if first < 0 or messages < 0:
+            return
+        unit = _BATCH_UNIT.pack(
+            record.physical_offset, record.size, 0, record.store_timestamp, first, messages, -1, 0
+        )
+        self._append_bytes(self._last_file(self.files.end), unit)
+        self.max_physical_offset = record.physical_offset
+        self.added_units += 1
+
+    @property
+    def min_offset(self) -> int:
+        return max(0, self._min_offset)
+
+    @property
+    def max_offset(self) -> int:
+        last = self.files.last
+        if last is None or not self.files.written[last]:
+            return 0
+        return self._bounds(last, self.files.written[last] - BATCH_UNIT_SIZE)[1]
+
+
+class _Start:
+    """One start of a broker."""
+
+    def __init__(self, image: StoreImage, recovery: Recovery, max_units: int) -> None:
+        self.image = image
+        self.recovery = recovery
+        self.release = recovery.release
+        self.max_units = max_units
+        words = image.checkpoint.ljust(_CHECKPOINT_WORDS, b"\0")
+        self.checkpoint: Checkpoint = decode_checkpoint(words)
+        self.queues: dict[Topic, _Queue] = {}
+        self.added = 0
+
+    def run(self) -> None:
+        """Java: ``DefaultMessageStore.load`` and ``start``."""
+        sizes = (self.image.queue_file_size, self.image.batch_queue_file_size)
+        if max(sizes) > MAX_QUEUE_FILE:
+            raise _TooManyUnitsError
+        self._load_log()
+        self._load_queues()
+        self._load_index()
+        for queue in self.queues.values():
+            queue.recover()
+        queues_end = self._queues_end()
+        self.recovery.first_offset = max(0, self.log.min_offset)
+        if self.log.files.offsets:
+            self._recover_log(queues_end)
+        else:
+            self.recovery.deletes_queues = bool(self.queues)
+            for queue in self.queues.values():
+                queue.destroy()
+        self._correct_min_offsets()
+        self._put_rest_into_queues()
+        self._correct_min_offsets()
+        self.recovery.queues.update({name: queue.result() for name, queue in self.queues.items()})
+        self.recovery._models = self.queues
+
+    # -------------------------------------------------------------- loading
+
+    def _load_log(self) -> None:
+        image = self.image
+        offsets, deleted = _load_files("commitlog", image.log, image.log_file_size, self.release)
+        self.recovery.deleted_files += deleted
+        self.log = _Log(image, _Files(offsets, image.log_file_size), self.release)
+        self.recovery._log = self.log
+
+    def _load_queues(self) -> None:
+        image = self.image
+        has_batches = self.release is not Release.V4_9_4
+        for name, entries in image.queues.items():
+            topic, queue_id = name
+            if has_batches and topic in image.batch_topics:
+                raise _RefusedError(
+                    f"consumequeue/{topic} is plain, and the topic's queues are of type BatchCQ"
+                )
+            offsets, _ = _load_files(
+                f"consumequeue/{topic}/{queue_id}", entries, image.queue_file_size, self.release
+            )
+            files = _Files(offsets, image.queue_file_size)
+            self.queues[name] = _Queue(name, files, image.read_queue)
+        if not has_batches:
+            return
+        for name, entries in image.batch_queues.items():
+            topic, queue_id = name
+            if topic not in image.batch_topics:
+                raise _RefusedError(
+                    f"batchconsumequeue/{topic} has batches, and topics.json does not say so"
+                )
+            offsets, _ = _load_files(
+                f"batchconsumequeue/{topic}/{queue_id}",
+                entries,
+                image.batch_queue_file_size,
+                self.release,
+            )
+            files = _Files(offsets, image.batch_queue_file_size)
+            self.queues[name] = _BatchQueue(name, files, image.read_batch_queue)
+
+    def _load_index(self) -> None:
+        if self.image.has_abort:
+            self.recovery.deleted_index_files += [
+                name
+                for name, end in sorted(self.image.index_ends.items())
+                if end > self.checkpoint.index_timestamp
+            ]
+
+    def _queues_end(self) -> int:
+        return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)
+
+    def _correct_min_offsets(self) -> None:
+        for queue in self.queues.values():
+            queue.correct_min_offset(self.log.min_offset, self.release)
+
+    # -------------------------------------------------------------- the log
+
+    def _recover_log(self, queues_end: int) -> None:
+        files = self.log.files
+        is_clean = not self.image.has_abort
+        index = self._first_index(queues_end, is_clean=is_clean)
+        self.recovery.starts_from = files.offsets[index]
+        dispatches = not is_clean or self.release is not Release.V4_9_4
+        while True:
+            file = files.offsets[index]
+            end = self.log.end_of(file)
+            highest = end.highest_offset
+            is_queued = is_clean and highest is not None and highest <= queues_end
+            if dispatches and not is_queued:
+                self._dispatch(file, end.position, after=queues_end if is_clean else None)
+            if not end.record.is_blank or index + 1 == len(files.offsets):
+                break
+            index += 1
+        cut = file + end.position
+        self.recovery.cut = cut
+        self.recovery.cut_reason = end.record.reason
+        current_end = self._queues_end() if self.release is Release.V5_5_0 else queues_end
+        if current_end >= cut:
+            for queue in self.queues.values():
+                queue.cut_to(cut)
+        files.truncate(cut)
+        self.recovery.deleted_files += [f"{offset:020}" for offset in files.deleted]
+
+    def _first_index(self, queues_end: int, *, is_clean: bool) -> int:
+        offsets = self.log.files.offsets
+        last = len(offsets) - 1
+        if is_clean and self.release is Release.V4_9_4:
+            return max(0, last + 1 - _QUEUE_FILES)
+        most = MAX_RECOVERED_FILES if self.release is Release.V5_5_0 else len(offsets)
+        for count, index in enumerate(range(last, -1, -1), 1):
+            if self._is_start(offsets[index], queues_end, is_clean=is_clean) or count >= most:
+                return index
+        return 0
+
+    def _is_start(self, file: int, queues_end: int, *, is_clean: bool) -> bool:
+        """Java: ``CommitLog.isMappedFileMatchedRecover``."""
+        if is_clean and self.release is Release.V5_3_3:
+            return file <= queues_end
+        if self.release is not Release.V5_5_0:
+            timestamp = self._first_timestamp(file)
+            return timestamp != 0 and timestamp <= self.checkpoint.min_timestamp
+        record = self.log.record(file, 0, self.log.files.size)
+        if not record.is_message or not record.store_timestamp:
+            return False
+        if is_clean:
+            return record.physical_offset <= queues_end
+        if self.checkpoint.queue_physical_offset <= 0:
+            return record.store_timestamp <= self.checkpoint.queue_timestamp
+        return record.physical_offset <= self.checkpoint.queue_physical_offset
+
+    def _first_timestamp(self, file: int) -> int:
+        """Store timestamp of the first message, which is not checked; 0 without a message."""
+        head = self.image.read_log(file, 0, SMALLEST_MESSAGE)
+        magics = (MAGIC_V1,) if self.release is Release.V4_9_4 else (MAGIC_V1, MAGIC_V2)
+        if int.from_bytes(head[4:8], "big") not in magics:
+            return 0
+        sys_flag = int.from_bytes(head[36:40], "big")
+        position = 68 if sys_flag & BORN_HOST_V6 else 56
+        return int.from_bytes(head[position : position + 8], "big", signed=True)
+
+    # -------------------------------------------------------------- building queues
+
+    def _dispatch(self, file: int, end: int, *, after: int | None) -> None:
+        """Put the messages of a file into queues, of a clean store those behind the queues."""
+        for position, record in self.log.records(file, 0, self.log.files.size, with_body=False):
+            if position >= end:
+                return
+            if after is None or record.physical_offset > after:
+                self._put(record)
+
+    def _put(self, record: JavaRecord) -> None:
+        if record.sys_flag & _TRANSACTION not in _QUEUED_TRANSACTIONS:
+            return
+        topic = decode_utf8(record.topic)
+        self._put_into(self._queue(topic, record.queue_id), record, record.queue_offset)
+        if self.image.dispatches_lmq:
+            self._put_lmq(topic, record)
+
+    def _put_into(self, queue: _Queue, record: JavaRecord, queue_offset: int) -> None:
+        units = queue.added_units + queue.pre_blank_units
+        queue.put(record, queue_offset)
+        self.added += queue.added_units + queue.pre_blank_units - units
+        if self.added > self.max_units:
+            raise _TooManyUnitsError
+
+    def _put_lmq(self, topic: str, record: JavaRecord) -> None:
+        if topic == SCHEDULE_TOPIC or topic.startswith((RETRY_PREFIX, _SYSTEM_PREFIX)):
+            return
+        values = decode_properties(decode_utf8(record.properties))
+        queues = split(values.get(message_const.INNER_MULTI_DISPATCH, ""), ",")
+        offsets = split(values.get(message_const.INNER_MULTI_QUEUE_OFFSET, ""), ",")
+        if len(queues) != len(offsets):
+            return
+        for name, offset in zip(queues, offsets, strict=True):
+            if name and "/" not in name and _JAVA_LONG.fullmatch(offset):
+                queue_id = 0 if name.startswith(LMQ_PREFIX) else record.queue_id
+                self._put_into(self._queue(name, queue_id), record, int(offset))
+
+    def _queue(self, topic: str, queue_id: int) -> _Queue:
+        name = (topic, queue_id)
+        queue = self.queues.get(name)
+        if queue is None:
+            image = self.image
+            if topic in image.batch_topics and self.release is not Release.V4_9_4:
+                files = _Files([], image.batch_queue_file_size)
+                queue = _BatchQueue(name, files, image.read_batch_queue)
+            else:
+                queue = _Queue(name, _Files([], image.queue_file_size), image.read_queue)
+            self.queues[name] = queue
+        return queue
+
+    def _put_rest_into_queues(self) -> None:
+        """Java: ``DefaultMessageStore.doRecheckReputOffsetFromCq``, ``ReputMessageService``.
+
+        Raises:
+            _HangsError: Java waits for ever.
+        """
+        files = self.log.files
+        offset = max(0, self.log.min_offset, self._queues_end())
+        while offset < files.end:
+            file = files.file_of(offset)
+            position = offset % files.size
+            if file is None or position >= files.written[file]:
+                raise _HangsError(
+                    f"messages from offset {offset} on shall be put into queues, and no file has them"
+                )
+            end = files.written[file]
+            for place, record in self.log.records(file, position, end, with_body=False):
+                if record.is_message:
+                    self._put(record)
+                    offset = file + place + record.size
+                elif record.is_blank:
+                    offset = file + files.size
+                elif record.size > 0:
+                    offset = file + place + record.size
+                else:
+                    offset = file + end
