@@ -84,12 +84,12 @@ class LogEnd(NamedTuple):
     Attributes:
         position: in the file.
         record: the blank or the broken record there.
-        highest_offset: largest physical offset that a message before it has; None if unknown.
+        highest_offset: largest physical offset that a message before it has.
     """
 
     position: int
     record: JavaRecord
-    highest_offset: int | None = None
+    highest_offset: int
 
 
 Topic: TypeAlias = "tuple[str, int]"
@@ -119,7 +119,9 @@ class StoreImage:
         has_abort: whether the last broker did not end in order.
         index_ends: name of an index file → its end timestamp.
         dispatches_lmq: settings ``enableLmq`` and ``enableMultiDispatch``.
-        log_end: where Java stops in a file of the log, if the caller has already read it.
+        builds_queues: whether to predict what is put into queues; without it only the cut counts.
+        checked: reads nothing: up to which position the caller knows that a file of the log has
+            messages only, by Java's rule too, and their largest physical offset.
     """
 
     log: Sequence[FolderEntry]
@@ -136,7 +138,8 @@ class StoreImage:
     has_abort: bool = False
     index_ends: Mapping[str, int] = field(default_factory=dict)
     dispatches_lmq: bool = False
-    log_end: Callable[[int, Release], LogEnd | None] = lambda _offset, _release: None
+    builds_queues: bool = True
+    checked: Callable[[int, Release], tuple[int, int]] = lambda _offset, _release: (0, -1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,11 +426,8 @@ class _Log:
 
     def end_of(self, file: int) -> LogEnd:
         """Where a scan that begins with this file stops in it."""
-        end = self._image.log_end(file, self._release)
-        if end is not None:
-            return end
-        highest = -1
-        for position, record in self.records(file, 0, self.files.size):
+        start, highest = self._image.checked(file, self._release)
+        for position, record in self.records(file, start, self.files.size):
             if not record.is_message:
                 return LogEnd(position, record, highest)
             highest = max(highest, record.physical_offset)
@@ -799,7 +799,8 @@ class _Start:
             for queue in self.queues.values():
                 queue.destroy()
         self._correct_min_offsets()
-        self._put_rest_into_queues()
+        if self.image.builds_queues:
+            self._put_rest_into_queues()
         self._correct_min_offsets()
         self.recovery.queues.update({name: queue.result() for name, queue in self.queues.items()})
         self.recovery._models = self.queues
@@ -867,12 +868,11 @@ class _Start:
         index = self._first_index(queues_end, is_clean=is_clean)
         self.recovery.starts_from = files.offsets[index]
         dispatches = not is_clean or self.release is not Release.V4_9_4
+        dispatches &= self.image.builds_queues
         while True:
             file = files.offsets[index]
             end = self.log.end_of(file)
-            highest = end.highest_offset
-            is_queued = is_clean and highest is not None and highest <= queues_end
-            if dispatches and not is_queued:
+            if dispatches and not (is_clean and end.highest_offset <= queues_end):
                 self._dispatch(file, end.position, after=queues_end if is_clean else None)
             if not end.record.is_blank or index + 1 == len(files.offsets):
                 break

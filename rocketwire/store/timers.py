@@ -118,10 +118,24 @@ def timer_blank_size(data: bytes | memoryview, position: int) -> int | None:
 
 def decode_timer_slots(data: bytes | memoryview) -> Iterator[TimerSlot]:
     """Slots of the wheel that hold something and stand where their time belongs."""
-    slots = len(data) // SLOT_SIZE
-    for number, slot in enumerate(_SLOT.iter_unpack(data[: slots * SLOT_SIZE])):
+    for _, slot in decode_timer_slots_from(data, 0, len(data) // SLOT_SIZE):
+        yield slot
+
+
+def decode_timer_slots_from(
+    data: bytes | memoryview, first: int, slots: int
+) -> Iterator[tuple[int, TimerSlot]]:
+    """Numbers and slots of a part of the wheel, as ``decode_timer_slots``.
+
+    Args:
+        data: the part.
+        first: number of its first slot.
+        slots: slots of the whole wheel.
+    """
+    whole = len(data) - len(data) % SLOT_SIZE
+    for number, slot in enumerate(_SLOT.iter_unpack(data[:whole]), first):
         if slot[0] > 0 and slot[0] % slots == number:
-            yield TimerSlot._make(slot)
+            yield number, TimerSlot._make(slot)
 
 
 def decode_timer_check(data: bytes | memoryview) -> TimerCheck:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.java_records import Release
-    from rocketwire.store.recovery import LogEnd, QueueReader, Topic
+    from rocketwire.store.recovery import QueueReader, Topic
     from rocketwire_tools.store.opened import OpenedStore
 
 BATCH_QUEUE_TYPE = "BatchCQ"
@@ -30,13 +30,15 @@ _DEFAULT_BATCH_QUEUE_FILE = 300_000 * BATCH_UNIT_SIZE
 def image_of(
     store: OpenedStore,
     *,
-    log_end: Callable[[int, Release], LogEnd | None] = lambda _offset, _release: None,
+    checked: Callable[[int, Release], tuple[int, int]] = lambda _offset, _release: (0, -1),
+    builds_queues: bool = True,
 ) -> StoreImage:
     """The store as a broker finds it; sizes of files are those that most files have.
 
     Args:
         store: with a commit log of plain files.
-        log_end: where Java stops in a file of the log, if that was read already.
+        checked: as of ``StoreImage``.
+        builds_queues: as of ``StoreImage``.
     """
     folder = store.folder
     log = {file.offset: file for file in folder.commit_log}
@@ -55,7 +57,8 @@ def image_of(
         has_abort=store.abort is not None,
         index_ends=_index_ends(folder.index),
         dispatches_lmq=any(topic.startswith(LMQ_PREFIX) for topic, _ in folder.queues),
-        log_end=log_end,
+        checked=checked,
+        builds_queues=builds_queues,
     )
 
 
