@@ -12,6 +12,7 @@ from rocketwire.store import index_file, layouts
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.columns import record_type
 from rocketwire_tools.store.engine.findings import Finding, FindingKind
 from rocketwire_tools.store.lookup import index_geometry
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     Entries = npt.NDArray[np.void]
 
-ENTRY: Final = np.dtype([(name, code) for name, code in layouts.fields_of(layouts.INDEX_ENTRY)])
+ENTRY: Final = record_type(layouts.INDEX_ENTRY)
 MAX_STRAYS: Final = 1_000_000
 """Entries out of the order of the log that are looked at."""
 

@@ -123,6 +123,11 @@ class LogCheck:
         """Their bytes."""
         return sum(stretch.size for stretch in self.stretches)
 
+    @property
+    def end(self) -> int:
+        """Offset after the last message that is no ghost."""
+        return max((stretch.start + stretch.size for stretch in self.stretches), default=0)
+
     def behind(self, offset: int) -> tuple[int, int]:
         """Messages and bytes from an offset of the log on."""
         behind = [stretch for stretch in self.stretches if stretch.start >= offset]

@@ -15,6 +15,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import consume_queue, layouts
 from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.columns import record_type
 from rocketwire_tools.store.engine.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.images import usual_size
 from rocketwire_tools.store.engine.topic_kinds import SCHEDULE_TOPIC
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     Units = npt.NDArray[np.void]
 
-UNIT: Final = np.dtype([(name, code) for name, code in layouts.fields_of(layouts.QUEUE_UNIT)])
-BATCH_UNIT: Final = np.dtype([(name, code) for name, code in layouts.fields_of(layouts.BATCH_UNIT)])
+UNIT: Final = record_type(layouts.QUEUE_UNIT)
+BATCH_UNIT: Final = record_type(layouts.BATCH_UNIT)
 
 MAX_INTERVALS: Final = 10_000
 """Runs of units of one queue that are remembered."""

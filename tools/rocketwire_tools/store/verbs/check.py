@@ -108,10 +108,9 @@ class StoreCheck:
     def run(self) -> None:
         """Check everything."""
         store, findings = self.store, self.findings
-        end = 0
         for scan in store.scans():
             self.log.run(scan, with_progress(scan))
-            end = max(end, scan.end)
+        end = self.log.end
         if self._has_queues:
             self.queues.finish(log_end=end if self.is_in_use else None)
         if store.folder.index:
