@@ -168,13 +168,16 @@ class ServedUnit(NamedTuple):
 
     Attributes:
         queue_offset: the number of its unit.
-        physical_offset: of the message in the commit log.
+        physical_offset: of the message in the commit log, as the unit has it.
         size: bytes that are sent.
+        file: offset of the file that they are taken from.  For offset 0 that is the first file,
+            even if the log begins later.
     """
 
     queue_offset: int
     physical_offset: int
     size: int
+    file: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -226,8 +229,20 @@ class Recovery:
         if log is None or not isinstance(model, _Queue):
             return
         for number, offset, size in model.units_served():
-            if log.has(offset, size):
-                yield ServedUnit(number, offset, size)
+            file = log.file_with(offset, size)
+            if file is not None:
+                yield ServedUnit(number, offset, size, file)
+
+    def unanswered(self, queue: Topic) -> set[int]:
+        """Queue offsets at which a pull is never answered: a unit there has no bytes.
+
+        Args:
+            queue: topic and queue id.
+        """
+        model = self._models.get(queue)
+        if not isinstance(model, _Queue):
+            return set()
+        return {number for number, _, size in model.units_served() if not size}
 
 
 def predict(image: StoreImage, release: Release, *, max_units: int = MAX_UNITS) -> Recovery:
@@ -386,10 +401,15 @@ class _Log:
     def min_offset(self) -> int:
         return -1 if self.files.first is None else self.files.first
 
-    def has(self, offset: int, size: int) -> bool:
-        """Whether the broker can send these bytes (Java: ``CommitLog.getMessage``)."""
+    def file_with(self, offset: int, size: int) -> int | None:
+        """The file from which a broker sends these bytes (Java: ``CommitLog.getMessage``).
+
+        For no bytes a pull is never answered.
+        """
         file = self.files.file_of(offset, or_first=offset == 0)
-        return file is not None and offset % self.files.size + size <= self.files.written[file]
+        if file is None or size <= 0:
+            return None
+        return file if offset % self.files.size + size <= self.files.written[file] else None
 
     def record(self, file: int, position: int, end: int, *, with_body: bool = True) -> JavaRecord:
         """The record at a position of a file."""

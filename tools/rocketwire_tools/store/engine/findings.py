@@ -114,13 +114,31 @@ class Findings:
 
     def add(self, finding: Finding) -> None:
         """Count a finding, and keep it if there is room."""
-        count = self.counts.setdefault((finding.kind, finding.is_damage), [0, 0])
-        count[0] += 1
-        count[1] += finding.count
+        self.count(finding.kind, 1, finding.count, is_damage=finding.is_damage)
         kept = self._kept_of_kind.get(finding.kind, 0)
         if kept < MAX_FINDINGS:
             self._kept_of_kind[finding.kind] = kept + 1
             self.kept.append(finding)
+
+    def room(self, kind: FindingKind) -> int:
+        """Findings of a kind that are still kept."""
+        return MAX_FINDINGS - self._kept_of_kind.get(kind, 0)
+
+    def count(
+        self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True
+    ) -> None:
+        """Count findings that are not kept.
+
+        Args:
+            kind: of all of them.
+            findings: how many.
+            count: what they count; one each by default.
+            is_damage: whether data are lost or wrong.
+        """
+        if findings:
+            counts = self.counts.setdefault((kind, is_damage), [0, 0])
+            counts[0] += findings
+            counts[1] += findings if count is None else count
 
     @property
     def has_damage(self) -> bool:

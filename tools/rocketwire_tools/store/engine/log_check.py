@@ -59,10 +59,12 @@ class FileProgress:
     Attributes:
         position: end of the messages from the file's beginning on.
         old_position: the same for 4.9.4, which has no second version of messages.
+        is_broken: whether a message had a wrong checksum.
     """
 
     position: int = 0
     old_position: int | None = None
+    is_broken: bool = False
 
 
 @dataclass(slots=True)
@@ -200,26 +202,35 @@ class LogCheck:
         progress.position = end
 
     def _add_stretches(self, block: Block, is_exact: Bools) -> None:
-        """Count messages; a stretch begins where Java may cut."""
+        """Count messages; a stretch begins at each place where Java may cut.
+
+        Java reads a file from its beginning, so that is its first message with a wrong checksum.
+        """
         messages = block.messages
-        starts = [0, *np.flatnonzero(~is_exact).tolist()] if not is_exact.all() else [0]
-        starts = sorted(set(starts) | {start + 1 for start in starts[1:]})
-        starts = [start for start in starts if start < len(messages)]
+        progress = self._files[block.file.offset]
+        starts = [0]
+        if not is_exact.all() and not progress.is_broken:
+            progress.is_broken = True
+            starts = sorted({0, int(np.argmin(is_exact))})
         for start, end in zip(starts, [*starts[1:], len(messages)], strict=True):
             offset = block.base + int(messages.positions[start])
             size = int(messages.sizes[start:end].sum())
             last = self.stretches[-1] if self.stretches else None
             is_next = last is not None and last.start + last.size == offset
-            if last is not None and is_next and start == 0 and offset % (64 << 20):
+            is_file_start = offset == block.file.offset
+            if last is not None and is_next and start == 0 and not is_file_start:
                 last.messages += end - start
                 last.size += size
             else:
                 self.stretches.append(Stretch(offset, end - start, size))
 
     def _report_checksums(self, rows: Rows, holds: Bools) -> None:
-        for row in np.flatnonzero(~holds).tolist():
-            self.damaged_messages += 1
+        broken = np.flatnonzero(~holds).tolist()
+        self.damaged_messages += len(broken)
+        room = self.findings.room(FindingKind.BODY_CRC)
+        for row in broken[:room]:
             self._add(rows, row, FindingKind.BODY_CRC, "the body has another CRC-32")
+        self.findings.count(FindingKind.BODY_CRC, len(broken[room:]))
 
     def _check_message_crc(self, rows: Rows) -> None:
         messages = rows.messages
@@ -244,8 +255,8 @@ class LogCheck:
                 size=int(messages.sizes[row]),
                 physical_offset=offset,
                 topic=self.topics.names[int(rows.topic_numbers[row])],
-                queue_id=int(messages.numbers("queue_id")[row]),
-                queue_offset=int(messages.numbers("queue_offset")[row]),
+                queue_id=int(messages.heads["queue_id"][row]),
+                queue_offset=int(messages.heads["queue_offset"][row]),
             )
         )
 
@@ -308,6 +319,9 @@ class LogCheck:
     def _add_queue_offset(
         self, rows: Rows, row: int, text: str, count: int, *, is_damage: bool = True
     ) -> None:
+        if not self.findings.room(FindingKind.QUEUE_OFFSET):
+            self.findings.count(FindingKind.QUEUE_OFFSET, 1, count, is_damage=is_damage)
+            return
         messages, block = rows.messages, rows.block
         offset = block.base + int(messages.positions[row])
         self.findings.add(
@@ -319,8 +333,8 @@ class LogCheck:
                 position=offset - block.file.offset,
                 physical_offset=offset,
                 topic=self.topics.names[int(rows.topic_numbers[row])],
-                queue_id=int(messages.numbers("queue_id")[row]),
-                queue_offset=int(messages.numbers("queue_offset")[row]),
+                queue_id=int(messages.heads["queue_id"][row]),
+                queue_offset=int(messages.heads["queue_offset"][row]),
                 count=count,
             )
         )

@@ -123,6 +123,10 @@ class QueueCheck:
         batch_queues: files of queues of type BatchCQ.
         log_start: offset of the log's first file.
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
+
+    Attributes:
+        unqueued: messages that the broker had not yet put into their queues.
+        deleted_topics: messages of topics that have no queues.
     """
 
     def __init__(
@@ -138,6 +142,7 @@ class QueueCheck:
         self.log_start = log_start
         self.may_lag = may_lag
         self.unqueued = 0
+        self.deleted_topics = 0
         self._queues = {name: QueueFiles(files, UNIT) for name, files in queues.items()}
         self._batches = {
             name: QueueFiles(files, BATCH_UNIT) for name, files in batch_queues.items()
@@ -224,6 +229,10 @@ class QueueCheck:
                 elif len(progress.missing) < MAX_INTERVALS:
                     progress.missing.append([offset, offset + 1, physical])
                 continue
+            progress.see(offset, offset + 1)
+            if not self.findings.room(FindingKind.UNIT):
+                self.findings.count(FindingKind.UNIT, 1)
+                continue
             unit = units[place]
             text = (
                 f"the unit points to {int(unit['physical_offset'])} with {int(unit['size'])} bytes,"
@@ -231,7 +240,6 @@ class QueueCheck:
                 f" {int(rows.messages.sizes[group[place]])} bytes"
             )
             self._add(FindingKind.UNIT, name, offset, text, physical=physical)
-            progress.see(offset, offset + 1)
 
     def _check_tags(
         self,
@@ -344,6 +352,7 @@ class QueueCheck:
                     " when queues are built anew"
                 )
                 is_damage = False
+                self.deleted_topics += count
             self.findings.add(
                 Finding(
                     kind=FindingKind.NO_UNIT,

@@ -145,7 +145,8 @@ class StoreCheck:
                 for queue in recovery.queues
                 if not queue[0].startswith("%LMQ%")
             )
-            not_served = max(0, self.log.messages - messages - served)
+            kept = self.log.messages - messages - self.queues.deleted_topics
+            not_served = max(0, kept - served)
         return NextStart(
             recovery=recovery, cut_messages=messages, cut_bytes=size, not_served=not_served
         )
