@@ -38,6 +38,9 @@ BATCH_UNIT: Final = record_type(layouts.BATCH_UNIT)
 MAX_INTERVALS: Final = 10_000
 """Runs of units of one queue that are remembered."""
 
+_EXTENSION: Final = 1 << 15
+"""Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
+
 _CHUNK: Final = 1 << 20
 _TAGS: Final = message_const.TAGS.encode() + b"\x01"
 _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
@@ -123,6 +126,7 @@ class QueueCheck:
         batch_queues: files of queues of type BatchCQ.
         log_start: offset of the log's first file.
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
+        extensions: files of extensions of queues.
 
     Attributes:
         unqueued: messages that the broker had not yet put into their queues.
@@ -137,6 +141,7 @@ class QueueCheck:
         *,
         log_start: int,
         may_lag: bool,
+        extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
     ) -> None:
         self.findings = findings
         self.log_start = log_start
@@ -148,6 +153,7 @@ class QueueCheck:
             name: QueueFiles(files, BATCH_UNIT) for name, files in batch_queues.items()
         }
         self._progress: dict[tuple[str, int], QueueProgress] = {}
+        self._extensions = extensions or {}
         self._lmq = any(topic.startswith("%LMQ%") for topic, _ in queues)
         self._topics = {topic for topic, _ in (*queues, *batch_queues)}
         self._without_queue: dict[tuple[str, int], int] = {}
@@ -252,11 +258,25 @@ class QueueCheck:
     ) -> None:
         codes = self._tags_codes(rows, group)
         stored = units["tags_code"].astype(np.int64)
-        wrong = fits & (codes != stored) & (stored > consume_queue.MAX_EXTENSION_ADDRESS)
+        is_address = fits & (stored <= consume_queue.MAX_EXTENSION_ADDRESS)
+        for place in np.flatnonzero(is_address).tolist():
+            stored[place] = self._extension_code(name, int(stored[place]))
+        wrong = fits & (codes != stored)
         for place in np.flatnonzero(wrong).tolist():
             text = f"the unit has tags code {int(stored[place])}, the message {int(codes[place])}"
             physical = rows.block.base + int(rows.messages.positions[group[place]])
             self._add(FindingKind.UNIT, name, int(offsets[place]), text, physical=physical)
+
+    def _extension_code(self, name: tuple[str, int], code: int) -> int:
+        """The tags code of the extension that a unit points to; the address if none is there."""
+        offset = consume_queue.extension_offset(code)
+        for file in self._extensions.get(name, ()):
+            if offset is not None and file.offset <= offset < file.end:
+                with open_blocks(file, block_size=_EXTENSION) as blocks:
+                    data = bytes(blocks.read(offset - file.offset, _EXTENSION))
+                extension = consume_queue.decode_extension(data, 0)
+                return code if extension is None else extension.tags_code
+        return code
 
     def _tags_codes(self, rows: Rows, group: Int64s) -> Int64s:
         hashes = self._hashes
@@ -346,6 +366,9 @@ class QueueCheck:
             if topic in self._topics:
                 text = f"{count} messages, and the queue has no files"
                 is_damage = not self.may_lag
+            elif not self._topics:
+                text = f"{count} messages, and there is no queue at all"
+                is_damage = True
             else:
                 text = (
                     f"{count} messages of a topic without queues: it was deleted, and comes back"
@@ -357,7 +380,7 @@ class QueueCheck:
                 Finding(
                     kind=FindingKind.NO_UNIT,
                     text=text,
-                    is_damage=is_damage and bool(self._topics),
+                    is_damage=is_damage,
                     topic=topic,
                     queue_id=queue_id,
                     count=count,

@@ -76,6 +76,7 @@ class StoreCheck:
         log: counts of the log.
         starts: what Java would do, by release; none for logs of DLedger.
         is_in_use: whether a broker runs on the store.
+        has_queues: whether the store has queues in files, or should have.
     """
 
     def __init__(self, store: OpenedStore) -> None:
@@ -94,8 +95,11 @@ class StoreCheck:
             folder.batch_queues,
             log_start=start,
             may_lag=may_lag,
+            extensions=folder.extensions,
         )
-        has_queues = bool(folder.queues or folder.batch_queues)
+        self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
+        is_root = bool(folder.plain or folder.config) and not self._has_rocksdb
+        has_queues = bool(folder.queues or folder.batch_queues) or is_root
         self.log = LogCheck(
             findings=self.findings,
             queues=self.queues if has_queues else None,
@@ -103,7 +107,7 @@ class StoreCheck:
             is_moving=self.is_in_use,
         )
         self._log_start = start
-        self._has_queues = has_queues
+        self.has_queues = has_queues
 
     def run(self) -> None:
         """Check everything."""
@@ -111,7 +115,7 @@ class StoreCheck:
         for scan in store.scans():
             self.log.run(scan, with_progress(scan))
         end = self.log.end
-        if self._has_queues:
+        if self.has_queues:
             self.queues.finish(log_end=end if self.is_in_use else None)
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
@@ -121,21 +125,21 @@ class StoreCheck:
         if self.log.messages and not self.is_in_use:
             check_checkpoint(store, findings, self.log.newest, end)
         if self._is_predictable:
-            image = image_of(store, checked=self.log.checked, builds_queues=self._has_queues)
+            image = image_of(store, checked=self.log.checked, builds_queues=self.has_queues)
             self.starts = [self._next_start(predict(image, release)) for release in Release]
 
     @property
     def _is_predictable(self) -> bool:
         folder = self.store.folder
-        has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
-        return bool(folder.commit_log) and not folder.dledger and not has_rocksdb
+        has_files = bool(folder.commit_log or self.has_queues)
+        return has_files and not folder.dledger and not self._has_rocksdb
 
     def _next_start(self, recovery: Recovery) -> NextStart:
         if not recovery.starts or recovery.starts_from is None:
             return NextStart(recovery=recovery, cut_messages=0, cut_bytes=0, not_served=None)
         messages, size = self.log.behind(recovery.cut)
         not_served: int | None = None
-        if not self._has_queues or self.store.folder.batch_queues or not recovery.is_exact:
+        if not self.has_queues or self.store.folder.batch_queues or not recovery.is_exact:
             pass
         elif not self.findings.kept:
             not_served = 0
@@ -158,6 +162,7 @@ class StoreCheck:
             "summary": [str(root) for root in self.store.folder.roots],
             "status": 1 if self.findings.has_damage else 0,
             "in_use": self.is_in_use,
+            "queues_checked": self.has_queues,
             "messages": log.messages,
             "bytes": log.size,
             "damaged_messages": log.damaged_messages,
@@ -194,6 +199,8 @@ def _write_json(check: StoreCheck) -> None:
 
 def _write_text(check: StoreCheck, *, with_reasons: bool) -> None:
     findings, log, out = check.findings, check.log, sys.stdout
+    if not check.has_queues:
+        out.write("No queues in files are here: the log is checked alone.\n")
     if check.is_in_use:
         out.write("A broker runs on this store: what it writes now may look incomplete.\n")
     out.write(f"{log.messages:,} messages with {log.size:,} bytes were read.\n")
