@@ -220,7 +220,7 @@ class Recovery:
         return not self.refusal and not self.hang
 
     def served(self, queue: Topic) -> Iterator[ServedUnit]:
-        """What pulls of a plain queue return, from its first offset on.
+        """What pulls of a queue return, from its first offset on; of a queue of batches the batches.
 
         Args:
             queue: topic and queue id.
@@ -740,6 +740,15 @@ class _BatchQueue(_Queue):
 
     def _forget_from(self, log_end: int) -> None:
         self.max_physical_offset = log_end - 1
+
+    def units_served(self) -> Iterator[tuple[int, int, int]]:
+        """First queue offsets, physical offsets and sizes of the batches."""
+        for file in self.files.offsets:
+            for position in range(0, self.files.written[file], BATCH_UNIT_SIZE):
+                unit = _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
+                offset, size, _, _, base, count, _, _ = unit
+                if base + count > self._min_offset:
+                    yield base, offset, size
 
     def _bounds(self, file: int, position: int) -> tuple[int, int]:
         unit = _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
