@@ -362,16 +362,14 @@ class _Files:
 
     def file_of(self, offset: int, *, or_first: bool = False) -> int | None:
         """Java: ``MappedFileQueue.findMappedFileByOffset``."""
-        if not self.offsets:
-            return None
-        if self.offsets[0] <= offset < self.offsets[-1] + self.size:
+        if self.offsets and self.offsets[0] <= offset < self.offsets[-1] + self.size:
             aligned = offset - offset % self.size
             if aligned in self.written:
                 return aligned
             for file in self.offsets:
                 if file <= offset < file + self.size:
                     return file
-        return self.offsets[0] if or_first else None
+        return self.first if or_first else None
 
     def truncate(self, offset: int) -> None:
         """Java: ``MappedFileQueue.truncateDirtyFiles``."""
@@ -433,11 +431,10 @@ class _Log:
             try:
                 record = read_record(view, remaining, self._release, with_body=with_body)
             except MoreBytesNeededError as error:
-                if needed and len(view) < min(needed, remaining):
-                    yield position, JavaRecord(-1, "the file has become shorter")
-                    return
-                needed = error.size
-                continue
+                if not needed or len(view) >= min(needed, remaining):
+                    needed = error.size
+                    continue
+                record = JavaRecord(-1, "the file has become shorter")
             needed = 0
             yield position, record
             if not record.is_message:
@@ -447,11 +444,11 @@ class _Log:
     def end_of(self, file: int) -> LogEnd:
         """Where a scan that begins with this file stops in it."""
         start, highest = self._image.checked(file, self._release)
+        end = LogEnd(start, JavaRecord(-1), highest)
         for position, record in self.records(file, start, self.files.size):
-            if not record.is_message:
-                return LogEnd(position, record, highest)
+            end = LogEnd(position, record, highest)
             highest = max(highest, record.physical_offset)
-        raise AssertionError("a scan ends with a record that is no message")
+        return end
 
 
 class _Queue:
@@ -639,8 +636,6 @@ class _Queue:
         is_intact = start >= 0
         start = max(0, start)
         written = self.files.written[first]
-        if start >= written:
-            return
         if is_intact and self._offset_of_unit(first, start) >= min_physical_offset:
             return
         low, high = 0, written - start - UNIT_SIZE
@@ -958,9 +953,7 @@ class _Start:
     def _dispatch(self, file: int, end: int, *, after: int | None) -> None:
         """Put the messages of a file into queues, of a clean store those behind the queues."""
         for position, record in self.log.records(file, 0, self.log.files.size, with_body=False):
-            if position >= end:
-                return
-            if after is None or record.physical_offset > after:
+            if position < end and (after is None or record.physical_offset > after):
                 self._put(record)
 
     def _put(self, record: JavaRecord) -> None:

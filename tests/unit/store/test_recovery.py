@@ -336,6 +336,31 @@ def test_a_spare_file_is_deleted(release: Release, store: Store) -> None:
 
 
 @pytest.mark.parametrize("release", list(Release))
+def test_a_spare_file_is_deleted_after_a_kill_too(release: Release, store: Store) -> None:
+    store.log[1600] = bytearray(LOG_FILE)
+
+    recovery = store.predict(release, has_abort=True)
+
+    assert recovery.starts_from == 0
+    assert recovery.deleted_files == ["00000000000000001600"]
+
+
+def test_names_that_are_no_multiples_of_the_size_are_taken_as_they_are(store: Store) -> None:
+    log = [FolderEntry("250", LOG_FILE), FolderEntry("650", LOG_FILE)]
+    files = {250: store.log[0], 650: store.log[400]}
+
+    def read(file: int, position: int, size: int) -> bytes:
+        return bytes(files[file][position : position + size])
+
+    recovery = store.predict(OLD, log=log, read_log=read)
+
+    assert recovery.starts_from == 250
+    # 300 of the last file are messages, and the blank there ends the log
+    assert recovery.cut == 950
+    assert {unit.file for unit in recovery.served(T)} == {250, 650}
+
+
+@pytest.mark.parametrize("release", list(Release))
 def test_a_log_that_ends_with_a_blank_ends_there(release: Release) -> None:
     store = Store()
     for _ in range(4):
@@ -585,6 +610,45 @@ def test_units_that_were_added_and_then_cut_are_gone(release: Release, store: St
 
     assert ends(recovery, ("other", 0)) == (0, 0)
     assert served(recovery) == enumerate_from(0, store)
+
+
+@pytest.mark.parametrize("release", list(Release))
+def test_a_queue_with_an_empty_folder_has_no_message(release: Release, store: Store) -> None:
+    store.queues["empty", 0] = {}
+
+    assert ends(store.predict(release), ("empty", 0)) == (0, 0)
+
+
+def test_an_empty_last_file_of_a_queue_that_is_not_cut_stays_empty() -> None:
+    store = Store()
+    for _ in range(3):
+        store.send()
+    store.send(sys_flag=4, is_queued=False)
+    store.queues[T][60] = bytearray(QUEUE_FILE)
+
+    assert ends(store.predict(CURRENT)) == ends(store.predict(OLD)) == (0, 3)
+    assert store.predict(MIDDLE).refusal
+
+
+def test_a_unit_that_points_behind_the_log_takes_with_it_what_was_added_after_it() -> None:
+    store = Store()
+    for number in range(3):
+        store.send(queue_offset=number, is_queued=False)
+    store.send(queue_offset=3, is_queued=False)
+    units = [
+        QueueUnit(*store.places[0], 0),
+        QueueUnit(5000, 100, 0),
+        QueueUnit(*store.places[1], 0),
+    ]
+    data = b"".join(map(encode_unit, units)).ljust(100, b"\0")
+    store.queues[T] = {0: bytearray(data)}
+
+    recovery = store.predict(CURRENT, has_abort=True, queue_file_size=100)
+
+    # message 3 was added behind unit 2; the cut moves the end to 1, where 1 to 3 follow
+    assert served(recovery) == enumerate_from(0, store)
+    assert recovery.queues[T].cut_units == 3
+    assert recovery.queues[T].added_units == 4
 
 
 # ---------------------------------------------------------------- a start that never ends
