@@ -240,6 +240,29 @@ def empty_last_queue_file(root: Path) -> None:
     put(files[-1], 0, bytes(files[-1].stat().st_size))
 
 
+def lose_units_from(root: Path, offset: int) -> None:
+    """Queues have no unit for messages from an offset of the log on."""
+    for files in queue_files(root):
+        for file in files:
+            data = bytearray(file.read_bytes())
+            for start in range(0, len(data), UNIT):
+                if int.from_bytes(data[start : start + 8], "big") >= offset:
+                    data[start : start + UNIT] = bytes(UNIT)
+            file.write_bytes(data)
+
+
+def lose_last_units(root: Path) -> None:
+    """The last messages, of several queues, are in no queue, and the broker ended in order."""
+    place = places(log_files(root)[-1])[-6]
+    lose_units_from(root, int(place.file.name) + place.position)
+
+
+def lose_units_of_a_queue_file(root: Path) -> None:
+    """From the first message of a queue's last file on nothing is in a queue; that file is empty."""
+    first = queue_files(root)[0][-1].read_bytes()[:8]
+    lose_units_from(root, int.from_bytes(first, "big"))
+
+
 def kill_and_zero_page(root: Path) -> None:
     """The broker was killed, and 4 KiB of its log were not written."""
     kill(root)
@@ -293,6 +316,8 @@ DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
         remove_one_queue,
         shorten_queue_file,
         empty_last_queue_file,
+        lose_last_units,
+        lose_units_of_a_queue_file,
         kill_and_zero_page,
         kill_and_zero_checkpoint,
         kill_and_tear,

@@ -17,7 +17,7 @@ from rocketwire_tools.store.engine.findings import Finding, FindingKind
 from rocketwire_tools.store.lookup import index_geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -72,8 +72,11 @@ class _IndexFile:
         self.highest = -1
         self._entries = np.zeros(0, ENTRY)
 
-    def take(self, end: int) -> tuple[Int64s, Entries]:
-        """Numbers and entries up to an offset of the log."""
+    def take(self, end: int | None) -> tuple[Int64s, Entries]:
+        """Numbers and entries up to an offset of the log, or all that are left.
+
+        A single entry that points further than the one after it is out of order, and taken too.
+        """
         numbers: list[Int64s] = []
         parts: list[Entries] = []
         while self.next < self.end:
@@ -81,8 +84,11 @@ class _IndexFile:
                 self._entries = self.read(self.next, min(_CHUNK_ENTRIES, self.end - self.next))
                 if not len(self._entries):
                     break
-            behind = self._entries["physical_offset"] >= end
-            count = int(np.argmax(behind)) if behind.any() else len(self._entries)
+            count = len(self._entries)
+            if end is not None:
+                behind = self._entries["physical_offset"] >= end
+                stops = behind & np.append(behind[1:], True)
+                count = int(np.argmax(stops)) if stops.any() else count
             if not count:
                 break
             numbers.append(self.next + np.arange(count))
@@ -113,15 +119,24 @@ class IndexCheck:
         findings: where to add what is found.
         files: index files.
         log_start: offset of the log's first file.
+        message_at: the message that begins at an offset of the log; None if none does.
 
     Attributes:
         entries: entries that were compared.
         missing_keys: keys of messages between the first and the last entry that no entry has.
     """
 
-    def __init__(self, findings: Findings, files: Sequence[StoreFile], *, log_start: int) -> None:
+    def __init__(
+        self,
+        findings: Findings,
+        files: Sequence[StoreFile],
+        *,
+        log_start: int,
+        message_at: Callable[[int], Rows | None],
+    ) -> None:
         self.findings = findings
         self.log_start = log_start
+        self._message_at = message_at
         self.entries = 0
         self.missing_keys = 0
         self._files: list[_IndexFile] = []
@@ -164,7 +179,7 @@ class IndexCheck:
             if not len(numbers):
                 continue
             offsets = entries["physical_offset"].astype(np.int64)
-            is_here = offsets >= start
+            is_here = (offsets >= start) & (offsets < end)
             for place in np.flatnonzero(~is_here).tolist():
                 self._stray(file, int(numbers[place]), entries[place])
             wanted.append((file, numbers[is_here], entries[is_here]))
@@ -222,18 +237,14 @@ class IndexCheck:
         """
         for file in self._files:
             while True:
-                numbers, entries = file.take(1 << 62)
+                numbers, entries = file.take(None)
                 if not len(numbers):
                     break
                 for place in range(len(numbers)):
                     self._stray(file, int(numbers[place]), entries[place])
             if log_end is None:
                 self._check_slots(file)
-        for file, number, offset, _ in self._strays:
-            if log_end is not None and offset >= log_end:
-                continue
-            text = f"points to {offset}, where the log has no message"
-            self._add_entry(file, number, text)
+        self._check_strays(log_end)
         if self.missing_keys:
             self.findings.add(
                 Finding(
@@ -243,6 +254,18 @@ class IndexCheck:
                     count=self.missing_keys,
                 )
             )
+
+    def _check_strays(self, log_end: int | None) -> None:
+        for file, number, offset, key_hash in self._strays:
+            if log_end is not None and offset >= log_end:
+                continue
+            rows = self._message_at(offset)
+            if rows is None:
+                text = f"points to {offset}, where the log has no message"
+                self._add_entry(file, number, text)
+            elif key_hash not in key_hashes(_texts(rows, [0])[1]):
+                text = f"has hash {key_hash}, the message at {offset} has no such key"
+                self._add_entry(file, number, text)
 
     def _check_slots(self, file: _IndexFile) -> None:
         slots = file.geometry.slots

@@ -19,6 +19,7 @@ from rocketwire_tools.store.engine.side_files import (
     check_log_folder,
     check_timers,
 )
+from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, with_progress, write_table
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from rocketwire.store.recovery import Recovery
     from rocketwire_tools.store.engine.findings import Finding
+    from rocketwire_tools.store.engine.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,9 @@ class StoreCheck:
         start = files[0].offset if files else 0
         may_lag = self.is_in_use or store.abort is not None
         folder = store.folder
-        self.index = IndexCheck(self.findings, folder.index, log_start=start)
+        self.index = IndexCheck(
+            self.findings, folder.index, log_start=start, message_at=self._message_at
+        )
         self.queues = QueueCheck(
             self.findings,
             folder.queues,
@@ -108,6 +112,10 @@ class StoreCheck:
         )
         self._log_start = start
         self.has_queues = has_queues
+
+    def _message_at(self, offset: int) -> Rows | None:
+        message = at_physical_offset(self.store, offset, "index file")
+        return None if message is None else message.rows()
 
     def run(self) -> None:
         """Check everything."""

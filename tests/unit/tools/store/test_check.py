@@ -1,0 +1,375 @@
+"""``rocketwire-store check`` on stores of real brokers, whole and damaged."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+import pytest
+
+from rocketwire_tools.store.__main__ import main
+from rocketwire_tools.store.engine import findings
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.verbs.check import StoreCheck
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores import damage
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+@pytest.fixture(params=[CURRENT, OLD])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
+    return unpack(request.param, "plain", tmp_path)
+
+
+def checked(root: Path) -> StoreCheck:
+    check = StoreCheck(OpenedStore([root]))
+    check.run()
+    return check
+
+
+def damage_of(check: StoreCheck) -> dict[str, int]:
+    """Kinds of damage, and what each counts."""
+    return {
+        str(kind): counts[1]
+        for (kind, is_damage), counts in check.findings.counts.items()
+        if is_damage
+    }
+
+
+def notes_of(check: StoreCheck) -> dict[str, int]:
+    """Kinds of what is no damage, and what each counts."""
+    return {
+        str(kind): counts[1]
+        for (kind, is_damage), counts in check.findings.counts.items()
+        if not is_damage
+    }
+
+
+def json_of(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+    """Exit status, findings, next starts, and summary."""
+    status = main(["check", "--json", str(root)])
+    lines = [orjson.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return (
+        status,
+        [line for line in lines if "finding" in line],
+        [line for line in lines if "next_start" in line],
+        lines[-1],
+    )
+
+
+def test_a_store_of_a_broker_that_ended_in_order_is_whole(store: BrokerStore) -> None:
+    check = checked(store.root)
+
+    assert check.findings.kept == []
+    assert check.log.messages == len(store.truth.pulled)
+    assert check.index.entries > len(store.truth.pulled)
+    assert [start.cut_messages for start in check.starts] == [0, 0, 0]
+    assert [start.not_served for start in check.starts] == [0, 0, 0]
+
+
+EXPECTED: Final[dict[str, set[str]]] = {
+    "kill": set(),
+    "tear_last_message": {"torn", "no message", "index", "checkpoint"},
+    "flip_body": {"body crc"},
+    "flip_early_body": {"body crc"},
+    "flip_size": {"unreadable", "no message", "queue offset", "index"},
+    "flip_physical_offset": {"unreadable", "no message", "index"},
+    "remove_first_file": set(),
+    "remove_middle_file": {"gap", "no message", "queue offset", "index"},
+    "shorten_last_file": {"log file"},
+    "add_strange_file": {"log file"},
+    "add_empty_last_file": {"log file"},
+    "remove_log": {"no message", "index"},
+    "remove_queues": {"no queue unit"},
+    "zero_unit": {"no queue unit"},
+    "spoil_unit": {"queue unit"},
+    "remove_last_queue_file": {"no queue unit"},
+    "remove_first_queue_file": {"no queue unit"},
+    "remove_one_queue": {"no queue unit"},
+    "shorten_queue_file": {"queue file"},
+    "kill_and_remove_queues": {"no queue unit"},
+}
+"""Damage → its kinds; some bits decide whether a key is hit, so that ``index`` may be missing."""
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_damage_is_named_for_what_it_is(name: str, store: BrokerStore) -> None:
+    damage.DAMAGE[name](store.root)
+
+    kinds = set(damage_of(checked(store.root)))
+
+    optional = {"index", "checkpoint", "queue offset"}
+    assert kinds - optional == EXPECTED[name] - optional
+    assert kinds <= EXPECTED[name]
+
+
+def test_a_page_of_zeros_costs_the_messages_it_touches_and_no_other(store: BrokerStore) -> None:
+    damage.zero_page(store.root)
+
+    check = checked(store.root)
+
+    lost = len(store.truth.pulled) - check.log.messages
+    assert 1 <= lost <= 40
+    assert damage_of(check)["no message"] == lost
+    old = check.starts[0]
+    assert old.recovery.deleted_files
+    assert old.cut_messages > 90
+
+
+def test_the_messages_that_java_gives_up_are_counted(store: BrokerStore) -> None:
+    damage.flip_body(store.root)
+
+    check = checked(store.root)
+
+    for start in check.starts:
+        behind = [one for one in store.truth.pulled if one.physical_offset >= start.recovery.cut]
+        assert start.cut_messages == len(behind)
+        assert start.cut_bytes == sum(one.size for one in behind)
+
+
+def test_messages_that_a_cut_queue_hides_are_counted(store: BrokerStore) -> None:
+    damage.zero_unit(store.root)
+
+    assert [start.not_served for start in checked(store.root).starts] == [19, 19, 19]
+
+
+def test_the_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: BrokerStore) -> None:
+    damage.kill(store.root)
+    damage.lose_last_units(store.root)
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert notes_of(check) == {"no queue unit": 6}
+    assert check.queues.unqueued == 6
+
+
+def test_the_newest_messages_of_a_broker_that_ended_in_order_are_in_queues(
+    store: BrokerStore,
+) -> None:
+    damage.lose_last_units(store.root)
+
+    assert damage_of(checked(store.root)) == {"no queue unit": 6}
+
+
+def test_a_message_that_is_being_written_is_no_damage(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    damage.tear_last_message(store.root)
+    damage.kill(store.root)
+
+    assert main(["check", str(store.root)]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("A broker runs on this store")
+    assert "a broker writes here" in output
+    assert "The store is whole." in output
+
+
+def test_old_messages_behind_the_end_are_ghosts_and_no_damage(store: BrokerStore) -> None:
+    """As after a cut that was written over in part: the log ends in the middle of an old message."""
+    messages = damage.places(damage.log_files(store.root)[-1])
+    first, last = messages[-3], messages[-1]
+    file, offset = first.file, int(first.file.name) + first.position
+    damage.put(file, first.position, b"rest of an old message".ljust(16, b"."))
+    times = b"\0\0\1\x80" + bytes(4)  # long before the others
+    for place in messages[-2:]:
+        damage.put(file, place.position + 56, times)
+    damage.lose_units_from(store.root, offset)
+    shutil.rmtree(store.root / "index")
+    (store.root / "checkpoint").unlink()
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert check.log.ghosts == [2, messages[-2].size + last.size]
+    assert notes_of(check) == {"ghost": 1}
+
+
+def test_the_rest_of_an_old_message_behind_the_end_is_no_torn_message(store: BrokerStore) -> None:
+    place = damage.places(damage.log_files(store.root)[-1])[-1]
+    damage.put(place.file, place.position + place.size, b"rest of an old message")
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert notes_of(check) == {"ghost": 1}
+
+
+# ---------------------------------------------------------------- files beside the log
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\0" * 40, b"[]"])
+def test_a_broken_configuration_file_is_named_with_what_brokers_read(
+    text: bytes, store: BrokerStore
+) -> None:
+    path = store.root / "config" / "topics.json"
+    path.with_suffix(".json.bak").write_bytes(path.read_bytes())
+    path.write_bytes(text)
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {"config": 1}
+    assert "brokers read topics.json.bak in its place" in check.findings.kept[0].text
+
+
+def test_a_missing_configuration_file_counts_if_its_copy_is_there(store: BrokerStore) -> None:
+    path = store.root / "config" / "topics.json"
+    path.rename(path.with_suffix(".json.bak"))
+
+    assert "the file is missing; brokers" in checked(store.root).findings.kept[0].text
+
+
+def test_a_configuration_file_without_a_readable_copy_is_lost(store: BrokerStore) -> None:
+    path = store.root / "config" / "consumerOffset.json"
+    path.write_bytes(b"{")
+    path.with_suffix(".json.bak").write_bytes(b"")
+
+    assert "not readable either" in checked(store.root).findings.kept[0].text
+
+
+def test_a_short_checkpoint_is_damage(store: BrokerStore) -> None:
+    (store.root / "checkpoint").write_bytes(b"short")
+
+    assert damage_of(checked(store.root)) == {"checkpoint": 1}
+
+
+def test_an_entry_of_the_index_with_a_wrong_hash_is_found(store: BrokerStore) -> None:
+    file = sorted((store.root / "index").iterdir())[0]
+    position = 40 + 4 * 100 + 20 * 7
+    data = bytearray(file.read_bytes())
+    data[position + 3] ^= 1
+    file.write_bytes(data)
+
+    check = checked(store.root)
+
+    assert set(damage_of(check)) == {"index"}
+    first = check.findings.kept[0]
+    assert (first.file, first.position) == (f"index/{file.name}", position)
+    assert "has no such key" in first.text
+
+
+@pytest.mark.parametrize(
+    ("position", "data", "text"),
+    [
+        (36, b"\x7f\xff\xff\xff", "no number of slots"),
+        (40 + 4 * 100 + 20 * 7 + 4, b"\x7f", "where the log has no message"),
+        (40 + 4 * 100 + 20 * 7 + 10, b"\0\1", "message"),
+        (40 + 4 * 100 + 20 * 90 + 16, b"\0\0\0\x59", "of its slot"),
+    ],
+)
+def test_a_broken_index_file_is_found(
+    position: int, data: bytes, text: str, store: BrokerStore
+) -> None:
+    file = sorted((store.root / "index").iterdir())[0]
+    damage.put(file, position, data)
+
+    check = checked(store.root)
+
+    assert set(damage_of(check)) == {"index"}
+    assert any(text in finding.text for finding in check.findings.kept)
+
+
+def test_an_index_file_without_a_head_is_found(store: BrokerStore) -> None:
+    sorted((store.root / "index").iterdir())[0].write_bytes(b"short")
+
+    assert "less than a head" in checked(store.root).findings.kept[0].text
+
+
+# ---------------------------------------------------------------- output
+
+
+def test_the_report_names_damage_and_what_java_would_do(
+    store: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage.flip_body(store.root)
+
+    assert main(["check", str(store.root)]) == 1
+
+    output = capsys.readouterr().out
+    assert re.search(r"^damage +body crc +1 +1 +commitlog/0+1310720@\d+: the body", output, re.M)
+    assert "The store is damaged." in output
+    assert re.search(r"^ +5\.5\.0 +yes +1,310,720 +[\d,]+ +39 .*checksum", output, re.M)
+    assert re.search(r"Do not start \S+ on it: 39 messages with [\d,]+ bytes", output)
+
+
+def test_a_start_that_java_refuses_is_named(
+    store: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage.add_strange_file(store.root)
+
+    assert main(["check", str(store.root)]) == 1
+
+    output = capsys.readouterr().out
+    assert "commitlog/.DS_Store has 6148 bytes instead of 262144" in output
+    assert re.search(r"4\.9\.4, 5\.3\.3, 5\.5\.0 would not start; \d+ messages", output)
+
+
+def test_why_gives_file_byte_and_rule_of_each_finding(
+    store: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage.flip_body(store.root)
+    finding = checked(store.root).findings.kept[0]
+
+    main(["check", "--why", str(store.root)])
+
+    output = capsys.readouterr().out
+    assert f"where: {finding.file}, byte {finding.position} and the {finding.size} bytes" in output
+    queue = f"{finding.topic}:{finding.queue_id}:{finding.queue_offset}"
+    assert f"queue: {queue}\n  offset in the log: {finding.physical_offset}" in output
+    assert f"rule: {findings.RULES[finding.kind]}" in output
+
+
+def test_lines_of_json_have_findings_starts_and_a_summary(
+    store: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage.flip_body(store.root)
+
+    status, lines, starts, summary = json_of(store.root, capsys)
+
+    assert status == summary["status"] == 1
+    assert [line["finding"] for line in lines] == ["body crc"]
+    assert lines[0]["rule"] == findings.RULES[findings.FindingKind.BODY_CRC]
+    assert [start["next_start"] for start in starts] == ["4.9.4", "5.3.3", "5.5.0"]
+    assert {start["cut_messages"] for start in starts} == {39}
+    assert summary["messages"] == len(store.truth.pulled)
+    assert summary["findings"] == {"body crc": {"is_damage": True, "findings": 1, "count": 1}}
+
+
+def test_a_commit_log_alone_is_checked_without_its_queues(
+    store: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(store.root / "commitlog")]) == 0
+
+    output = capsys.readouterr().out
+    assert "No queues in files are here" in output
+    assert f"{len(store.truth.pulled):,} messages" in output
+
+
+def test_a_path_that_is_no_store_ends_with_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(tmp_path)]) == 2
+    assert "no commit log" in capsys.readouterr().err
+
+
+def test_findings_beyond_the_limit_are_counted(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "MAX_FINDINGS", 3)
+    for place in damage.places(damage.log_files(store.root)[-1])[:10]:
+        damage.flip(place.file, place.position + 11)
+
+    check = checked(store.root)
+
+    assert len(check.findings.kept) == 3
+    assert check.log.damaged_messages == damage_of(check)["body crc"] == 10
