@@ -1,47 +1,31 @@
 """Files below ``config``: JSON as fastjson writes it, with a copy ``.bak`` beside each.
 
-Java writes integer keys without quotation marks, so ``bare_keys_quoted`` puts these in before
-orjson reads a text.
+Java writes integer keys without quotation marks (``{0:4}``); ``rocketwire.wire.json`` reads that.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
-import orjson
-
 from rocketwire.errors import DecodeError
+from rocketwire.wire.json.fastjson import loads
+from rocketwire.wire.json.limits import JsonLimits
 
 MAX_SIZE: Final = 256 << 20
 """Default limit of one file."""
 
-_STRING_OR_KEY: Final = re.compile(
-    rb'"(?:[^"\\]|\\.)*+"|(?<=[{,\s])(-?[0-9]++)(?=\s*+:)', re.DOTALL
-)
+LIMITS: Final = JsonLimits(max_size=MAX_SIZE, max_count=16_000_000)
+"""Some 5,000,000 offsets of groups fit."""
 
 
-def bare_keys_quoted(text: bytes) -> bytes:
-    """The same text with quotation marks around integer keys (``{0:4}`` becomes ``{"0":4}``)."""
-    return _STRING_OR_KEY.sub(
-        lambda match: match.group() if match.group(1) is None else b'"' + match.group(1) + b'"',
-        text,
-    )
-
-
-def decode_config(text: bytes) -> dict[str, Any]:
+def decode_config(text: bytes, *, limits: JsonLimits = LIMITS) -> dict[str, Any]:
     """A configuration file of a broker.
 
     Raises:
         DecodeError: the text is no JSON object; brokers then read ``.bak`` in its place.
+        LimitExceededError: it is larger than ``limits`` allow.
     """
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        try:
-            value = orjson.loads(bare_keys_quoted(text))
-        except orjson.JSONDecodeError as error:
-            raise DecodeError(f"not the JSON of a configuration file: {error}") from None
+    value = loads(text, limits=limits)
     if not isinstance(value, dict):
         raise DecodeError("not the JSON object of a configuration file")
     return value

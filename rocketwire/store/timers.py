@@ -116,26 +116,21 @@ def timer_blank_size(data: bytes | memoryview, position: int) -> int | None:
     return int(size) if magic == BLANK_MAGIC and size >= BLANK_SIZE else None
 
 
-def decode_timer_slots(data: bytes | memoryview) -> Iterator[TimerSlot]:
-    """Slots of the wheel that hold something and stand where their time belongs."""
-    for _, slot in decode_timer_slots_from(data, 0, len(data) // SLOT_SIZE):
-        yield slot
-
-
-def decode_timer_slots_from(
-    data: bytes | memoryview, first: int, slots: int
-) -> Iterator[tuple[int, TimerSlot]]:
-    """Numbers and slots of a part of the wheel, as ``decode_timer_slots``.
+def decode_timer_slots(
+    data: bytes | memoryview, *, first: int = 0, slots: int | None = None
+) -> Iterator[TimerSlot]:
+    """Slots of the wheel that hold something and stand where their time belongs.
 
     Args:
-        data: the part.
-        first: number of its first slot.
-        slots: slots of the whole wheel.
+        data: a part of the wheel.
+        first: number of the first slot in ``data``.
+        slots: of the whole wheel; those of ``data`` by default.
     """
-    whole = len(data) - len(data) % SLOT_SIZE
-    for number, slot in enumerate(_SLOT.iter_unpack(data[:whole]), first):
+    count = len(data) // SLOT_SIZE
+    slots = count if slots is None else slots
+    for number, slot in enumerate(_SLOT.iter_unpack(data[: count * SLOT_SIZE]), first):
         if slot[0] > 0 and slot[0] % slots == number:
-            yield number, TimerSlot._make(slot)
+            yield TimerSlot._make(slot)
 
 
 def decode_timer_check(data: bytes | memoryview) -> TimerCheck:

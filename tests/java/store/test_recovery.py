@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
     from pathlib import Path
 
-    from rocketwire.store.recovery import Recovery, Topic
+    from rocketwire.store.built_queues import Topic
+    from rocketwire.store.recovery import Recovery
     from tests.support.stores import BrokerStore
     from tests.support.stores.cluster import Session
 
@@ -118,7 +119,7 @@ async def pull_bytes(
             ),
         )
         if answer.command.code == ResponseCode.SUCCESS:
-            parts.append(answer.command.body)
+            parts.append(answer.command.body or b"")
         if answer.header.next_begin_offset <= offset:
             break
         offset = answer.header.next_begin_offset

@@ -11,6 +11,7 @@ from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.messages.queries import (
+    ConsumeQueueData,
     QueryConsumeQueueRequestHeader,
     QueryMessageRequestHeader,
     ViewMessageRequestHeader,
@@ -20,7 +21,7 @@ from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 FOREVER: Final = 2**63 - 1
 UNITS_OF_ONE_ANSWER: Final = 500
@@ -65,7 +66,7 @@ async def ask_everything(
     return Answers(
         queues=tuple(queues),
         lookups=tuple([await look_up(session, *wanted) for wanted in _wanted(sent, topics)]),
-        by_id={one.offset_msg_id: await view(session, one) for one in sent},
+        by_id={one.offset_msg_id: await digest_by_id(session, one) for one in sent},
         consumer_offsets=await session.admin.offsets.all_of_broker(session.address),
         delay_offsets=await session.admin.offsets.delays(session.address),
     )
@@ -82,8 +83,8 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
     earliest = -1
     if end > first:
         earliest = await brokers.earliest_store_time(session.address, place)
-        messages = await pull_all(session, place, first, end)
         units = await read_units(session, place, first, end)
+        messages = await pull_all(session, place, first, end, units)
     times = sorted({message.store_timestamp for message in messages})
     asked = sorted({time + step for time in (*times[:2], *times[-2:]) for step in (-1, 0, 1)})
     return Queue(
@@ -100,8 +101,14 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
     )
 
 
-async def pull_all(session: Session, place: MessageQueue, first: int, end: int) -> list[Pulled]:
-    """The messages of a queue, as the broker sends them."""
+async def pull_all(
+    session: Session, place: MessageQueue, first: int, end: int, units: Iterable[Unit]
+) -> list[Pulled]:
+    """The messages of a queue, as the broker sends them.
+
+    A broker refuses pulls of a topic that it does not list, and 4.9.4 does not list the topic of
+    transactions that have ended.  The messages are then viewed one by one.
+    """
     messages: list[Pulled] = []
     offset = first
     while offset < end:
@@ -129,10 +136,14 @@ async def pull_all(session: Session, place: MessageQueue, first: int, end: int) 
                 ResponseCode.PULL_RETRY_IMMEDIATELY,
                 ResponseCode.PULL_OFFSET_MOVED,
                 ResponseCode.PULL_NOT_FOUND,
+                ResponseCode.TOPIC_NOT_EXIST,
             ),
         )
+        if answer.command.code == ResponseCode.TOPIC_NOT_EXIST:
+            places = [unit.physical_offset for unit in units]
+            return [split(await view(session, place.topic, at))[0] for at in places]
         if answer.command.code == ResponseCode.SUCCESS:
-            messages += split(answer.command.body)
+            messages += split(answer.command.body or b"")
         following = answer.header.next_begin_offset
         if following <= offset:
             break
@@ -177,7 +188,7 @@ def _pulled(message: StoredMessage, data: bytes) -> Pulled:
 
 async def read_units(session: Session, place: MessageQueue, first: int, end: int) -> list[Unit]:
     """The entries of a consume queue; none if the broker refuses to list them."""
-    units: list[Unit] = []
+    units: dict[int, Unit] = {}
     start = first
     while start < end:
         header = QueryConsumeQueueRequestHeader(
@@ -190,20 +201,22 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
             answer = await session.call(RequestCode.QUERY_CONSUME_QUEUE, header)
         except BrokerError:
             return []
+        listed: Sequence[ConsumeQueueData]
         listed = answer.body.queue_data or ()
         if not listed:
             break
-        units += [
-            Unit(
+        for number, data in enumerate(listed):
+            unit = Unit(
                 index=start + number,
                 physical_offset=data.physic_offset,
                 size=data.physic_size,
                 tags_code=data.tags_code,
             )
-            for number, data in enumerate(listed)
-        ]
+            units.setdefault(
+                unit.physical_offset, unit
+            )  # a batch is listed for each of its offsets
         start += len(listed)
-    return units
+    return list(units.values())
 
 
 def _wanted(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
@@ -242,12 +255,17 @@ async def look_up(session: Session, topic: str, key: str, index: str) -> Lookup:
     return Lookup(topic=topic, key=key, index=index, physical_offsets=places)
 
 
-async def view(session: Session, sent: Sent) -> str:
+async def view(session: Session, topic: str | None, physical_offset: int) -> bytes:
+    """The message at this place."""
+    header = ViewMessageRequestHeader(topic=topic, offset=physical_offset)
+    answer = await session.call(RequestCode.VIEW_MESSAGE_BY_ID, header)
+    data: bytes = answer.command.body
+    return data
+
+
+async def digest_by_id(session: Session, sent: Sent) -> str:
     """The digest of the message with this id; empty if the broker has none."""
-    physical_offset = int(sent.offset_msg_id[-16:], 16)
-    header = ViewMessageRequestHeader(topic=sent.topic, offset=physical_offset)
     try:
-        answer = await session.call(RequestCode.VIEW_MESSAGE_BY_ID, header)
+        return digest(await view(session, sent.topic, int(sent.offset_msg_id[-16:], 16)))
     except BrokerError:
         return ""
-    return digest(answer.command.body)

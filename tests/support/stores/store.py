@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, RELEASES
+from tests.support.java.peers import CURRENT, MIDDLE, RELEASES
 from tests.support.stores.truth import Truth, load, save
 
 if TYPE_CHECKING:
@@ -18,10 +20,25 @@ if TYPE_CHECKING:
 HERE: Final = Path(__file__).parent
 COMMON: Final = ("answers.py", "cluster.py", "recording.py", "sending.py", "truth.py")
 TRUTH: Final = "truth.json"
+SLAVE: Final = "slave"
 
+SINCE_5: Final = (CURRENT, MIDDLE)
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "plain": RELEASES,
     "killed": RELEASES,
+    "features": RELEASES,
+    "timers": SINCE_5,
+    "pop": SINCE_5,
+    "popkv": SINCE_5,
+    "compaction": SINCE_5,
+    "inner": SINCE_5,
+    "ipv6": RELEASES,
+    "slave": RELEASES,
+    "dledger": RELEASES,
+    "lmq": SINCE_5,
+    "crc": SINCE_5,
+    "ext": SINCE_5,
+    "rocksdb": SINCE_5,
 }
 """Kinds of stores, and the releases that can make them."""
 
@@ -33,10 +50,12 @@ class BrokerStore:
     Attributes:
         root: the folder that the broker had as ``storePathRootDir``; read it only.
         truth: what producers were told and a live broker answered.
+        slave: store of a slave of this broker.
     """
 
     root: Path
     truth: Truth
+    slave: BrokerStore | None = None
 
 
 def stores_folder() -> Path:
@@ -46,9 +65,28 @@ def stores_folder() -> Path:
 
 def folder_of(release: str, kind: str) -> Path:
     """Where the store of a kind is, or will be; its name changes with the code that makes it."""
-    sources = [HERE / name for name in COMMON] + [HERE / "kinds" / f"{kind}.py"]
-    code = b"".join(path.read_bytes() for path in sources)
-    return stores_folder() / f"{release}-{kind}-{hashlib.sha256(code).hexdigest()[:12]}"
+    code = "".join([_code(HERE / name) for name in COMMON] + _kind_codes(kind))
+    return stores_folder() / f"{release}-{kind}-{hashlib.sha256(code.encode()).hexdigest()[:12]}"
+
+
+def _kind_codes(kind: str) -> list[str]:
+    """Code of a kind, and of the kinds that it builds on."""
+    path = HERE / "kinds" / f"{kind}.py"
+    bases = re.findall(r"^from tests\.support\.stores\.kinds import (\w+)$", path.read_text(), re.M)
+    return [_code(path), *(code for base in bases for code in _kind_codes(base))]
+
+
+def _code(path: Path) -> str:
+    """What a module does: without comments and docstrings, whose changes make no new stores."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = [part for part in node.body if not _is_text(part)]
+    return ast.dump(tree)
+
+
+def _is_text(part: ast.stmt) -> bool:
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
 
 
 def open_store(release: str, kind: str) -> BrokerStore:
@@ -73,5 +111,10 @@ def open_store(release: str, kind: str) -> BrokerStore:
 
 
 def open_folder(folder: Path) -> BrokerStore:
-    """A store that lies in a folder with its truth."""
-    return BrokerStore(folder / "store", load(folder / TRUTH))
+    """A store that lies in a folder with its truth, and maybe with that of a slave."""
+    slave = folder / SLAVE
+    return BrokerStore(
+        folder / "store",
+        load(folder / TRUTH),
+        open_folder(slave) if slave.is_dir() else None,
+    )

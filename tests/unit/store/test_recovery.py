@@ -10,14 +10,13 @@ import pytest
 from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
 from rocketwire.store.commit_log import BLANK_MAGIC
 from rocketwire.store.consume_queue import (
-    PRE_BLANK_SIZE,
     BatchUnit,
     QueueUnit,
     encode_batch_unit,
     encode_unit,
 )
 from rocketwire.store.java_records import Release
-from rocketwire.store.recovery import FolderEntry, StoreImage, first_invalid, predict
+from rocketwire.store.recovery import FolderEntry, StoreImage, predict
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
@@ -25,7 +24,8 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire.store.recovery import Recovery, Topic
+    from rocketwire.store.built_queues import Topic
+    from rocketwire.store.recovery import Recovery
 
 LOG_FILE: Final = 400
 """Bytes of a file: three messages and a blank."""
@@ -867,24 +867,3 @@ def test_a_host_of_ipv6_moves_the_time_of_the_first_message(release: Release) ->
     saved = checkpoint(physical_timestamp=START + 3000, queue_timestamp=START + 3000)
 
     assert store.predict(release, has_abort=True, checkpoint=saved).starts_from == 0
-
-
-@pytest.mark.parametrize("size", [20, 46])
-def test_the_first_invalid_unit_is_the_end_of_a_queue(size: int) -> None:
-    good = (
-        encode_unit(QueueUnit(1, 2, 3))
-        if size == 20
-        else encode_batch_unit(BatchUnit(1, 2, 3, 4, 5, 6, -1, 0))
-    )
-    broken = [good[:8] + bytes(4) + good[12:], b"\xff" + good[1:], good[:8] + b"\xff" + good[9:]]
-    if size == 46:
-        broken += [good[:36] + bytes(2) + good[38:], good[:28] + b"\xff" + good[29:]]
-
-    assert first_invalid(b"", size) == 0
-    assert first_invalid(good * 5, size) == 5 * size
-    for unit in broken:
-        assert first_invalid(good * 3 + unit + good, size) == 3 * size
-
-
-def test_the_blank_units_of_a_queue_are_valid_ones() -> None:
-    assert first_invalid(encode_unit(QueueUnit(0, PRE_BLANK_SIZE, 0)), 20) == 20

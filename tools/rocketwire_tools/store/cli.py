@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_check):
+    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_check, _add_pending):
         add(verbs)
     return parser
 
@@ -97,6 +97,11 @@ def _selection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--system", action="store_true", help="also the topics that brokers write for themselves"
+    )
+    group.add_argument(
+        "--compacted",
+        action="store_true",
+        help="read the logs of compacted topics instead of the commit log",
     )
     group.add_argument(
         "--ghosts", action="store_true", help="also old bytes after the end of the log"
@@ -175,6 +180,15 @@ def _add_messages(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--folded",
         action="store_true",
         help="show an inner batch as the one message it is stored as",
+    )
+
+
+def _add_pending(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    _verb(
+        verbs,
+        "pending",
+        "show what the broker still had to do: lag, delays, timers, open transactions",
+        "rocketwire-store pending ~/store",
     )
 
 

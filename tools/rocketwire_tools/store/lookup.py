@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.errors import DecodeError
+from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store import commit_log, consume_queue, index_file
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
@@ -21,7 +23,7 @@ from rocketwire_tools.store.engine.scan import Block, State
 from rocketwire_tools.store.selecting import selected_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
@@ -91,13 +93,33 @@ def at_queue_offset(
         if message is not None and _stands_at(message, topic, queue_id, offset):
             yield message
             return
-    selection = Selection(
-        topics=frozenset({topic}),
-        queue_id=queue_id,
-        min_queue_offset=offset,
-        max_queue_offset=offset,
-    )
+    if topic.startswith(LMQ_PREFIX):
+        place = (topic, offset)
+        selection = Selection(
+            with_system=True, matches=lambda properties: place in dispatched_places(properties)
+        )
+    else:
+        selection = Selection(
+            topics=frozenset({topic}),
+            queue_id=queue_id,
+            min_queue_offset=offset,
+            max_queue_offset=offset,
+        )
     yield from _scanned(store, selection)
+
+
+def dispatched_places(properties: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Queues of other names that hold a message too, and its offset in each.
+
+    Java: ``MultiDispatchUtils``; the queue id of ``%LMQ%`` queues is 0.
+    """
+    names = properties.get(message_const.INNER_MULTI_DISPATCH, "")
+    offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "")
+    return [
+        (name, int(offset))
+        for name, offset in zip(names.split(","), offsets.split(","), strict=False)
+        if offset.isdecimal()
+    ]
 
 
 def queue_unit(
@@ -116,6 +138,8 @@ def queue_unit(
 
 def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> bool:
     rows = message.rows()
+    if (topic, offset) in dispatched_places(rows.properties[0]):
+        return True
     return (
         rows.column("topic")[0] == topic
         and int(rows.column("queue_id")[0]) == queue_id
@@ -213,12 +237,7 @@ def _has_key(message: StoredBytes, key: str, topic: str | None) -> bool:
     rows = message.rows()
     if topic is not None and rows.column("topic")[0] != topic:
         return False
-    rows = rows.unfolded()
-    keys, uniq_keys = rows.column("keys"), rows.column("uniq_key")
-    return any(
-        key in (values or ()) or key == uniq_key
-        for values, uniq_key in zip(keys, uniq_keys, strict=True)
-    )
+    return any(key in keys for keys in rows.unfolded().keys)
 
 
 def _scanned(store: OpenedStore, selection: Selection) -> Iterator[StoredBytes]:

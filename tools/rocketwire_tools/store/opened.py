@@ -64,6 +64,14 @@ class OpenedStore:
             scans.append(LogScan(files=files, is_dledger=True, start=start, stop=stop))
         return scans
 
+    def compaction_scans(self) -> list[LogScan]:
+        """Passes through the logs of compacted topics, one for each queue.
+
+        Offsets in such a log are its own, not those of the commit log.
+        """
+        logs = self.folder.compaction_logs
+        return [LogScan(files=logs[queue]) for queue in sorted(logs)]
+
     def read(self, file: StoreFile, *, max_size: int = MAX_PLAIN_FILE) -> bytes:
         """A small file.
 

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-import orjson
+import msgspec
 
 from rocketwire_tools.jsonlines import unbroken
 
@@ -16,21 +16,14 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
 
-_LINE: Final = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 _CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160))}
 _INTERVAL: Final = 0.5
 """Seconds between two lines of progress."""
 
 
 def json_line(value: object) -> bytes:
-    """A value as one line of JSON; bytes become text, with U+FFFD for what is none."""
-    return unbroken(orjson.dumps(value, _text, _LINE)[:-1]) + b"\n"
-
-
-def _text(value: object) -> object:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    """A value as one line of JSON."""
+    return unbroken(msgspec.json.encode(value)) + b"\n"
 
 
 def printable(text: object) -> str:

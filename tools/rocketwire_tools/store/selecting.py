@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocketwire.policy.sql92 import compile_expression
+from rocketwire.sql92 import compile_expression
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.output import with_progress

@@ -146,14 +146,11 @@ class Selection:
             results[row] = (
                 results[row]
                 and (not self.tags or properties.get(message_const.TAGS) in self.tags)
-                and (
-                    self.key is None
-                    or self.key in properties.get(message_const.KEYS, "").split()
-                    or self.key == properties.get(message_const.UNIQ_KEY)
-                )
+                and (self.key is None or self.key in rows.keys[row])
                 and (
                     offset_ids is None
-                    or self.message_id in (properties.get(message_const.UNIQ_KEY), offset_ids[row])
+                    or self.message_id == offset_ids[row]
+                    or self.message_id in rows.keys[row]
                 )
                 and (self.matches is None or self.matches(properties))
             )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.java_records import Release
-    from rocketwire.store.recovery import QueueReader, Topic
+    from rocketwire.store.built_queues import QueueReader, Topic
     from rocketwire_tools.store.opened import OpenedStore
 
 BATCH_QUEUE_TYPE = "BatchCQ"

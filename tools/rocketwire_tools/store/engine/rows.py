@@ -26,7 +26,7 @@ from rocketwire.wire.message.properties import decode_properties, encode_propert
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
     from rocketwire_tools.store.engine.scan import Block
@@ -206,6 +206,15 @@ class Rows:
         return [decode_properties(text) for text in self.property_texts]
 
     @cached_property
+    def keys(self) -> list[frozenset[str]]:
+        """Keys and unique key of each row; a row of an inner batch also has those of the batch."""
+        keys = [_keys_of(properties) for properties in self.properties]
+        if self._properties is None:
+            return keys
+        batches = [_keys_of(decode_properties(text_of(text))) for text in self.property_bytes]
+        return [own | batch for own, batch in zip(keys, batches, strict=True)]
+
+    @cached_property
     def stored_bodies(self) -> list[bytes]:
         """Bodies as stored, perhaps compressed."""
         starts = self.messages.bodies
@@ -277,6 +286,12 @@ class Rows:
     def property_values(self, name: str) -> list[str | None]:
         """A property of each row."""
         return [properties.get(name) for properties in self.properties]
+
+
+def _keys_of(properties: Mapping[str, str]) -> frozenset[str]:
+    keys = properties.get(message_const.KEYS, "").split()
+    unique_key = properties.get(message_const.UNIQ_KEY)
+    return frozenset(keys if unique_key is None else [*keys, unique_key])
 
 
 def _inner_messages(body: bytes | None) -> Sequence[Any] | None:

@@ -218,15 +218,16 @@ class LogScan:
             entry = dledger.decode_entry(view, 0, file.offset + position)
             if entry is not None and entry.magic != dledger.DATA:
                 return position + entry.size
-        place = self._next_message(blocks, position)
-        data = blocks.next_data(position)
         is_empty = not any(view[:_HEAD_SIZE])
+        reason = self._reason(view)
+        place = self._next_message(blocks, position)  # reads other blocks: the view is gone
+        data = blocks.next_data(position)
         if place is None:
             kind = RegionKind.END if is_empty else RegionKind.DAMAGE
-            self._add(kind, file, position, file.size, "" if is_empty else self._reason(view))
+            self._add(kind, file, position, file.size, "" if is_empty else reason)
             return file.size
         kind = RegionKind.HOLE if data >= place or is_empty else RegionKind.DAMAGE
-        self._add(kind, file, position, place, self._reason(view))
+        self._add(kind, file, position, place, reason)
         view = blocks.read(place)
         self._state = self._state_after(view)
         return place

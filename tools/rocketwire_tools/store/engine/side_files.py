@@ -222,7 +222,8 @@ def _check_wheel(
                 return
             if data.count(0) != len(data):
                 first = position // timers.SLOT_SIZE
-                for number, slot in timers.decode_timer_slots_from(data, first, slots):
+                for slot in timers.decode_timer_slots(data, first=first, slots=slots):
+                    number = slot.time % slots
                     _check_slot(findings, wheel, number, slot, record_at, timer_log_start)
             position += len(data)
 

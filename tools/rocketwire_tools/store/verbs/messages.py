@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = _columns(arguments)
     write = _write_json if arguments.json else _write_table
     lines: list[list[Any]] = []
-    scans = store.scans()
+    scans = store.compaction_scans() if arguments.compacted else store.scans()
     for rows in _limited(_rows(scans, arguments), arguments.limit):
         lines += _values(rows, names, arguments.body)
         if len(lines) >= _LINES:

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     selection = selection_of(arguments)
     topics, totals, damage = TopicNames(), Totals(), 0
     is_folded = arguments.by not in ("tag",)
-    for scan in store.scans():
+    for scan in store.compaction_scans() if arguments.compacted else store.scans():
         for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
             numbers, names = _groups(arguments.by, rows)
             totals.add(numbers, names, rows)

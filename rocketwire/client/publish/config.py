@@ -1,0 +1,111 @@
+"""``ProducerConfig``: settings of a producer.
+
+The names are Java's in Python spelling, times in seconds (Java: ``DefaultMQProducer``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from rocketwire.client.arguments import (
+    FLAG,
+    MAYBE_TEXT,
+    SOME_SECONDS,
+    TEXT,
+    check_settings,
+    instance_of,
+    optional,
+    whole,
+    wrong_type,
+)
+from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
+from rocketwire.policy.routing import DEFAULT_TOPIC
+from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
+from rocketwire.wire.message.body_compression import DEFAULT_LEVEL, CompressionType
+from rocketwire.wire.values.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire.client.arguments import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerConfig:
+    """Settings of a producer.
+
+    A value with a wrong type or out of range is rejected when the config is created.
+
+    Attributes:
+        send_msg_timeout: timeout of a send in seconds, retries included.
+        send_msg_max_timeout_per_request: timeout in seconds of an attempt that is not the last;
+            None for the remaining time.
+        retry_times_when_send_failed: attempts after the first.
+        retry_another_broker_when_not_store_ok: send again if a message was stored less safely than
+            requested.
+        retry_response_codes: response codes after which another broker is tried.
+        compress_msg_body_over_howmuch: compress bodies from this size in bytes.
+        compress_level: see ``compress_body``.
+        compress_type: compression algorithm.
+        max_message_size: largest body, or batch, in bytes before compression.
+        default_topic_queue_nums: queues of topics that a send creates.
+        create_topic_key: topic whose settings such topics get.
+        send_latency_enable: avoid slow and failing brokers for a while.
+        start_detector_enable: check periodically whether unreachable brokers are reachable again.
+        send_smart_msg: False to use long names of header fields, which old brokers need.
+        enable_trace: record sends in the trace topic.
+        trace_topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
+    """
+
+    send_msg_timeout: float = 3.0
+    send_msg_max_timeout_per_request: float | None = None
+    retry_times_when_send_failed: int = RETRY_TIMES
+    retry_another_broker_when_not_store_ok: bool = False
+    retry_response_codes: frozenset[int] = RETRY_RESPONSE_CODES
+    compress_msg_body_over_howmuch: int = 4096
+    compress_level: int = DEFAULT_LEVEL
+    compress_type: CompressionType = CompressionType.ZLIB
+    max_message_size: int = DEFAULT_MAX_MESSAGE_SIZE
+    default_topic_queue_nums: int = 4
+    create_topic_key: str = DEFAULT_TOPIC
+    send_latency_enable: bool = False
+    start_detector_enable: bool = False
+    send_smart_msg: bool = True
+    enable_trace: bool = False
+    trace_topic: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check types and bounds."""
+        check_settings(self, _RULES)
+
+
+def _check_codes(name: str, value: Any) -> None:
+    """Check a set of response codes."""
+    codes = cast("Iterable[Any]", value if type(value) in (frozenset, set) else (None,))
+    if not all(isinstance(code, int) for code in codes):
+        raise wrong_type(name, "a frozenset of response codes (int)", value)
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "send_msg_timeout": SOME_SECONDS,
+    "send_msg_max_timeout_per_request": optional(SOME_SECONDS),
+    "retry_times_when_send_failed": whole(least=0),
+    "retry_another_broker_when_not_store_ok": FLAG,
+    "retry_response_codes": _check_codes,
+    "compress_msg_body_over_howmuch": whole(least=0),
+    "compress_level": whole(),
+    "compress_type": instance_of(CompressionType, expected="a CompressionType"),
+    "max_message_size": whole(least=1),
+    "default_topic_queue_nums": whole(least=1),
+    "create_topic_key": TEXT,
+    "send_latency_enable": FLAG,
+    "start_detector_enable": FLAG,
+    "send_smart_msg": FLAG,
+    "enable_trace": FLAG,
+    "trace_topic": MAYBE_TEXT,
+}
+"""The check of each setting."""

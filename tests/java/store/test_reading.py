@@ -1,0 +1,73 @@
+"""A store that a real broker wrote is read as the broker itself answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire_tools.store import lookup
+from rocketwire_tools.store.opened import OpenedStore
+from tests.support.stores.comparison import wrong_compacted_messages, wrong_messages
+from tests.support.stores.store import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.stores import BrokerStore
+
+ALL = [(release, kind) for kind, releases in KINDS.items() for release in releases]
+
+
+@pytest.fixture(params=ALL, ids=[f"{kind}-{release}" for release, kind in ALL])
+def store(
+    request: pytest.FixtureRequest, store_of: Callable[[str, str], BrokerStore]
+) -> BrokerStore:
+    return store_of(*request.param)
+
+
+def test_every_message_is_read_as_the_broker_answers_it(store: BrokerStore) -> None:
+    if store.truth.kind == "compaction":
+        assert list(wrong_compacted_messages(store)) == []
+    else:
+        assert list(wrong_messages(store)) == []
+
+
+def test_every_place_in_a_queue_leads_to_its_message(store: BrokerStore) -> None:
+    opened = OpenedStore([store.root])
+
+    for queue in store.truth.queues:
+        if (queue.topic, queue.queue_id) in opened.folder.compaction_logs:
+            continue  # brokers answer from the compacted log, whose offsets are others
+        offsets = [message.queue_offset for message in queue.messages]
+        if queue.topic.startswith(LMQ_PREFIX):  # the messages have the offsets of their own queue
+            offsets = list(range(queue.min_offset, queue.max_offset))
+        places = list(zip(offsets, queue.messages, strict=True))
+        for offset, message in places[:: max(1, len(places) // 5)]:
+            messages = lookup.at_queue_offset(opened, queue.topic, queue.queue_id, offset)
+            assert [each.physical_offset for each in messages] == [message.physical_offset]
+
+
+def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> None:
+    opened = OpenedStore([store.root])
+    messages = {message.physical_offset: message for message in store.truth.pulled}
+
+    for query in store.truth.lookups[::7]:
+        offsets = {place.physical_offset for place in lookup.by_key(opened, query.key, query.topic)}
+        assert offsets >= {
+            offset
+            for offset in query.physical_offsets
+            if offset in messages
+            and query.index != "T"
+            and query.key
+            in (
+                *messages[offset].properties.get("KEYS", "").split(),
+                messages[offset].properties.get("UNIQ_KEY"),
+            )
+        }
+    for sent in store.truth.sent[::11]:
+        places = [
+            place.physical_offset for place in lookup.by_message_id(opened, sent.offset_msg_id)
+        ]
+        assert places == [int(sent.offset_msg_id[-16:], 16)]

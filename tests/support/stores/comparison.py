@@ -1,0 +1,114 @@
+"""What the reader of stores returns, held against what a live broker answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.engine.scan import State
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.selecting import selected_rows
+from tests.support.stores.truth import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tests.support.stores.store import BrokerStore
+    from tests.support.stores.truth import Pulled
+
+SAME_NAMES = (
+    "queue_offset",
+    "physical_offset",
+    "size",
+    "topic",
+    "queue_id",
+    "flag",
+    "sys_flag",
+    "born_timestamp",
+    "born_host",
+    "store_timestamp",
+    "store_host",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "properties",
+)
+
+
+def rows_of(
+    store: OpenedStore,
+    selection: Selection | None = None,
+    *,
+    is_folded: bool = True,
+    is_compacted: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """The messages of a store as dictionaries of all columns, and their bytes as ``data``."""
+    selection = Selection(with_system=True) if selection is None else selection
+    topics = TopicNames()
+    for scan in store.compaction_scans() if is_compacted else store.scans():
+        for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
+            columns = {name: list(rows.column(name)) for name in COLUMNS}
+            columns["stored_body"] = list(rows.stored_bodies)
+            columns["data"] = [
+                bytes(rows.block.view[position : position + size])
+                for position, size in zip(
+                    rows.messages.positions.tolist(), rows.messages.sizes.tolist(), strict=True
+                )
+            ]
+            for row in range(len(rows)):
+                yield {name: values[row] for name, values in columns.items()}
+
+
+def wrong_messages(store: BrokerStore) -> Iterator[str]:
+    """Messages that a pull returned and the reader does not, or not as they were."""
+    rows: dict[int, dict[str, Any]] = {}
+    for row in rows_of(OpenedStore([store.root])):
+        if row["state"] != State.LIVE or not row["crc_ok"]:
+            yield f"{row['physical_offset']}: state {row['state']}, checksum {row['crc_ok']}"
+        rows[int(row["physical_offset"])] = row
+    yield from _wrong_pulls(store.truth.pulled, rows)
+    yield from _wrong_sends(store, rows)
+
+
+def wrong_compacted_messages(store: BrokerStore) -> Iterator[str]:
+    """Messages of compacted queues that a pull returned and the reader does not, or not as they were."""
+    opened = OpenedStore([store.root])
+    rows = {
+        (row["topic"], int(row["queue_id"]), int(row["queue_offset"])): row
+        for row in rows_of(opened, is_compacted=True)
+    }
+    for queue in store.truth.queues:
+        if (queue.topic, queue.queue_id) not in opened.folder.compaction_logs:
+            continue
+        for message in queue.messages:
+            place = (queue.topic, queue.queue_id, message.queue_offset)
+            found = {message.physical_offset: rows[place]} if place in rows else {}
+            yield from _wrong_pulls([message], found)
+
+
+def _wrong_pulls(messages: Iterable[Pulled], rows: dict[int, dict[str, Any]]) -> Iterator[str]:
+    for message in messages:
+        row = rows.get(message.physical_offset)
+        if row is None:
+            yield f"{message.physical_offset}: not read"
+            continue
+        for name in SAME_NAMES:
+            if row[name] != getattr(message, name):
+                yield f"{message.physical_offset}: {name} {row[name]!r}"
+        if digest(row["data"]) != message.digest:
+            yield f"{message.physical_offset}: other bytes"
+        if digest(row["stored_body"]) != message.body_digest:
+            yield f"{message.physical_offset}: another body"
+
+
+def _wrong_sends(store: BrokerStore, rows: dict[int, dict[str, Any]]) -> Iterator[str]:
+    for sent in store.truth.sent:
+        if sent.how in ("half", "delayed", "timer", "inner"):
+            continue
+        row = rows.get(int(sent.offset_msg_id[-16:], 16))
+        if row is None:
+            yield f"{sent.offset_msg_id}: not read"
+        elif digest(row["body"] or b"") != sent.body_digest:
+            yield f"{sent.offset_msg_id}: another body after decompression"
+        elif row["offset_msg_id"] != sent.offset_msg_id:
+            yield f"{sent.offset_msg_id}: has the id {row['offset_msg_id']}"

@@ -1,0 +1,151 @@
+"""SQL92 filters match what a broker of 5.5.0 was seen to match."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.sql92 import (
+    MAX_DEPTH,
+    MAX_LENGTH,
+    IllegalExpressionError,
+    compile_expression,
+)
+
+MESSAGES = (
+    {"a": "3"},
+    {"a": "2.5"},
+    {"a": "abc"},
+    {"a": "-1"},
+    {"a": "true"},
+    {"a": ""},
+    {"b": "x"},
+    {"a": "3", "b": "hello"},
+    {"A": "3"},
+    {"a": "3", "TAGS": "TagA"},
+    {"a": " 3"},
+    {"a": "3000000000"},
+)
+"""Properties of the messages that the broker filtered."""
+
+ALL = set(range(12))
+
+
+@pytest.mark.parametrize(
+    ("expression", "numbers"),
+    [
+        ("a > 2", {0, 7, 9}),
+        ("a >= 3", {0, 7, 9}),
+        ("a = 3", {0, 7, 9}),
+        ("a = 3L", {0, 7, 9}),
+        ("a > 2.4", {0, 1, 7, 9, 10, 11}),
+        ("a < 0", {3}),
+        ("a = -1", {3}),
+        ("a = +3", {0, 7, 9}),
+        ("a <> 3", {3}),
+        ("a = 2.50", {1}),
+        ("a > -2", {0, 3, 7, 9}),
+        ("a = 3000000000", {11}),
+        ("a = '3'", {0, 7, 9}),
+        ("a = true", {4}),
+        ("a is null", {5, 6, 8}),
+        ("a is not null", {0, 1, 2, 3, 4, 7, 9, 10, 11}),
+        ("a in ('3','abc')", {0, 2, 7, 9}),
+        ("a not in ('3')", {1, 2, 3, 4, 10, 11}),
+        ("a between 2 and 4", {0, 7, 9}),
+        ("a not between 2 and 4", {3}),
+        ("NOT (a > 2)", {3}),
+        ("a > 2 AND b = 'hello'", {7}),
+        ("a > 2 or b = 'x'", {0, 6, 7, 9}),
+        ("b contains 'ell'", {7}),
+        ("b startswith 'he'", {7}),
+        ("b endswith 'lo'", {7}),
+        ("b not contains 'ell'", {6}),
+        ("TRUE", ALL),
+        ("'a' = 'a'", ALL),
+        ("3 > 2", ALL),
+        ("_a is null", ALL),
+        ("FALSE", set[int]()),
+        ("a", set[int]()),
+        ("TAGS = 'TagA'", {9}),
+        ("a = b", {5, 8}),
+        ("a > b", set[int]()),
+        ("b = 'it''s'", set[int]()),
+        ("a > 2 -- c", {0, 7, 9}),
+        ("a > 2 /* c */", {0, 7, 9}),
+        ("A = 3", {8}),
+        ("a + 1 > 3", set[int]()),
+        ("b like 'h%'", set[int]()),
+        ("a-b = 3", set[int]()),
+        ("0x3", set[int]()),
+        ("1e0", set[int]()),
+        ("now() > 0", set[int]()),
+    ],
+)
+def test_an_expression_matches_what_the_broker_matches(expression: str, numbers: set[int]) -> None:
+    matches = compile_expression(expression)
+
+    assert {number for number, message in enumerate(MESSAGES) if matches(message)} == numbers
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "a != 3",
+        "a == 3",
+        "a in (3)",
+        "a between 4 and 2",
+        "not a > 2",
+        "a > '2'",
+        "a = NULL",
+        "a && b",
+        "a || b",
+        "a.b = 1",
+        "",
+        "(a = 3",
+        "a is 3",
+        "a not 3",
+        "1 in ('3')",
+        "1 contains 'a'",
+        "- a",
+        "not 3",
+        "a = 99999999999999999999",
+        "a = ",
+        "a between true and false",
+        "-true",
+        "(" * (MAX_DEPTH + 1) + "a",
+        "a" * (MAX_LENGTH + 1),
+    ],
+)
+def test_what_the_broker_does_not_compile_is_refused(expression: str) -> None:
+    with pytest.raises(IllegalExpressionError):
+        compile_expression(expression)
+
+
+@pytest.mark.parametrize(
+    ("expression", "passes"),
+    [
+        ("missing > 1 or a = 1", True),
+        ("a = 1 or missing > 1", True),
+        ("missing > 1 or a = 2", False),
+        ("not (missing > 1)", False),
+        ("a = 1 and missing is null", True),
+        ("missing <> 1", False),
+        ("missing <> a", False),
+        ("flag = false", True),
+        ("flag <> true", True),
+        ("a > 0.5", True),
+        ("a = 1.0", True),
+        ("1 = a", True),
+        ("a contains ''", False),
+        ("missing in ('x')", False),
+        ("a between 0.5 and 1", True),
+        ("a <= 1 and a >= 1 and a < 2", True),
+        ("big = 5000000000", True),
+        ("big = 1", False),
+        ("huge = 5000000000", False),
+    ],
+)
+def test_a_missing_property_is_neither_true_nor_false(expression: str, passes: object) -> None:
+    message = {"a": "1", "flag": "false", "big": "5000000000", "huge": "9" * 30}
+
+    assert compile_expression(expression)(message) is passes

@@ -1,0 +1,95 @@
+"""Digests and checksums of bodies: in steps as at once, and of what was summed before not again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.wire.checksum import crc32
+from rocketwire_namesrv.registration import reader
+from rocketwire_namesrv.registration.digests import (
+    ChecksumError,
+    check_sum,
+    choose_digest,
+    digest_in_steps,
+    digest_of,
+)
+from rocketwire_namesrv.registration.reader import read_registered_topics
+from rocketwire_namesrv.routes.steps import drained
+from tests.unit.namesrv.registration.test_reader import body_of, named, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
+
+LARGE = os.urandom(1000) * 1000
+BODIES = pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000)), body_of({})])
+
+
+@pytest.mark.parametrize("digest", [choose_digest("siphash13", 64), choose_digest("fnv", 64)])
+def test_a_digest_tells_bytes_apart(digest: Callable[[bytes], int]) -> None:
+    assert digest(b"abc") == digest(b"xabcx"[1:4])
+    assert digest(b"abc") != digest(b"abd")
+    assert digest(b"") != digest(b"\0")
+
+
+def test_short_digests_are_not_relied_on() -> None:
+    assert choose_digest("siphash24", 64) is hash
+    assert choose_digest("siphash13", 32) is not hash
+    assert digest_of(b"x") == digest_of(bytes([120]))
+
+
+def test_large_bodies_are_summed_in_steps() -> None:
+    assert drained(digest_in_steps(LARGE)) == drained(digest_in_steps(bytes(bytearray(LARGE))))
+    assert drained(digest_in_steps(LARGE)) != drained(digest_in_steps(LARGE[:-1] + b"x"))
+    assert len(list(digest_in_steps(LARGE))) == len(list(check_sum(LARGE, crc32(LARGE)))) == 3
+    with pytest.raises(ChecksumError, match="crc32 not match"):
+        drained(check_sum(LARGE, crc32(LARGE) ^ 1))
+
+
+@pytest.mark.parametrize("body", [None, b""])
+def test_without_a_body_any_checksum_is_wrong(body: bytes | None) -> None:
+    drained(check_sum(body, 0))
+    with pytest.raises(ChecksumError):
+        drained(check_sum(body, 1))
+
+
+def understood(body: bytes, crc: int, previous: BodyRecord | None = None) -> RegisteredTopics:
+    return drained(
+        read_registered_topics(
+            body, compressed=False, version=513, wall_ms=5, previous=previous, crc=crc
+        )
+    )
+
+
+@BODIES
+def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> None:
+    first = understood(body, crc32(body))
+    for previous in (None, first.record):
+        with pytest.raises(ChecksumError):
+            understood(body, crc32(body) ^ 1, previous)
+        with pytest.raises(ChecksumError):
+            understood(body[:-1], crc32(body), previous)
+
+
+@BODIES
+def test_a_body_without_a_checksum_may_be_followed_by_one_with_it(body: bytes) -> None:
+    first = understood(body, 0)
+    second = understood(body, crc32(body), first.record)
+    third = understood(body, 0, second.record)
+
+    assert list(third.topics) == ([] if third.unchanged else list(first.topics))
+
+
+@pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000))])
+def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = understood(body, crc32(body))
+    monkeypatch.delattr(reader, "check_sum")
+    again = understood(body, crc32(body), first.record)
+
+    assert again.record is first.record
+    assert (again.unchanged, list(again.topics)) == (True, [])
+    assert again.count == first.count > 0

@@ -1,0 +1,19 @@
+"""Stores of real brokers, unpacked from the fixtures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from tests.support.stores import BrokerStore
+
+
+@pytest.fixture(scope="session", params=[CURRENT, OLD])
+def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
+    """The store of a broker that was stopped in order; tests only read it."""
+    return unpack(request.param, "plain", tmp_path_factory.mktemp("store"))

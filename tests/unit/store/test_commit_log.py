@@ -1,0 +1,211 @@
+"""Records of a commit log, in files that real brokers wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.store import commit_log
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+
+if TYPE_CHECKING:
+    from tests.support.stores import BrokerStore
+
+V4 = Host(bytes([127, 0, 0, 1]), 10911)
+V6 = Host(bytes(15) + b"\x01", 10911)
+
+
+def log_of(store: BrokerStore) -> tuple[bytes, int]:
+    """The first file of a commit log, and the offset of its first byte."""
+    path = min((store.root / "commitlog").iterdir())
+    return path.read_bytes(), int(path.name)
+
+
+def message(**changes: object) -> bytes:
+    """A stored message at offset 0."""
+    body = changes.get("body", b"body")
+    fields: dict[str, object] = {
+        "topic": "orders",
+        "body": body,
+        "body_crc": crc32(body if isinstance(body, bytes) else None),
+        "born_host": V4,
+        "store_host": V4,
+    }
+    return encode_stored_message(StoredMessage(**{**fields, **changes}))  # type: ignore[arg-type]
+
+
+def test_a_walk_goes_from_message_to_message_up_to_the_blank(plain: BrokerStore) -> None:
+    data, base = log_of(plain)
+
+    positions, end = commit_log.walk(data, 0, len(data))
+
+    offsets = {pulled.physical_offset for pulled in plain.truth.pulled}
+    assert {base + position for position in positions} == {
+        offset for offset in offsets if base <= offset < base + len(data)
+    }
+    assert commit_log.blank_size(data, end) == len(data) - end
+
+
+def test_the_parts_of_each_message_are_where_the_broker_has_them(plain: BrokerStore) -> None:
+    data, base = log_of(plain)
+
+    for pulled in plain.truth.pulled:
+        position = pulled.physical_offset - base
+        if not 0 <= position < len(data):
+            continue
+        parts = commit_log.message_parts(data, position)
+        assert parts is not None
+        assert parts.size == pulled.size
+        assert parts.physical_offset == pulled.physical_offset
+        assert parts.body_size == pulled.body_size
+        assert data[parts.topic : parts.topic + parts.topic_size] == pulled.topic.encode()
+        assert commit_log.body_crc_holds(data, parts)
+
+
+@pytest.mark.parametrize("flags", [0, 0x10, 0x20, 0x30])
+def test_hosts_of_both_families_move_the_body(flags: int) -> None:
+    born, stored = V6 if flags & 0x10 else V4, V6 if flags & 0x20 else V4
+    data = message(sys_flag=flags, born_host=born, store_host=stored)
+
+    parts = commit_log.message_parts(data, 0)
+
+    assert parts is not None
+    assert data[parts.body : parts.body + parts.body_size] == b"body"
+    assert parts.size == len(data)
+
+
+def test_a_long_topic_has_two_bytes_for_its_size() -> None:
+    topic = "%RETRY%" + "g" * 150
+    data = message(topic=topic)
+
+    parts = commit_log.message_parts(data, 0)
+
+    assert parts is not None
+    assert data[parts.topic : parts.topic + parts.topic_size] == topic.encode()
+
+
+def changed(data: bytes, position: int, value: bytes) -> bytes:
+    return data[:position] + value + data[position + len(value) :]
+
+
+@pytest.mark.parametrize(
+    ("position", "value"),
+    [
+        (0, b"\x00\x00\x00\x10"),  # smaller than any message
+        (0, b"\x7f\x00\x00\x00"),  # larger than the file
+        (4, b"\xff"),  # magic number
+        (36, b"\x00\x00\x00\x30"),  # IPv6 hosts that are not there
+        (84, b"\xff\xff\xff\xff"),  # size of the body, negative
+        (84, b"\x00\x00\x40\x00"),  # size of the body, beyond the message
+        (92, b"\x7f"),  # size of the topic
+        (99, b"\xff\xff"),  # size of the properties, negative
+        (99, b"\x00\x01"),  # size of the properties, too large
+    ],
+)
+def test_a_record_whose_sizes_disagree_is_no_message(position: int, value: bytes) -> None:
+    data = message()
+    assert commit_log.message_parts(data, 0) is not None
+
+    assert commit_log.message_parts(changed(data, position, value), 0) is None
+
+
+def test_a_message_of_both_families_that_ends_in_its_head_is_none() -> None:
+    size = commit_log.SMALLEST_MESSAGE
+    data = changed(changed(bytes(size), 0, size.to_bytes(4, "big")), 4, bytes.fromhex("daa320a7"))
+
+    assert commit_log.message_parts(changed(data, 39, b"\x30"), 0) is None
+
+
+def test_a_long_topic_of_negative_size_is_no_message() -> None:
+    data = message(topic="%RETRY%" + "g" * 150)
+
+    assert commit_log.message_parts(changed(data, 92, b"\xff\xff"), 0) is None
+
+
+@pytest.mark.parametrize("position", [-1, 1, 1000])
+def test_no_message_begins_elsewhere(position: int) -> None:
+    assert commit_log.message_parts(message(), position) is None
+
+
+def test_a_changed_body_breaks_its_checksum() -> None:
+    data = message()
+    parts = commit_log.message_parts(data, 0)
+
+    assert parts is not None
+    assert commit_log.body_crc_holds(data, parts)
+    assert not commit_log.body_crc_holds(changed(data, parts.body, b"B"), parts)
+
+
+def test_an_empty_body_has_no_checksum() -> None:
+    data = message(body=None, body_crc=7)
+    parts = commit_log.message_parts(data, 0)
+
+    assert parts is not None
+    assert commit_log.body_crc_holds(data, parts)
+
+
+def test_the_checksum_of_a_whole_message_is_read_with_its_digits_in_reverse() -> None:
+    data = message(properties={"KEYS": "k", "__CRC32#": "0000000000"})
+    checksum = crc32(data[:-20])
+    digits = f"{checksum:010d}"[::-1].encode()
+    data = changed(data, len(data) - 11, digits)
+
+    assert commit_log.message_crc(data, 0, len(data)) == (checksum, checksum)
+    assert commit_log.message_crc(message(), 0, len(message())) is None
+
+
+def test_a_walk_stops_at_what_reaches_beyond_its_end() -> None:
+    data = message()
+
+    assert commit_log.walk(data * 2, 0, 2 * len(data)) == ([0, len(data)], 2 * len(data))
+    assert commit_log.walk(data * 2, 0, 2 * len(data) - 1) == ([0], len(data))
+    assert commit_log.walk(bytes(100), 0, 100) == ([], 0)
+
+
+def test_a_blank_needs_its_magic_number_and_size() -> None:
+    blank = bytes.fromhex("00000064cbd43194")
+
+    assert commit_log.blank_size(blank, 0) == 100
+    assert commit_log.blank_size(changed(blank, 3, b"\x07"), 0) is None
+    assert commit_log.blank_size(changed(blank, 4, b"\x00"), 0) is None
+    assert commit_log.blank_size(blank, 1) is None
+
+
+def test_the_next_message_is_found_at_any_byte(plain: BrokerStore) -> None:
+    data, base = log_of(plain)
+    positions, _ = commit_log.walk(data, 0, len(data))
+
+    assert commit_log.next_message(data, 1, base) == positions[1]
+    assert commit_log.next_message(data, positions[3], base) == positions[3]
+    assert commit_log.next_message(data, positions[-1] + 1, base) is None
+
+
+def test_a_message_inside_a_body_is_not_the_next_one() -> None:
+    inner = message()
+    outer = message(body=inner * 3)
+
+    assert commit_log.next_message(b"x" * 7 + outer, 0, -7) == 7
+    assert commit_log.next_message(outer, 1, 0) is None
+
+
+def test_both_magic_numbers_are_candidates_in_their_order() -> None:
+    old, new = bytes.fromhex("daa320a7"), bytes.fromhex("daa320ab")
+    data = b"____" + new + b"____" + old + b"____" + new
+
+    assert list(commit_log.candidates(data, 0)) == [0, 8, 16]
+    assert list(commit_log.candidates(data, 1)) == [8, 16]
+
+
+def test_a_message_with_a_wrong_checksum_is_passed_over() -> None:
+    broken = message(body_crc=1)
+    whole = replace(
+        StoredMessage(topic="t", body=b"x", born_host=V4, store_host=V4),
+        commit_log_offset=len(broken),
+        body_crc=crc32(b"x"),
+    )
+
+    assert commit_log.next_message(broken + encode_stored_message(whole), 0, 0) == len(broken)

@@ -1,0 +1,67 @@
+"""Configuration files of brokers are JSON with bare integer keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.errors import DecodeError
+from rocketwire.store import config_files
+
+if TYPE_CHECKING:
+    from tests.support.stores import BrokerStore
+
+
+def test_every_file_that_a_broker_wrote_is_read(plain: BrokerStore) -> None:
+    for path in (plain.root / "config").glob("*.json"):
+        if path.stat().st_size:
+            config_files.decode_config(path.read_bytes())
+
+
+def test_offsets_are_those_that_the_broker_answers(plain: BrokerStore) -> None:
+    config = config_files.decode_config((plain.root / "config/consumerOffset.json").read_bytes())
+
+    offsets = config_files.consumer_offsets(config)
+
+    answered = plain.truth.consumer_offsets
+    assert answered
+    assert {"@".join(names): queues for names, queues in offsets.items()} == answered
+
+
+def test_bare_integer_keys_are_read_and_texts_stay() -> None:
+    text = rb'{0:4,"a":"{1:2}, 3:4","b":{ -1 : "x\"5:6" , 2:[1,2]}}'
+
+    assert config_files.decode_config(text) == {
+        "0": 4,
+        "a": "{1:2}, 3:4",
+        "b": {"-1": 'x"5:6', "2": [1, 2]},
+    }
+
+
+@pytest.mark.parametrize("text", [b"", b"\0" * 20, b"[1]", b"{0:", b'"text"'])
+def test_other_texts_are_refused(text: bytes) -> None:
+    with pytest.raises(DecodeError):
+        config_files.decode_config(text)
+
+
+def test_a_topic_and_a_group_are_split_at_the_only_separator() -> None:
+    assert config_files.split_topic_and_group("%RETRY%g@g") == ("%RETRY%g", "g")
+    assert config_files.split_topic_and_group("topic") is None
+    assert config_files.split_topic_and_group("@g") is None
+    assert config_files.split_topic_and_group("t@g@h") is None
+
+
+def test_entries_that_are_no_offsets_are_left_out() -> None:
+    table = {"t@g": {"0": 5, "x": 1, "1": "2"}, "t": {"0": 1}, "u@g": 7}
+
+    assert config_files.consumer_offsets({"offsetTable": table}) == {("t", "g"): {0: 5}}
+    assert config_files.consumer_offsets({}) == {}
+    assert config_files.consumer_offsets({"pullOffsetTable": table}, "pullOffsetTable") == {
+        ("t", "g"): {0: 5}
+    }
+
+
+def test_delay_offsets_go_by_level() -> None:
+    assert config_files.delay_offsets({"offsetTable": {"1": 4, "x": 1, "2": None}}) == {1: 4}
+    assert config_files.delay_offsets({"offsetTable": []}) == {}

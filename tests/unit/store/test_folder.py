@@ -1,0 +1,136 @@
+"""Files of a store are told apart by the places that Java gives them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.store.folder import offset_of_name, read_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+def test_the_files_of_a_broker_are_all_assigned(plain: BrokerStore) -> None:
+    folder = read_folder([plain.root])
+
+    names = sorted(path.name for path in (plain.root / "commitlog").iterdir())
+    assert [file.path.name for file in folder.commit_log] == names
+    assert all(
+        a.end == b.offset for a, b in zip(folder.commit_log, folder.commit_log[1:], strict=False)
+    )
+    queues = {(queue.topic, queue.queue_id) for queue in plain.truth.queues if queue.messages}
+    assert queues <= set(folder.queues)
+    assert len(folder.index) == len(list((plain.root / "index").iterdir()))
+    assert {"checkpoint", "lock"} <= set(folder.plain)
+    assert "consumerOffset.json" in folder.config
+    assert not folder.is_empty
+    assert not folder.ignored
+    assert all(name.startswith(("rocksdbstore", "compaction")) for name in folder.unknown)
+
+
+def create(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"12345678")
+
+
+FIRST = "0" * 20
+SECOND = f"{8:020d}"
+
+
+def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
+    create(
+        tmp_path,
+        f"commitlog/{SECOND}",
+        f"commitlog/{FIRST}",
+        f"dledger-n0/data/{FIRST}",
+        f"consumequeue/orders/3/{FIRST}",
+        f"batchconsumequeue/orders/0/{FIRST}",
+        f"consumequeue_ext/orders/3/{FIRST}",
+        f"compaction/compactionLog/keyed/0/{FIRST}",
+        f"compaction/compactionCq/keyed/0/{FIRST}",
+        f"timerlog/{FIRST}",
+        "timerwheel",
+        "timerwheel.52",
+        "index/20260101000000000",
+        "index/other",
+        "config/topics.json",
+        "config/metadata/CURRENT",
+        "rocksdbstore/CURRENT",
+        "checkpoint",
+        f"consumequeue/orders/x/{FIRST}",
+        f"stray/{FIRST}",
+        "commitlog/.DS_Store",
+    )
+
+    folder = read_folder([tmp_path])
+
+    assert [file.offset for file in folder.commit_log] == [0, 8]
+    assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{FIRST}"]
+    assert list(folder.queues) == [("orders", 3)]
+    assert list(folder.batch_queues) == [("orders", 0)]
+    assert list(folder.extensions) == [("orders", 3)]
+    assert list(folder.compaction_logs) == [("keyed", 0)]
+    assert list(folder.compaction_queues) == [("keyed", 0)]
+    assert [file.offset for file in folder.timer_log] == [0]
+    assert sorted(file.name for file in folder.timer_wheels) == ["timerwheel", "timerwheel.52"]
+    assert [file.name for file in folder.index] == ["index/20260101000000000"]
+    assert list(folder.config) == ["topics.json"]
+    assert sorted(folder.rocksdb) == ["config/metadata", "rocksdbstore"]
+    assert list(folder.plain) == ["checkpoint"]
+    assert folder.unknown == [
+        "commitlog/.DS_Store",
+        f"consumequeue/orders/x/{FIRST}",
+        "index/other",
+        f"stray/{FIRST}",
+    ]
+
+
+def test_folders_of_several_paths_make_one_log(tmp_path: Path) -> None:
+    create(tmp_path, f"a/{SECOND}", f"b/{FIRST}")
+
+    folder = read_folder([tmp_path / "a", tmp_path / "b"])
+
+    assert [file.offset for file in folder.commit_log] == [0, 8]
+
+
+def test_a_single_file_is_a_log(tmp_path: Path) -> None:
+    create(tmp_path, SECOND, "copy.bin")
+
+    assert read_folder([tmp_path / SECOND]).commit_log[0].offset == 8
+    assert read_folder([tmp_path / "copy.bin"]).commit_log[0].offset == 0
+
+
+def test_a_link_never_leads_out_of_a_store(tmp_path: Path) -> None:
+    create(tmp_path, f"outside/{FIRST}", f"store/commitlog/{FIRST}")
+    (tmp_path / "store" / "commitlog" / SECOND).symlink_to(tmp_path / "outside" / FIRST)
+    (tmp_path / "store" / "consumequeue").symlink_to(tmp_path / "outside")
+    os.mkfifo(tmp_path / "store" / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "store")
+
+    folder = read_folder([tmp_path / "link"])
+
+    assert [file.offset for file in folder.commit_log] == [0]
+    assert folder.ignored == [f"commitlog/{SECOND}", "consumequeue", "pipe"]
+    assert folder.roots == (tmp_path / "store",)
+
+
+def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
+    create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
+
+    with pytest.raises(FileNotFoundError):
+        read_folder([tmp_path / "nowhere"])
+    with pytest.raises(OverflowError, match="more than 1 files"):
+        read_folder([tmp_path], max_files=1)
+
+
+@pytest.mark.parametrize("name", ["", "1", "x" * 20, "9" * 20, "\u0660" * 20])
+def test_other_names_are_no_offsets(name: str) -> None:
+    assert offset_of_name(name) is None
+    assert offset_of_name(FIRST) == 0

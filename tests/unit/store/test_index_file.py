@@ -1,0 +1,139 @@
+"""Index files that real brokers wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.errors import DecodeError
+from rocketwire.store import index_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+def geometry_of(store: BrokerStore) -> index_file.Geometry:
+    settings = store.truth.settings
+    return index_file.Geometry(int(settings["maxHashSlotNum"]), int(settings["maxIndexNum"]))
+
+
+def files_of(store: BrokerStore) -> list[Path]:
+    return sorted((store.root / "index").iterdir())
+
+
+def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(plain: BrokerStore) -> None:
+    for path in files_of(plain):
+        data = path.read_bytes()
+        fitting = [one for one in index_file.geometries(len(data)) if index_file.fits(data, one)]
+        assert fitting[0] == geometry_of(plain)
+        assert fitting[0].file_size == len(data)
+
+
+def test_every_key_is_found_where_the_broker_finds_it(plain: BrokerStore) -> None:
+    geometry = geometry_of(plain)
+    files = [path.read_bytes() for path in files_of(plain)]
+
+    for query in plain.truth.lookups:
+        if query.index == "T":
+            continue
+        number = index_file.key_hash(query.topic, query.key)
+        offsets = {
+            entry.physical_offset
+            for data in files
+            for entry in index_file.lookup(data, geometry, number)
+        }
+        assert offsets >= set(query.physical_offsets), query
+
+
+def test_the_head_names_the_first_and_the_last_message(plain: BrokerStore) -> None:
+    times = {message.physical_offset: message.store_timestamp for message in plain.truth.pulled}
+
+    for path in files_of(plain):
+        header = index_file.decode_index_header(path.read_bytes())
+        assert header.end_timestamp == times[header.end_physical_offset]
+        assert header.begin_physical_offset in times
+        assert index_file.encode_index_header(header) == path.read_bytes()[:40]
+
+
+def test_the_entries_of_a_full_file_fill_it(plain: BrokerStore) -> None:
+    geometry = geometry_of(plain)
+    data = files_of(plain)[0].read_bytes()
+    header = index_file.decode_index_header(data)
+
+    entries = [index_file.entry_at(data, geometry, n) for n in range(1, header.entry_count)]
+
+    assert header.entry_count == geometry.entries
+    assert len({entry.key_hash % geometry.slots for entry in entries}) == header.slot_count
+    first = 40 + 4 * geometry.slots + 20
+    assert index_file.encode_index_entry(entries[0]) == data[first : first + 20]
+    assert index_file.decode_index_entry(data[first : first + 20]) == entries[0]
+
+
+def test_a_file_of_the_default_size_has_the_default_geometry() -> None:
+    assert index_file.DEFAULT_GEOMETRY.file_size == 420_000_040
+    assert next(index_file.geometries(420_000_040)) == index_file.DEFAULT_GEOMETRY
+
+
+def test_no_geometry_fits_a_length_that_java_never_writes() -> None:
+    assert list(index_file.geometries(40)) == []
+    assert list(index_file.geometries(40 + 4 * 10 + 20 * 40 + 1)) == []
+    assert index_file.Geometry(2, 1) in index_file.geometries(40 + 8 + 20)
+
+
+def test_a_short_file_is_refused() -> None:
+    with pytest.raises(DecodeError, match="40 bytes at least"):
+        index_file.decode_index_header(bytes(39))
+    with pytest.raises(DecodeError, match="20 bytes"):
+        index_file.decode_index_entry(bytes(19))
+
+
+def test_a_hash_is_never_negative() -> None:
+    assert index_file.key_hash("TopicA", "key") >= 0
+    # Java's hash of this text is -2147483648, which has no positive counterpart
+    assert index_file.key_hash("polygenelubricants", "") >= 0
+
+
+def small_file(*entries: index_file.IndexEntry, slots: int = 4, room: int = 8) -> bytes:
+    """An index file with these entries, numbered from 1."""
+    header = index_file.IndexHeader(0, 0, 0, 0, 0, len(entries) + 1)
+    table = [0] * slots
+    for number, entry in enumerate(entries, 1):
+        if entry.key_hash >= 0:
+            table[entry.key_hash % slots] = number
+    data = index_file.encode_index_header(header)
+    data += b"".join(slot.to_bytes(4, "big") for slot in table) + bytes(20)
+    data += b"".join(map(index_file.encode_index_entry, entries))
+    return data.ljust(40 + 4 * slots + 20 * room, b"\0")
+
+
+GEOMETRY = index_file.Geometry(4, 8)
+ENTRY = index_file.IndexEntry(5, 100, 0, 0)
+
+
+def test_an_entry_that_does_not_belong_to_its_slot_refutes_a_geometry() -> None:
+    assert index_file.fits(small_file(ENTRY), GEOMETRY)
+    assert not index_file.fits(small_file(ENTRY._replace(key_hash=-1)), GEOMETRY)
+    assert not index_file.fits(small_file(ENTRY._replace(previous=1)), GEOMETRY)
+    assert not index_file.fits(small_file(ENTRY), index_file.Geometry(4, 1))
+    assert not index_file.fits(small_file(ENTRY), index_file.Geometry(4, 100))
+    data = bytearray(small_file(ENTRY, ENTRY._replace(key_hash=6)))
+    data[40 + 4 : 40 + 8] = (2).to_bytes(4, "big")
+    assert not index_file.fits(bytes(data), GEOMETRY)
+    data[40 + 4 : 40 + 8] = (9).to_bytes(4, "big")
+    assert not index_file.fits(bytes(data), GEOMETRY)
+
+
+def test_a_chain_that_does_not_go_back_ends() -> None:
+    data = small_file(ENTRY, ENTRY._replace(previous=2))
+
+    assert list(index_file.lookup(data, GEOMETRY, 5)) == [ENTRY._replace(previous=2)]
+
+
+def test_other_hashes_of_the_same_slot_are_passed_over() -> None:
+    data = small_file(ENTRY, ENTRY._replace(key_hash=9, previous=1))
+
+    assert list(index_file.lookup(data, GEOMETRY, 5)) == [ENTRY]
+    assert list(index_file.lookup(data, GEOMETRY, 2)) == []

@@ -1,0 +1,53 @@
+"""Records of timers, in the layout that ``test_layouts`` holds against Java's sizes."""
+
+from __future__ import annotations
+
+from struct import pack
+
+import pytest
+
+from rocketwire.errors import DecodeError
+from rocketwire.store import timers
+from rocketwire.store.commit_log import BLANK_MAGIC
+
+RECORD = timers.TimerRecord(52, -1, 1, 1_700_000_000_000, 5_000, 4096, 300, 77, 0)
+DATA = pack(">iqiqiqiiq", *RECORD)
+
+
+def test_a_record_is_due_at_its_write_time_and_delay() -> None:
+    record = timers.decode_timer_record(b"x" + DATA, 1)
+
+    assert record == RECORD
+    assert record.due == 1_700_000_005_000
+
+
+@pytest.mark.parametrize("position", [-1, 1, 100])
+def test_no_record_stands_elsewhere(position: int) -> None:
+    assert timers.decode_timer_record(DATA, position) is None
+    assert timers.decode_timer_record(bytes(52), 0) is None
+
+
+def test_a_blank_ends_a_file() -> None:
+    blank = pack(">iqI", 40, 0, BLANK_MAGIC)
+
+    assert timers.timer_blank_size(blank, 0) == 40
+    assert timers.timer_blank_size(blank, 1) is None
+    assert timers.timer_blank_size(bytes(16), 0) is None
+    assert timers.timer_blank_size(pack(">iqI", 8, 0, BLANK_MAGIC), 0) is None
+
+
+def test_a_slot_counts_only_where_its_time_belongs() -> None:
+    slots = [timers.TimerSlot(0, 0, 0, 0, 0)] * 4
+    slots[3] = timers.TimerSlot(4 * 100 + 3, 0, 52, 2, 0)
+    slots[1] = timers.TimerSlot(4 * 100 + 2, 0, 52, 2, 0)  # from a former turn of a larger wheel
+    data = b"".join(pack(">qqqii", *slot) for slot in slots)
+
+    assert list(timers.decode_timer_slots(data + b"cut")) == [slots[3]]
+
+
+def test_the_check_says_how_far_the_wheel_is() -> None:
+    words = (1_700_000_000_000, 520, 10, 0, 0, 1_600_000_000_000, 3)
+
+    assert timers.decode_timer_check(pack(">7q", *words).ljust(4096, b"\0")) == words
+    with pytest.raises(DecodeError, match="at least 56"):
+        timers.decode_timer_check(bytes(55))

@@ -1,0 +1,33 @@
+"""Stores of real brokers, unpacked from the fixtures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+@pytest.fixture(scope="session", params=[CURRENT, OLD])
+def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
+    """The store of a broker that was stopped in order; tests only read it."""
+    return unpack(request.param, "plain", tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture
+def copy(tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
+    """A store of the current release that a test may damage."""
+    return unpack(CURRENT, "plain", tmp_path_factory.mktemp("copy"))
+
+
+@pytest.fixture(params=[CURRENT, OLD])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
+    """A store of either release that a test may damage."""
+    return unpack(request.param, "plain", tmp_path)

@@ -1,0 +1,218 @@
+"""A commit log is read to its end, whatever stands between its messages."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.store.commit_log import walk
+from rocketwire.store.folder import read_folder
+from rocketwire_tools.store.engine.scan import LogScan, RegionKind, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+DAMAGE = {RegionKind.DAMAGE, RegionKind.HOLE, RegionKind.GAP}
+
+
+def scan_of(root: Path, block_size: int = 8 << 20) -> tuple[dict[int, State], LogScan]:
+    """Physical offset → state of each message, and the scan."""
+    scan = LogScan(files=read_folder([root]).commit_log, block_size=block_size)
+    messages: dict[int, State] = {}
+    for block in scan:
+        for position in block.messages.positions.tolist():
+            assert block.base + position not in messages
+            messages[block.base + position] = block.state
+    return messages, scan
+
+
+def offsets_of(store: BrokerStore) -> dict[int, int]:
+    """Physical offset → size of each message that the broker answers."""
+    return {message.physical_offset: message.size for message in store.truth.pulled}
+
+
+def files_of(store: BrokerStore) -> Sequence[Path]:
+    return sorted((store.root / "commitlog").iterdir())
+
+
+def write(store: BrokerStore, offset: int, data: bytes) -> None:
+    """Overwrite bytes of the log."""
+    size = files_of(store)[0].stat().st_size
+    path = store.root / "commitlog" / f"{offset - offset % size:020d}"
+    with path.open("r+b") as file:
+        file.seek(offset % size)
+        file.write(data)
+
+
+@pytest.mark.parametrize("block_size", [8 << 20, 70_000, 1000, 64])
+def test_every_message_is_live_in_a_whole_log(plain: BrokerStore, block_size: int) -> None:
+    messages, scan = scan_of(plain.root, block_size)
+
+    assert messages == dict.fromkeys(offsets_of(plain), State.LIVE)
+    assert not any(region.is_damage for region in scan.regions)
+    assert [region.kind for region in scan.regions][-1] is RegionKind.END
+
+
+def test_messages_after_a_hole_are_saved(copy: BrokerStore) -> None:
+    sizes = offsets_of(copy)
+    hole = range(1_050_000, 1_054_096)
+    write(copy, hole.start, bytes(len(hole)))
+
+    messages, scan = scan_of(copy.root)
+
+    touched = {
+        offset
+        for offset, size in sizes.items()
+        if offset < hole.stop and offset + size > hole.start
+    }
+    assert sizes.keys() - touched == messages.keys()
+    assert all(
+        state is (State.LIVE if offset < hole.start else State.SAVED)
+        for offset, state in messages.items()
+    )
+    assert sum(region.is_damage for region in scan.regions) == 1
+
+
+@pytest.mark.parametrize("field", [0, 4, 84])
+def test_a_wrong_bit_in_a_size_costs_one_message(copy: BrokerStore, field: int) -> None:
+    offsets = sorted(offsets_of(copy))
+    victim = offsets[7]
+    write(copy, victim + field, b"\x11")
+
+    messages, scan = scan_of(copy.root)
+
+    assert sorted(messages) == [offset for offset in offsets if offset != victim]
+    (region,) = (region for region in scan.regions if region.is_damage)
+    assert (region.start, region.size) == (victim, offsets_of(copy)[victim])
+
+
+def test_a_message_that_stands_elsewhere_than_it_says_is_damage(copy: BrokerStore) -> None:
+    offsets = sorted(offsets_of(copy))
+    write(copy, offsets[5] + 28, (12345).to_bytes(8, "big"))
+
+    messages, scan = scan_of(copy.root)
+
+    assert sorted(messages) == [offset for offset in offsets if offset != offsets[5]]
+    (region,) = (region for region in scan.regions if region.is_damage)
+    assert "physical offset 12345" in region.reason
+
+
+def test_a_torn_last_message_is_the_only_loss(copy: BrokerStore) -> None:
+    offsets = sorted(offsets_of(copy))
+    write(copy, offsets[-1] + 60, bytes(offsets_of(copy)[offsets[-1]] - 60))
+
+    messages, scan = scan_of(copy.root)
+
+    assert sorted(messages) == offsets[:-1]
+    assert scan.regions[-1].kind is RegionKind.DAMAGE
+
+
+def test_a_missing_file_is_a_gap_and_the_rest_stays_live(copy: BrokerStore) -> None:
+    file = files_of(copy)[1]
+    size = file.stat().st_size
+    gone = range(int(file.name), int(file.name) + size)
+    file.unlink()
+
+    messages, scan = scan_of(copy.root)
+
+    assert sorted(messages) == [offset for offset in sorted(offsets_of(copy)) if offset not in gone]
+    assert set(messages.values()) == {State.LIVE}
+    (gap,) = (region for region in scan.regions if region.kind is RegionKind.GAP)
+    assert (gap.start, gap.end) == (gone.start, gone.stop)
+
+
+def test_older_messages_after_the_end_are_ghosts(copy: BrokerStore) -> None:
+    offsets = sorted(offsets_of(copy))
+    file = files_of(copy)[-1]
+    base = int(file.name)
+    data = file.read_bytes()
+    positions, end = walk(data, 0, len(data))
+    # the broker wrote on over a cut: newer messages stand before older ones
+    for position in positions[:3]:
+        stored = int.from_bytes(data[position + 56 : position + 64], "big") + 60_000
+        write(copy, base + position + 56, stored.to_bytes(8, "big"))
+    write(copy, base + positions[3], b"\xff" * 30)
+
+    messages, scan = scan_of(copy.root)
+
+    ghosts = [offset for offset, state in messages.items() if state is State.GHOST]
+    assert ghosts == [offset for offset in offsets if offset >= base + positions[4]]
+    assert {messages[base + position] for position in positions[:3]} == {State.LIVE}
+    assert scan.regions[-1].start == base + end
+
+
+def test_bytes_after_a_blank_are_no_part_of_the_log(copy: BrokerStore) -> None:
+    file = files_of(copy)[0]
+    data = file.read_bytes()
+    positions, end = walk(data, 0, len(data))
+    size = positions[1] - positions[0]
+    write(copy, int(file.name) + end + 8, data[: min(size, len(data) - end - 8)])
+
+    messages, _ = scan_of(copy.root)
+
+    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+
+
+def test_a_short_file_gives_its_whole_messages(copy: BrokerStore) -> None:
+    file = files_of(copy)[0]
+    with file.open("r+b") as opened:
+        opened.truncate(100_000)
+
+    messages, scan = scan_of(copy.root)
+
+    lost = range(100_000, files_of(copy)[1].stat().st_size)
+    assert sorted(messages) == [
+        offset
+        for offset, size in sorted(offsets_of(copy).items())
+        if offset + size <= lost.start or offset >= lost.stop
+    ]
+    assert RegionKind.GAP in {region.kind for region in scan.regions}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_damage_costs_only_what_it_touches(copy: BrokerStore, seed: int) -> None:
+    chance = random.Random(seed)
+    sizes = offsets_of(copy)
+    log = sorted(sizes)
+    end = log[-1] + sizes[log[-1]]
+    spans = []
+    for _ in range(chance.randint(1, 4)):
+        start = chance.randrange(end)
+        length = min(chance.choice([1, 4, 40, 500, 5000]), end - start)
+        damage = chance.choice([bytes(length), chance.randbytes(length)])
+        write(copy, start, damage)
+        spans.append(range(start, start + length))
+
+    messages, _ = scan_of(copy.root, chance.choice([8 << 20, 4096]))
+
+    assert messages.keys() <= sizes.keys()
+    for offset, size in sizes.items():
+        is_touched = any(span.start < offset + size and span.stop > offset for span in spans)
+        assert is_touched or offset in messages
+
+
+def test_a_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
+    offsets = sorted(offsets_of(plain))
+    files = read_folder([plain.root]).commit_log
+
+    scan = LogScan(files=files, start=offsets[10], stop=offsets[20])
+
+    assert [
+        block.base + position for block in scan for position in block.messages.positions.tolist()
+    ] == offsets[10:20]
+
+
+def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
+    sizes = offsets_of(plain)
+    files = read_folder([plain.root]).commit_log
+    scan = LogScan(files=files, max_message_size=50_000, block_size=10_000)
+
+    offsets = [block.base + place for block in scan for place in block.messages.positions.tolist()]
+
+    assert offsets == [offset for offset in sorted(sizes) if sizes[offset] <= 50_000]
+    assert any("is larger than 50000" in region.reason for region in scan.regions)

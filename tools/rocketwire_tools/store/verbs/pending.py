@@ -1,0 +1,268 @@
+"""``pending``: what a broker still had to do: lag, delays, timers, open transactions."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import is_system_group
+from rocketwire.store import consume_queue, timers
+from rocketwire.store.config_files import consumer_offsets, delay_offsets
+from rocketwire_tools.store import lookup
+from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.engine.topic_kinds import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.output import json_line, time_text, write_table
+from rocketwire_tools.store.selecting import selected_rows
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire_tools.store.engine.rows import Rows
+
+DELAY_LEVELS: Final = (1, 5, 10, 30, *(60 * m for m in range(1, 11)), 1200, 1800, 3600, 7200)
+"""Seconds of each delay level by default (Java: ``MessageStoreConfig.messageDelayLevel``)."""
+
+_OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
+_COMMITTED: Final = 8
+_TRANSACTION_BITS: Final = 12
+
+
+@dataclass(slots=True)
+class LogFacts:
+    """What one pass through the log shows.
+
+    Attributes:
+        max_offsets: topic and queue → offset after the last message.
+        delayed: messages of delay levels.
+        halves: half messages by queue offset.
+        operated: queue offsets of half messages that an op message names.
+        committed: physical offsets of half messages that were committed.
+    """
+
+    max_offsets: dict[tuple[str, int], int] = field(default_factory=lambda: defaultdict(int))
+    delayed: list[dict[str, Any]] = field(default_factory=list)
+    halves: dict[int, dict[str, Any]] = field(default_factory=dict)
+    operated: set[int] = field(default_factory=set)
+    committed: set[int] = field(default_factory=set)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show what a broker still had to do."""
+    store = OpenedStore(arguments.paths)
+    facts = read_log(store)
+    sections = {
+        "lag": list(_lags(store, facts)),
+        "delayed": list(_delayed(store, facts)),
+        "timer": list(_timers(store)),
+        "transaction": list(_transactions(facts)),
+    }
+    for name, lines in sections.items():
+        if arguments.json:
+            for line in lines:
+                sys.stdout.buffer.write(json_line({"what": name, **line}))
+        else:
+            _write(name, lines)
+    return 0
+
+
+def read_log(store: OpenedStore) -> LogFacts:
+    """Read the log of a store once."""
+    facts, topics = LogFacts(), TopicNames()
+    for scan in store.scans():
+        for rows in selected_rows(scan, Selection(with_system=True), topics):
+            _collect(facts, rows)
+    return facts
+
+
+def _collect(facts: LogFacts, rows: Rows) -> None:
+    names = rows.column("topic")
+    queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
+    flags = rows.column("sys_flag").tolist()
+    for row, (topic, queue, offset) in enumerate(zip(names, queues, offsets, strict=True)):
+        place = (topic, queue)
+        facts.max_offsets[place] = max(facts.max_offsets[place], offset + 1)
+        if topic == SCHEDULE_TOPIC:
+            facts.delayed.append(_message(rows, row))
+        elif topic in HALF_TOPICS:
+            facts.halves[offset] = _message(rows, row)
+        elif topic in OP_TOPICS:
+            numbers = (rows.bodies[row] or b"").decode("ascii", "replace").split(",")
+            facts.operated.update(int(number) for number in numbers if number.isdecimal())
+        if flags[row] & _TRANSACTION_BITS == _COMMITTED:
+            facts.committed.add(int(rows.column("prepared_transaction_offset")[row]))
+
+
+def _message(rows: Rows, row: int) -> dict[str, Any]:
+    properties = rows.properties[row]
+    return {
+        "topic": properties.get(message_const.REAL_TOPIC),
+        "queue_id": properties.get(message_const.REAL_QUEUE_ID),
+        "level": int(rows.column("queue_id")[row]) + 1,
+        "queue_offset": int(rows.column("queue_offset")[row]),
+        "physical_offset": int(rows.column("physical_offset")[row]),
+        "store_timestamp": int(rows.column("store_timestamp")[row]),
+        "unique_key": properties.get(message_const.UNIQ_KEY),
+        "producer_group": properties.get(message_const.PRODUCER_GROUP),
+        "checks": int(properties.get(message_const.TRANSACTION_CHECK_TIMES) or 0),
+    }
+
+
+def max_offsets(store: OpenedStore, facts: LogFacts) -> dict[tuple[str, int], int]:
+    """Topic and queue → offset after the last message, of the log and of the queue files."""
+    offsets = dict(facts.max_offsets)
+    for place, files in store.folder.queues.items():
+        if not files:
+            continue
+        with open_blocks(files[-1]) as blocks:
+            data = bytes(blocks.read(0, files[-1].size))
+        number = files[-1].offset // consume_queue.UNIT_SIZE
+        for unit in consume_queue.decode_units(data):
+            if not unit.size:
+                break
+            number += 1
+            if unit.points_to_message:
+                offsets[place] = max(offsets.get(place, 0), number)
+    return offsets
+
+
+def _lags(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+    ends = max_offsets(store, facts)
+    for name in _OFFSET_FILES:
+        config = store.config(name)
+        if config is None:
+            continue
+        for (topic, group), queues in sorted(consumer_offsets(config[0]).items()):
+            if is_system_group(group):
+                continue
+            for queue, offset in sorted(queues.items()):
+                end = ends.get((topic, queue), 0)
+                yield {
+                    "group": group,
+                    "topic": topic,
+                    "queue_id": queue,
+                    "offset": offset,
+                    "max_offset": end,
+                    "lag": max(0, end - offset),
+                }
+        return
+
+
+def _delayed(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+    config = store.config("delayOffset.json")
+    delivered = {} if config is None else delay_offsets(config[0])
+    for message in facts.delayed:
+        level = message["level"]
+        if message["queue_offset"] < delivered.get(level, 0):
+            continue
+        unit = lookup.queue_unit(store, SCHEDULE_TOPIC, level - 1, message["queue_offset"])
+        due = unit.tags_code if unit is not None and unit.tags_code > 0 else None
+        if due is None and level <= len(DELAY_LEVELS):
+            due = message["store_timestamp"] + 1000 * DELAY_LEVELS[level - 1]
+        yield {"due": due, **_without(message, "producer_group", "checks")}
+
+
+def _transactions(facts: LogFacts) -> Iterator[dict[str, Any]]:
+    """Half messages without a decision; of the copies that checks make only the last."""
+    newest: dict[Any, dict[str, Any]] = {}
+    for offset, message in sorted(facts.halves.items()):
+        key = message["unique_key"] or offset
+        is_open = offset not in facts.operated and message["physical_offset"] not in facts.committed
+        if is_open:
+            newest[key] = message
+        else:
+            newest.pop(key, None)
+    for message in newest.values():
+        yield _without(message, "level")
+
+
+def _timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
+    """Timed messages on the wheel, in the order of their slots."""
+    file = store.folder.config.get("timercheck")
+    read_time = 0
+    if file is not None:
+        try:
+            read_time = timers.decode_timer_check(store.read(file)).read_time
+        except DecodeError:
+            read_time = 0
+    for wheel in store.folder.timer_wheels:
+        with open_blocks(wheel) as blocks:
+            position = blocks.next_data(0)
+            while position < wheel.size:
+                view = blocks.read(position - position % timers.SLOT_SIZE)
+                yield from _slots(store, view, wheel.size, position // timers.SLOT_SIZE, read_time)
+                position = blocks.next_data(position - position % timers.SLOT_SIZE + len(view))
+
+
+def _slots(
+    store: OpenedStore, view: memoryview, wheel_size: int, first: int, read_time: int
+) -> Iterator[dict[str, Any]]:
+    for slot in timers.decode_timer_slots(view, first=first, slots=wheel_size // timers.SLOT_SIZE):
+        if slot.time * 1000 < read_time:
+            continue
+        deleted: set[str | None] = set()
+        offset, steps = slot.last, 0
+        while offset >= 0 and steps < _MAX_CHAIN:
+            record = _timer_record(store, offset)
+            if record is None:
+                break
+            message = lookup.at_physical_offset(store, record.physical_offset, "timer log")
+            properties = {} if message is None else message.rows().properties[0]
+            key = properties.get(message_const.UNIQ_KEY)
+            if record.flags & timers.DELETES:
+                deleted.add(properties.get(message_const.TIMER_DEL_UNIQKEY))
+            elif key not in deleted:
+                due = properties.get(message_const.TIMER_OUT_MS, "")
+                yield {
+                    "due": int(due) if due.isdecimal() else record.due,
+                    "topic": properties.get(message_const.REAL_TOPIC),
+                    "queue_id": properties.get(message_const.REAL_QUEUE_ID),
+                    "physical_offset": record.physical_offset,
+                    "unique_key": key,
+                    "rolled": bool(record.flags & timers.ROLLED),
+                }
+            if offset == slot.first or record.previous >= offset:
+                break
+            offset, steps = record.previous, steps + 1
+
+
+_MAX_CHAIN: Final = 1_000_000
+
+
+def _timer_record(store: OpenedStore, offset: int) -> timers.TimerRecord | None:
+    for file in store.folder.timer_log:
+        if file.offset <= offset < file.end:
+            with open_blocks(file) as blocks:
+                data = bytes(blocks.read(offset - file.offset, timers.RECORD_SIZE))
+            return timers.decode_timer_record(data, 0)
+    return None
+
+
+def _without(message: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in message.items() if name not in names}
+
+
+def _write(name: str, lines: Sequence[dict[str, Any]]) -> None:
+    titles = {
+        "lag": "offsets of groups",
+        "delayed": "delayed messages",
+        "timer": "timed messages",
+        "transaction": "open transactions",
+    }
+    print(f"{titles[name]}: {len(lines)}")
+    if not lines:
+        return
+    columns = list(lines[0])
+    rows = [
+        [time_text(line[c]) if c in ("due", "store_timestamp") else line[c] for c in columns]
+        for line in lines
+    ]
+    write_table(columns, rows)
+    print()
