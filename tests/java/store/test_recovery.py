@@ -12,7 +12,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.store.java_records import Release
 from rocketwire.store.recovery import predict
-from rocketwire_tools.store.engine.images import image_of
+from rocketwire_tools.store.checks.images import image_of
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import OLD, RELEASES, JavaNameServer
 from tests.support.processes import PeerFailedError

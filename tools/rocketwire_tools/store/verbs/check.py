@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.store.java_records import Release
 from rocketwire.store.recovery import predict
-from rocketwire_tools.store.engine.findings import RULES, Findings
-from rocketwire_tools.store.engine.images import image_of
-from rocketwire_tools.store.engine.index_check import IndexCheck
-from rocketwire_tools.store.engine.log_check import LogCheck
-from rocketwire_tools.store.engine.queue_check import QueueCheck
-from rocketwire_tools.store.engine.side_files import (
+from rocketwire_tools.store.checks.findings import RULES, Findings
+from rocketwire_tools.store.checks.images import image_of
+from rocketwire_tools.store.checks.index_check import IndexCheck
+from rocketwire_tools.store.checks.log_check import LogCheck
+from rocketwire_tools.store.checks.queue_check import QueueCheck
+from rocketwire_tools.store.checks.side_files import (
     check_checkpoint,
     check_config,
     check_log_folder,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocketwire.store.recovery import Recovery
-    from rocketwire_tools.store.engine.findings import Finding
+    from rocketwire_tools.store.checks.findings import Finding
     from rocketwire_tools.store.engine.rows import Rows
 
 

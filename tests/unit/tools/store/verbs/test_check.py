@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from rocketwire_tools.store.__main__ import main
-from rocketwire_tools.store.engine import findings
+from rocketwire_tools.store.checks import findings
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of

@@ -11,9 +11,9 @@ from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.properties import decode_properties
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.findings import Finding, FindingKind
 from rocketwire_tools.store.lookup import index_geometry
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
+    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.engine.columns import Int64s
-    from rocketwire_tools.store.engine.findings import Findings
     from rocketwire_tools.store.engine.rows import Rows
 
     Entries = npt.NDArray[np.void]

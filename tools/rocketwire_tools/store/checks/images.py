@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from rocketwire.store.built_queues import QueueReader, Topic
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.java_records import Release
-    from rocketwire.store.built_queues import QueueReader, Topic
     from rocketwire_tools.store.opened import OpenedStore
 
 BATCH_QUEUE_TYPE = "BatchCQ"

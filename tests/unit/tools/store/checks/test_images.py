@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from rocketwire.store.recovery import FolderEntry
-from rocketwire_tools.store.engine.images import batch_topics, image_of
+from rocketwire_tools.store.checks.images import batch_topics, image_of
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.stores import damage
 

@@ -14,10 +14,10 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import consume_queue, layouts
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.findings import Finding, FindingKind
-from rocketwire_tools.store.engine.images import usual_size
 from rocketwire_tools.store.engine.topic_kinds import SCHEDULE_TOPIC
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rocketwire.store.folder import StoreFile
+    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.findings import Findings
     from rocketwire_tools.store.engine.rows import Rows
 
     Units = npt.NDArray[np.void]

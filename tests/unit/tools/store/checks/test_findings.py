@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_tools.store.engine import findings
+from rocketwire_tools.store.checks import findings
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
 

@@ -16,18 +16,18 @@ from rocketwire.messages import message_const
 from rocketwire.store import commit_log
 from rocketwire.store.java_records import Release
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.columns import records
-from rocketwire_tools.store.engine.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import RegionKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rocketwire_tools.store.checks.findings import Findings
+    from rocketwire_tools.store.checks.index_check import IndexCheck
+    from rocketwire_tools.store.checks.queue_check import QueueCheck
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.findings import Findings
-    from rocketwire_tools.store.engine.index_check import IndexCheck
-    from rocketwire_tools.store.engine.queue_check import QueueCheck
     from rocketwire_tools.store.engine.scan import Block, LogScan, Region
 
 _INNER_BATCH: Final = 0xC0

@@ -8,15 +8,15 @@ from rocketwire.errors import DecodeError
 from rocketwire.store import commit_log, timers
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.images import log_entries, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
-from rocketwire_tools.store.engine.findings import Finding, FindingKind
-from rocketwire_tools.store.engine.images import log_entries, usual_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocketwire.store.folder import StoreFile
-    from rocketwire_tools.store.engine.findings import Findings
+    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.opened import OpenedStore
 
 JSON_FILES: Final = (
