@@ -26,7 +26,7 @@ _INT64: Final = Struct(">q").unpack_from
 _INT32: Final = Struct(">i").unpack_from
 _INT16: Final = Struct(">h").unpack_from
 _INT8: Final = Struct(">b").unpack_from
-_JAVA_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_JAVA_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 _INT16_BITS, _INT32_BITS, _INT64_BITS = 16, 32, 64
 
 

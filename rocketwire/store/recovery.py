@@ -57,7 +57,7 @@ CHUNK: Final = 1 << 20
 MAX_QUEUE_FILE: Final = 256 << 20
 """Limit of one file of a queue; a prediction with larger ones is not exact."""
 
-_JAVA_LONG: Final = re.compile(r"[+-]?[0-9]+")
+_JAVA_LONG: Final = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 _CHECKPOINT_WORDS: Final = 48
 _TRANSACTION: Final = 0xC
 _QUEUED_TRANSACTIONS: Final = (0, 8)
@@ -120,16 +120,20 @@ class StoreImage:
     log: Sequence[FolderEntry]
     log_file_size: int
     read_log: Callable[[int, int, int], bytes]
-    queues: Mapping[Topic, Sequence[FolderEntry]] = field(default_factory=dict)
+    queues: Mapping[Topic, Sequence[FolderEntry]] = field(
+        default_factory=dict["Topic", "Sequence[FolderEntry]"]
+    )
     queue_file_size: int = 6_000_000
     read_queue: QueueReader = lambda _queue, _offset, _position, _size: b""
-    batch_queues: Mapping[Topic, Sequence[FolderEntry]] = field(default_factory=dict)
+    batch_queues: Mapping[Topic, Sequence[FolderEntry]] = field(
+        default_factory=dict["Topic", "Sequence[FolderEntry]"]
+    )
     batch_queue_file_size: int = 13_800_000
     read_batch_queue: QueueReader = lambda _queue, _offset, _position, _size: b""
     batch_topics: frozenset[str] = frozenset()
     checkpoint: bytes = b""
     has_abort: bool = False
-    index_ends: Mapping[str, int] = field(default_factory=dict)
+    index_ends: Mapping[str, int] = field(default_factory=dict[str, int])
     dispatches_lmq: bool = False
     builds_queues: bool = True
     checked: Callable[[int, Release], tuple[int, int]] = lambda _offset, _release: (0, -1)
@@ -169,6 +173,8 @@ class Recovery:
         deletes_queues: whether all queues are deleted, because there is no log.
         queues: topic and queue → queue after the start.
         is_exact: whether the prediction is complete; not if it would need too much memory.
+        models: topic and queue → units of the queue after the start.
+        log: the log after the start.
     """
 
     release: Release
@@ -178,13 +184,13 @@ class Recovery:
     cut: int = 0
     cut_reason: str = ""
     first_offset: int = 0
-    deleted_files: list[str] = field(default_factory=list)
-    deleted_index_files: list[str] = field(default_factory=list)
+    deleted_files: list[str] = field(default_factory=list[str])
+    deleted_index_files: list[str] = field(default_factory=list[str])
     deletes_queues: bool = False
-    queues: dict[Topic, RecoveredQueue] = field(default_factory=dict)
+    queues: dict[Topic, RecoveredQueue] = field(default_factory=dict["Topic", RecoveredQueue])
     is_exact: bool = True
-    _models: dict[Topic, BuiltQueue] = field(default_factory=dict)
-    _log: _Log | None = None
+    models: dict[Topic, BuiltQueue] = field(default_factory=dict["Topic", BuiltQueue], repr=False)
+    log: CommitLog | None = field(default=None, repr=False)
 
     @property
     def starts(self) -> bool:
@@ -197,7 +203,7 @@ class Recovery:
         Args:
             queue: topic and queue id.
         """
-        model, log = self._models.get(queue), self._log
+        model, log = self.models.get(queue), self.log
         if log is None or not isinstance(model, BuiltQueue):
             return
         for number, offset, size in model.units_served():
@@ -211,7 +217,7 @@ class Recovery:
         Args:
             queue: topic and queue id.
         """
-        model = self._models.get(queue)
+        model = self.models.get(queue)
         if not isinstance(model, BuiltQueue):
             return set()
         return {number for number, _, size in model.units_served() if not size}
@@ -255,7 +261,8 @@ def _load_files(
     Raises:
         RefusedError: Java refuses to start.
     """
-    files, deleted = [], []
+    files: list[int] = []
+    deleted: list[str] = []
     ordered = sorted(entries)
     for number, entry in enumerate(ordered):
         is_old = release is Release.V4_9_4
@@ -276,7 +283,7 @@ def _load_files(
     return files, deleted
 
 
-class _Log:
+class CommitLog:
     """The commit log."""
 
     def __init__(self, image: StoreImage, files: MappedFiles, release: Release) -> None:
@@ -376,7 +383,7 @@ class _Start:
             self._put_rest_into_queues()
         self._correct_min_offsets()
         self.recovery.queues.update({name: queue.result() for name, queue in self.queues.items()})
-        self.recovery._models = self.queues
+        self.recovery.models = self.queues
 
     # -------------------------------------------------------------- loading
 
@@ -384,8 +391,8 @@ class _Start:
         image = self.image
         offsets, deleted = _load_files("commitlog", image.log, image.log_file_size, self.release)
         self.recovery.deleted_files += deleted
-        self.log = _Log(image, MappedFiles(offsets, image.log_file_size), self.release)
-        self.recovery._log = self.log
+        self.log = CommitLog(image, MappedFiles(offsets, image.log_file_size), self.release)
+        self.recovery.log = self.log
 
     def _load_queues(self) -> None:
         image = self.image

@@ -66,9 +66,9 @@ def prediction_of(root: Path, release: str) -> tuple[Recovery, Mapping[Topic, by
     recovery = predict(image_of(OpenedStore([root])), Release(release))
     files = {int(file.name): file for file in (root / "commitlog").glob("[0-9]" * 20)}
     size = max((file.stat().st_size for file in files.values()), default=1)
-    served = {}
+    served: dict[Topic, bytes] = {}
     for queue in recovery.queues:
-        parts = []
+        parts: list[bytes] = []
         for unit in recovery.served(queue):
             file = files[unit.file]
             position = unit.physical_offset % size
@@ -89,7 +89,7 @@ async def pull_bytes(
         end: its maximum offset.
         silent: offsets at which a broker does not answer; the queue is read up to there.
     """
-    parts = []
+    parts: list[bytes] = []
     offset = first
     while offset < end and offset not in silent:
         header = PullMessageRequestHeader(
@@ -128,7 +128,7 @@ async def pull_bytes(
 
 async def served_by(session: Session, recovery: Recovery) -> dict[Topic, tuple[int, int, bytes]]:
     """Minimum and maximum offset of each queue, and the bytes that pulls of it return."""
-    results = {}
+    results: dict[Topic, tuple[int, int, bytes]] = {}
     brokers = session.client.brokers
     for topic, queue_id in recovery.queues:
         place = MessageQueue(topic=topic, broker_name=BROKER_NAME, queue_id=queue_id)

@@ -49,7 +49,7 @@ def places(file: Path) -> list[Place]:
     """The messages of a file from its beginning up to the first bytes that are none."""
     data = file.read_bytes()
     positions, _ = walk(data, 0, len(data))
-    result = []
+    result: list[Place] = []
     for position in positions:
         parts = message_parts(data, position)
         if parts is None:

@@ -155,7 +155,7 @@ def test_4_9_4_does_not_read_the_second_version_of_messages() -> None:
     assert "magic number" in read(data, OLD).reason
 
 
-@pytest.mark.parametrize("value", ["x", "", "1.5", str(1 << 31)])
+@pytest.mark.parametrize("value", ["x", "", "1.5", str(1 << 31), "9" * 5000])
 def test_a_delayed_message_without_a_number_as_level_is_broken(value: str) -> None:
     message = replace(MESSAGE, topic=SCHEDULE_TOPIC, properties={"DELAY": value, "A": "b"})
 
@@ -172,6 +172,7 @@ def test_a_delayed_message_without_a_number_as_level_is_broken(value: str) -> No
         ({"INNER_NUM": "2"}, True),
         ({"INNER_NUM": "70000", "INNER_BASE": "7"}, False),
         ({"INNER_NUM": "2", "INNER_BASE": "x"}, False),
+        ({"INNER_NUM": "2", "INNER_BASE": "9" * 5000}, False),
     ],
 )
 def test_a_batch_needs_numbers_in_5_only(properties: dict[str, str], is_message: bool) -> None:

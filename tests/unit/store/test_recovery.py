@@ -22,8 +22,6 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire.store.built_queues import Topic
     from rocketwire.store.recovery import Recovery
 
@@ -63,13 +61,17 @@ def message_bytes(offset: int, queue: Topic, queue_offset: int, **changes: Any) 
 class Store:
     """A store in memory; ``send`` is what a broker does."""
 
-    log: dict[int, bytearray] = field(default_factory=dict)
-    queues: dict[Topic, dict[int, bytearray]] = field(default_factory=dict)
-    batches: dict[Topic, dict[int, bytearray]] = field(default_factory=dict)
+    log: dict[int, bytearray] = field(default_factory=dict[int, bytearray])
+    queues: dict[Topic, dict[int, bytearray]] = field(
+        default_factory=dict["Topic", dict[int, bytearray]]
+    )
+    batches: dict[Topic, dict[int, bytearray]] = field(
+        default_factory=dict["Topic", dict[int, bytearray]]
+    )
     end: int = 0
-    places: list[tuple[int, int]] = field(default_factory=list)
-    changes: dict[str, Any] = field(default_factory=dict)
-    next_offsets: dict[Topic, int] = field(default_factory=dict)
+    places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    next_offsets: dict[Topic, int] = field(default_factory=dict["Topic", int])
 
     def send(self, queue: Topic = T, *, is_queued: bool = True, **changes: Any) -> int:
         """Append a message; returns its offset."""
@@ -127,8 +129,7 @@ class Store:
         return predict(StoreImage(**values), release, max_units=limit)
 
 
-def entries(files: Iterable[int] | dict[int, bytearray]) -> list[FolderEntry]:
-    assert isinstance(files, dict)
+def entries(files: dict[int, bytearray]) -> list[FolderEntry]:
     return [FolderEntry(f"{file:020}", len(data)) for file, data in files.items()]
 
 
@@ -829,7 +830,11 @@ def test_what_the_caller_has_checked_is_not_read_again(store: Store) -> None:
         return bytes(store.log[file][position : position + size])
 
     end = store.end - 1200
-    recovery = store.predict(MIDDLE, read_log=read, checked=lambda _file, _release: (end, offset))
+
+    def checked(_file: int, _release: Release) -> tuple[int, int]:
+        return end, offset
+
+    recovery = store.predict(MIDDLE, read_log=read, checked=checked)
 
     assert recovery.cut == store.end
     assert asked == [(1200, end)]
@@ -867,3 +872,15 @@ def test_a_host_of_ipv6_moves_the_time_of_the_first_message(release: Release) ->
     saved = checkpoint(physical_timestamp=START + 3000, queue_timestamp=START + 3000)
 
     assert store.predict(release, has_abort=True, checkpoint=saved).starts_from == 0
+
+
+@pytest.mark.parametrize("offset", ["9" * 5000, "x", ""])
+def test_a_further_queue_without_a_number_as_offset_gets_no_unit(offset: str) -> None:
+    store = Store(changes={"dispatches_lmq": True})
+    names = {"INNER_MULTI_DISPATCH": "%LMQ%a", "INNER_MULTI_QUEUE_OFFSET": offset}
+    store.log[0] = bytearray(8000)
+    store.write(0, message_bytes(0, T, 0, properties=names))
+
+    recovery = store.predict(CURRENT, log_file_size=8000)
+
+    assert list(recovery.queues) == [T]

@@ -71,7 +71,7 @@ Ranges = list[tuple[int, int]]
 
 
 def flip_bits(log: Log, chance: random.Random) -> Ranges:
-    ranges = []
+    ranges: Ranges = []
     for _ in range(chance.randint(1, 4)):
         offset = chance.choice(list(log.messages))
         place = offset + chance.randrange(len(log.messages[offset]))

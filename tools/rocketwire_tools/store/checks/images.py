@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import LMQ_PREFIX
@@ -150,7 +150,7 @@ def _checkpoint(store: OpenedStore) -> bytes:
 
 
 def _index_ends(files: Sequence[StoreFile]) -> dict[str, int]:
-    ends = {}
+    ends: dict[str, int] = {}
     for file in files:
         head = _read(file, 0, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
         ends[file.path.name] = decode_index_header(head).end_timestamp
@@ -160,13 +160,15 @@ def _index_ends(files: Sequence[StoreFile]) -> dict[str, int]:
 def batch_topics(store: OpenedStore) -> frozenset[str]:
     """Topics whose queues are of type BatchCQ, by ``topics.json``."""
     config = store.config("topics.json")
-    table = config[0].get("topicConfigTable") if config else None
-    if not isinstance(table, dict):
-        return frozenset()
+    table = _object(config[0] if config else None, "topicConfigTable")
     return frozenset(
         topic
         for topic, settings in table.items()
-        if isinstance(settings, dict)
-        and isinstance(settings.get("attributes"), dict)
-        and settings["attributes"].get("queue.type") == BATCH_QUEUE_TYPE
+        if _object(settings, "attributes").get("queue.type") == BATCH_QUEUE_TYPE
     )
+
+
+def _object(value: object, name: str) -> dict[str, Any]:
+    """An object inside of another; an empty one if it is none."""
+    inner = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}

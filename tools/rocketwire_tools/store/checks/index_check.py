@@ -197,7 +197,8 @@ class IndexCheck:
         self, rows: Rows, wanted: list[tuple[_IndexFile, Int64s, Entries]], *, is_covered: bool
     ) -> None:
         positions = rows.messages.positions
-        places, hashes = [], []
+        places: list[Int64s] = []
+        hashes: list[Int64s] = []
         for file, numbers, entries in wanted:
             offsets = entries["physical_offset"].astype(np.int64) - rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
@@ -214,7 +215,7 @@ class IndexCheck:
         asked = asked[asked >= 0]
         text_rows, texts, is_tag = _texts(rows, asked.tolist())
         keys = np.array(text_rows, np.int64) << 32 | key_hashes(texts)
-        seen = []
+        seen: list[Int64s] = []
         for (file, numbers, entries), row, number in zip(wanted, places, hashes, strict=True):
             stored = row << 32 | (number & 0xFFFFFFFF)
             seen.append(stored[row >= 0])

@@ -6,6 +6,7 @@ file up to where Java would take each record for a message.
 
 from __future__ import annotations
 
+import re
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -35,6 +36,8 @@ _TRANSACTION: Final = 0xC
 _COMMITTED: Final = 8
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
 _HEAD: Final = 36
+_BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
+"""Java counts the messages of a batch with 16 bits."""
 
 
 @dataclass(slots=True)
@@ -87,14 +90,14 @@ class LogCheck:
     queues: QueueCheck | None = None
     index: IndexCheck | None = None
     is_moving: bool = False
-    stretches: list[Stretch] = field(default_factory=list)
+    stretches: list[Stretch] = field(default_factory=list["Stretch"])
     ghosts: list[int] = field(default_factory=lambda: [0, 0])
     newest: int = 0
     damaged_messages: int = 0
     topics: TopicNames = field(default_factory=TopicNames)
-    next_offsets: dict[tuple[int, int], int] = field(default_factory=dict)
-    _files: dict[int, FileProgress] = field(default_factory=dict)
-    _states: dict[int, State] = field(default_factory=dict)
+    next_offsets: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    _files: dict[int, FileProgress] = field(default_factory=dict[int, FileProgress])
+    _states: dict[int, State] = field(default_factory=dict[int, State])
     _starts_at_zero: bool = False
 
     # -------------------------------------------------------------- the pass
@@ -271,7 +274,7 @@ class LogCheck:
         steps = np.ones(len(rows), np.int64)
         for row in np.flatnonzero((sys_flags & _INNER_BATCH) == _INNER_BATCH).tolist():
             count = rows.properties[row].get(message_const.INNER_NUM, "")
-            steps[row] = int(count) if count.isascii() and count.isdecimal() else 1
+            steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
         order = np.argsort(keys, kind="stable")
         if not queued.all():
             order = order[queued[order]]

@@ -6,8 +6,9 @@ asked for are looked at in the end.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -41,6 +42,7 @@ MAX_INTERVALS: Final = 10_000
 _EXTENSION: Final = 1 << 15
 """Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
 
+_OFFSET: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CHUNK: Final = 1 << 20
 _TAGS: Final = message_const.TAGS.encode() + b"\x01"
 _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
@@ -56,8 +58,8 @@ class QueueProgress:
         cursor: number of the next unit, in a queue of batches.
     """
 
-    seen: list[list[int]] = field(default_factory=list)
-    missing: list[list[int]] = field(default_factory=list)
+    seen: list[list[int]] = field(default_factory=list[list[int]])
+    missing: list[list[int]] = field(default_factory=list[list[int]])
     cursor: int = 0
 
     def see(self, first: int, end: int) -> None:
@@ -283,8 +285,8 @@ class QueueCheck:
         if len(hashes) > 100_000:
             hashes.clear()
             hashes[b""] = 0
-        properties = rows.property_bytes
-        codes = []
+        properties = cast("list[bytes]", rows.property_bytes)
+        codes: list[int] = []
         for row in group.tolist():
             text = properties[row]
             # the last of several properties with one name counts
@@ -315,7 +317,7 @@ class QueueCheck:
             for topic, offset in zip(names, offsets, strict=False):
                 name = (topic, 0 if topic.startswith("%LMQ%") else queue_id)
                 files = self._queues.get(name)
-                if files is not None and offset.isascii() and offset.isdecimal():
+                if files is not None and _OFFSET.fullmatch(offset):
                     place, number = np.array([row]), np.array([int(offset)])
                     self._compare(rows, name, files, place, number, with_tags=False)
 

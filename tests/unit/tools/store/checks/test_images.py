@@ -66,14 +66,15 @@ def test_topics_of_batches_are_those_of_the_configuration(store: BrokerStore) ->
         "x": 1,
     }
 
-    for text, topics in (
-        (orjson.dumps({"topicConfigTable": tables}), {"b"}),
-        (b'{"topicConfigTable": 1}', set()),
-        (b"{", set()),
-    ):
+    texts: dict[bytes, list[str]] = {
+        orjson.dumps({"topicConfigTable": tables}): ["b"],
+        b'{"topicConfigTable": 1}': [],
+        b"{": [],
+    }
+    for text, topics in texts.items():
         path.write_bytes(text)
         path.with_suffix(".json.bak").unlink(missing_ok=True)
-        assert batch_topics(OpenedStore([store.root])) == topics
+        assert sorted(batch_topics(OpenedStore([store.root]))) == topics
 
 
 def test_a_checkpoint_that_is_no_checkpoint_is_read_as_none(store: BrokerStore) -> None:

@@ -100,7 +100,10 @@ def test_messages_that_a_cut_queue_hides_are_counted(store: BrokerStore) -> None
 def test_a_message_that_is_being_written_is_no_damage(
     store: BrokerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    def is_in_use(_: OpenedStore) -> bool:
+        return True
+
+    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
     damage.tear_last_message(store.root)
     damage.kill(store.root)
 
