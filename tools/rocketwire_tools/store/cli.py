@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_pending):
+    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_check, _add_pending):
         add(verbs)
     return parser
 
@@ -205,3 +205,15 @@ def _add_get(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     group.add_argument("--id", dest="message_id", help="by its message id, of either form")
     group.add_argument("--key", help="by a key; needs --topic if several topics have it")
     parser.add_argument("--topic", help="topic of the key")
+
+
+def _add_check(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(
+        verbs,
+        "check",
+        "check whether a store is whole, and show what Java would do with it at its next start",
+        "rocketwire-store check --why ~/store",
+    )
+    parser.add_argument(
+        "--why", action="store_true", help="show file, byte and rule of each finding"
+    )

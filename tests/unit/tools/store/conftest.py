@@ -10,6 +10,8 @@ from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.stores import BrokerStore
 
 
@@ -23,3 +25,9 @@ def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def copy(tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
     """A store of the current release that a test may damage."""
     return unpack(CURRENT, "plain", tmp_path_factory.mktemp("copy"))
+
+
+@pytest.fixture(params=[CURRENT, OLD])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
+    """A store of either release that a test may damage."""
+    return unpack(request.param, "plain", tmp_path)

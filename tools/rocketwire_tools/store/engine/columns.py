@@ -7,11 +7,13 @@ sixteen.  A block of a commit log mostly has one layout; then its heads are copi
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Final, TypeAlias
+from struct import calcsize
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from rocketwire.store import layouts
 from rocketwire.store.commit_log import BORN_HOST_V6, STORE_HOST_V6
 from rocketwire.wire.layouts.declarations import MAGIC_V2
 
@@ -65,6 +67,13 @@ LAYOUTS: Final = {
     _V6: _layout(16, 16),
 }
 """Bits of the system flag → layout of the head."""
+
+
+def record_type(declaration: Any) -> np.dtype[np.void]:
+    """numpy's type of a record of fixed size that ``rocketwire.store.layouts`` declares."""
+    return np.dtype(
+        [(name, f">i{calcsize(code)}") for name, code in layouts.fields_of(declaration)]
+    )
 
 
 def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.NDArray[np.void]:

@@ -1,0 +1,327 @@
+"""Damage done to copies of stores, as disks, kills and operators do it.
+
+Rules of this file: a function changes a store in place, and takes its root alone, so that it can be a parameter of a test; places
+are chosen by the store's own bytes, so that the same store gets the same damage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.store.commit_log import message_parts, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+UNIT: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message of a commit log.
+
+    Attributes:
+        file: that has it.
+        position: of its first byte there.
+        size: its bytes.
+        body: position of its body's first byte.
+        body_size: bytes of the body.
+        properties: position of its properties' first byte.
+    """
+
+    file: Path
+    position: int
+    size: int
+    body: int
+    body_size: int
+    properties: int
+
+
+def log_files(root: Path) -> list[Path]:
+    """The files of the commit log by offset; a spare file of zeros at the end is left out."""
+    files = sorted((root / "commitlog").iterdir())
+    return [file for file in files if places(file)]
+
+
+def places(file: Path) -> list[Place]:
+    """The messages of a file from its beginning up to the first bytes that are none."""
+    data = file.read_bytes()
+    positions, _ = walk(data, 0, len(data))
+    result: list[Place] = []
+    for position in positions:
+        parts = message_parts(data, position)
+        if parts is None:
+            break
+        result.append(
+            Place(file, position, parts.size, parts.body, parts.body_size, parts.properties)
+        )
+    return result
+
+
+def put(file: Path, position: int, data: bytes) -> None:
+    """Overwrite bytes."""
+    with file.open("r+b") as stream:
+        stream.seek(position)
+        stream.write(data)
+
+
+def flip(file: Path, position: int, bit: int = 1) -> None:
+    """Change one bit of a byte."""
+    data = file.read_bytes()
+    put(file, position, bytes([data[position] ^ bit]))
+
+
+def nothing(root: Path) -> None:
+    """A store as its broker left it."""
+
+
+def kill(root: Path) -> None:
+    """The broker did not end in order."""
+    (root / "abort").touch()
+
+
+def tear_last_message(root: Path) -> None:
+    """The last message was written up to its body."""
+    place = [place for place in places(log_files(root)[-1]) if place.body_size][-1]
+    start = place.body + place.body_size // 2
+    put(place.file, start, bytes(place.file.stat().st_size - start))
+
+
+def tear_last_properties(root: Path) -> None:
+    """The last message was written up to its properties, which no checksum covers."""
+    place = places(log_files(root)[-1])[-1]
+    start = place.properties + 4
+    put(place.file, start, bytes(place.position + place.size - start))
+
+
+def flip_body(root: Path) -> None:
+    """A bit in a body of the last file."""
+    messages = [place for place in places(log_files(root)[-1]) if place.body_size]
+    place = messages[len(messages) // 2]
+    flip(place.file, place.body + place.body_size // 2)
+
+
+def flip_early_body(root: Path) -> None:
+    """A bit in a body of the first file."""
+    messages = [place for place in places(log_files(root)[0]) if place.body_size]
+    place = messages[len(messages) // 2]
+    flip(place.file, place.body)
+
+
+def flip_size(root: Path) -> None:
+    """A bit in the size of a message of the last file."""
+    messages = places(log_files(root)[-1])
+    place = messages[len(messages) // 3]
+    flip(place.file, place.position + 3, 4)
+
+
+def flip_property(root: Path) -> None:
+    """A bit in a property's text, which nothing protects."""
+    messages = places(log_files(root)[-1])
+    place = messages[len(messages) // 2]
+    flip(place.file, place.properties + 2, 1)
+
+
+def flip_physical_offset(root: Path) -> None:
+    """A bit in the physical offset of a message of the last file, which Java does not compare."""
+    messages = places(log_files(root)[-1])
+    flip(messages[2].file, messages[2].position + 35, 1)
+
+
+def zero_page(root: Path) -> None:
+    """4 KiB of zeros in the last file but one."""
+    file = log_files(root)[-2]
+    messages = places(file)
+    start = messages[len(messages) // 2].position // 4096 * 4096
+    put(file, start, bytes(4096))
+
+
+def remove_first_file(root: Path) -> None:
+    """The log's first file is gone."""
+    log_files(root)[0].unlink()
+
+
+def remove_middle_file(root: Path) -> None:
+    """A file in the middle of the log is gone."""
+    files = log_files(root)
+    files[len(files) // 2].unlink()
+
+
+def remove_middle_file_and_queues(root: Path) -> None:
+    """A file in the middle of the log is gone, and so are all queues."""
+    remove_middle_file(root)
+    remove_queues(root)
+
+
+def shorten_last_file(root: Path) -> None:
+    """The last file ends early."""
+    file = log_files(root)[-1]
+    file.write_bytes(file.read_bytes()[:-4096])
+
+
+def add_strange_file(root: Path) -> None:
+    """A file of an operator's or a file manager's beside the log."""
+    (root / "commitlog" / ".DS_Store").write_bytes(bytes(6148))
+
+
+def add_empty_last_file(root: Path) -> None:
+    """The broker ended when it had created a file and given it no length."""
+    file = sorted((root / "commitlog").iterdir())[-1]
+    size = file.stat().st_size
+    (root / "commitlog" / f"{int(file.name) + size:020}").touch()
+
+
+def add_folder(root: Path) -> None:
+    """A folder beside the log's files."""
+    (root / "commitlog" / "backup").mkdir()
+
+
+def remove_log(root: Path) -> None:
+    """All files of the log are gone."""
+    for file in (root / "commitlog").iterdir():
+        file.unlink()
+
+
+def remove_queues(root: Path) -> None:
+    """All queues are gone."""
+    for file in (root / "consumequeue").rglob("*"):
+        if file.is_file():
+            file.unlink()
+
+
+def queue_files(root: Path) -> list[list[Path]]:
+    """The files of each queue, of those with the most files first."""
+    queues = [
+        sorted(queue.iterdir())
+        for topic in sorted((root / "consumequeue").iterdir())
+        for queue in sorted(topic.iterdir())
+    ]
+    return sorted(queues, key=lambda files: (-len(files), str(files[0].parent)))
+
+
+def zero_unit(root: Path) -> None:
+    """A unit of a queue is zeros."""
+    put(queue_files(root)[0][-2], 5 * UNIT, bytes(UNIT))
+
+
+def spoil_unit(root: Path) -> None:
+    """A unit of a queue points elsewhere."""
+    file = queue_files(root)[0][-1]
+    put(file, 0, (77).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8))
+
+
+def remove_last_queue_file(root: Path) -> None:
+    """The last file of a queue is gone."""
+    queue_files(root)[0][-1].unlink()
+
+
+def remove_first_queue_file(root: Path) -> None:
+    """The first file of a queue is gone."""
+    queue_files(root)[0][0].unlink()
+
+
+def remove_one_queue(root: Path) -> None:
+    """All files of one queue are gone."""
+    for file in queue_files(root)[1]:
+        file.unlink()
+
+
+def shorten_queue_file(root: Path) -> None:
+    """A file of a queue ends early."""
+    file = queue_files(root)[0][-1]
+    file.write_bytes(file.read_bytes()[:-UNIT])
+
+
+def empty_last_queue_file(root: Path) -> None:
+    """A queue's last file was created, and holds no unit."""
+    files = queue_files(root)[0]
+    put(files[-1], 0, bytes(files[-1].stat().st_size))
+
+
+def lose_units_from(root: Path, offset: int) -> None:
+    """Queues have no unit for messages from an offset of the log on."""
+    for files in queue_files(root):
+        for file in files:
+            data = bytearray(file.read_bytes())
+            for start in range(0, len(data), UNIT):
+                if int.from_bytes(data[start : start + 8], "big") >= offset:
+                    data[start : start + UNIT] = bytes(UNIT)
+            file.write_bytes(data)
+
+
+def lose_last_units(root: Path) -> None:
+    """The last messages, of several queues, are in no queue, and the broker ended in order."""
+    place = places(log_files(root)[-1])[-6]
+    lose_units_from(root, int(place.file.name) + place.position)
+
+
+def lose_units_of_a_queue_file(root: Path) -> None:
+    """From the first message of a queue's last file on nothing is in a queue; that file is empty."""
+    first = queue_files(root)[0][-1].read_bytes()[:8]
+    lose_units_from(root, int.from_bytes(first, "big"))
+
+
+def kill_and_zero_page(root: Path) -> None:
+    """The broker was killed, and 4 KiB of its log were not written."""
+    kill(root)
+    zero_page(root)
+
+
+def kill_and_zero_checkpoint(root: Path) -> None:
+    """The broker was killed before it wrote a checkpoint."""
+    kill(root)
+    put(root / "checkpoint", 0, bytes(48))
+
+
+def kill_and_tear(root: Path) -> None:
+    """The broker was killed while it wrote a message."""
+    kill(root)
+    tear_last_message(root)
+
+
+def kill_and_remove_queues(root: Path) -> None:
+    """The broker was killed, and all queues are gone."""
+    kill(root)
+    remove_queues(root)
+
+
+DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
+    function.__name__: function
+    for function in (
+        nothing,
+        kill,
+        tear_last_message,
+        tear_last_properties,
+        flip_body,
+        flip_early_body,
+        flip_size,
+        flip_property,
+        flip_physical_offset,
+        zero_page,
+        remove_first_file,
+        remove_middle_file,
+        remove_middle_file_and_queues,
+        shorten_last_file,
+        add_strange_file,
+        add_empty_last_file,
+        add_folder,
+        remove_log,
+        remove_queues,
+        zero_unit,
+        spoil_unit,
+        remove_last_queue_file,
+        remove_first_queue_file,
+        remove_one_queue,
+        shorten_queue_file,
+        empty_last_queue_file,
+        lose_last_units,
+        lose_units_of_a_queue_file,
+        kill_and_zero_page,
+        kill_and_zero_checkpoint,
+        kill_and_tear,
+        kill_and_remove_queues,
+    )
+}
+"""All kinds of damage by name."""

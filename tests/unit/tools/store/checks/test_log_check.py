@@ -1,0 +1,55 @@
+"""What stands between the messages of a log."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from tests.support.stores import damage
+from tests.support.stores.checked import checked, damage_of, notes_of
+
+if TYPE_CHECKING:
+    from tests.support.stores import BrokerStore
+
+
+def test_a_page_of_zeros_costs_the_messages_it_touches_and_no_other(store: BrokerStore) -> None:
+    damage.zero_page(store.root)
+
+    check = checked(store.root)
+
+    lost = len(store.truth.pulled) - check.log.messages
+    assert 1 <= lost <= 40
+    assert damage_of(check)["no message"] == lost
+    old = check.starts[0]
+    assert old.recovery.deleted_files
+    assert old.cut_messages > 90
+
+
+def test_old_messages_behind_the_end_are_ghosts_and_no_damage(store: BrokerStore) -> None:
+    """As after a cut that was written over in part: the log ends in the middle of an old message."""
+    messages = damage.places(damage.log_files(store.root)[-1])
+    first, last = messages[-3], messages[-1]
+    file, offset = first.file, int(first.file.name) + first.position
+    damage.put(file, first.position, b"rest of an old message".ljust(16, b"."))
+    times = b"\0\0\1\x80" + bytes(4)  # long before the others
+    for place in messages[-2:]:
+        damage.put(file, place.position + 56, times)
+    damage.lose_units_from(store.root, offset)
+    shutil.rmtree(store.root / "index")
+    (store.root / "checkpoint").unlink()
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert check.log.ghosts == [2, messages[-2].size + last.size]
+    assert notes_of(check) == {"ghost": 1}
+
+
+def test_the_rest_of_an_old_message_behind_the_end_is_no_torn_message(store: BrokerStore) -> None:
+    place = damage.places(damage.log_files(store.root)[-1])[-1]
+    damage.put(place.file, place.position + place.size, b"rest of an old message")
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert notes_of(check) == {"ghost": 1}

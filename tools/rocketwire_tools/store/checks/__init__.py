@@ -1,0 +1,1 @@
+"""The steps of ``check``, and a store as a Java broker finds it."""

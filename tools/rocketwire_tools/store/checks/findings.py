@@ -1,0 +1,146 @@
+"""What ``check`` finds: where it stands, which rule it breaks, and whether it is damage."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+MAX_FINDINGS: Final = 10_000
+"""Findings of one kind that are kept; more are only counted."""
+
+
+class FindingKind(StrEnum):
+    """Kinds of findings."""
+
+    GAP = "gap"
+    HOLE = "hole"
+    UNREADABLE = "unreadable"
+    TORN = "torn"
+    GHOST = "ghost"
+    BODY_CRC = "body crc"
+    MESSAGE_CRC = "message crc"
+    QUEUE_OFFSET = "queue offset"
+    UNIT = "queue unit"
+    NO_UNIT = "no queue unit"
+    NO_MESSAGE = "no message"
+    QUEUE_FILE = "queue file"
+    LOG_FILE = "log file"
+    INDEX = "index"
+    CONFIG = "config"
+    CHECKPOINT = "checkpoint"
+    TIMER = "timer"
+
+
+RULES: Final = {
+    FindingKind.GAP: "the files of a stream follow each other: a name is the end of the file before",
+    FindingKind.HOLE: "a log has messages without space between them up to a blank or its end",
+    FindingKind.UNREADABLE: (
+        "a message has a magic number, a size that its fields add up to, and its own place as"
+        " physical offset"
+    ),
+    FindingKind.TORN: "the last message of a log is whole",
+    FindingKind.GHOST: (
+        "bytes behind the end of a log are no part of it; they stay when Java cuts a log and"
+        " writes on"
+    ),
+    FindingKind.BODY_CRC: "a body has the CRC-32 that its message names",
+    FindingKind.MESSAGE_CRC: "a message has the CRC-32 that its property __CRC32# names",
+    FindingKind.QUEUE_OFFSET: "queue offsets of a queue follow each other without gap and repeat",
+    FindingKind.UNIT: "a unit of a queue points to the message of its queue offset",
+    FindingKind.NO_UNIT: "each message has a unit in its queue",
+    FindingKind.NO_MESSAGE: "each unit of a queue from the log's start on points to a message",
+    FindingKind.QUEUE_FILE: "all files of queues have one size, and follow each other",
+    FindingKind.LOG_FILE: "the folder of the log has files of one size only, named by offsets",
+    FindingKind.INDEX: "each entry of an index file stands for a key of the message it points to",
+    FindingKind.CONFIG: "configuration files are JSON objects",
+    FindingKind.CHECKPOINT: "the log reaches as far as the checkpoint says",
+    FindingKind.TIMER: "each record of the timer log points to a message, and each slot to records",
+}
+"""The rule behind each kind, in plain words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that breaks a rule.
+
+    Attributes:
+        kind: what it is.
+        text: what was found.
+        is_damage: whether data are lost or wrong; not for what a kill leaves in good order.
+        file: name of the file, below the root of the store.
+        position: of the first byte in that file.
+        size: bytes, 0 if it is a place.
+        physical_offset: in the log; None if it is not about a place of the log.
+        topic: of the message or queue.
+        queue_id: of the topic.
+        queue_offset: of the message or unit.
+        count: messages, units or entries.
+    """
+
+    kind: FindingKind
+    text: str
+    is_damage: bool = True
+    file: str = ""
+    position: int = 0
+    size: int = 0
+    physical_offset: int | None = None
+    topic: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    count: int = 1
+
+    def report(self) -> dict[str, Any]:
+        """Names and values, for a line of JSON."""
+        return {
+            "finding": str(self.kind),
+            **{name: value for name, value in asdict(self).items() if name != "kind"},
+            "rule": RULES[self.kind],
+        }
+
+
+class Findings:
+    """Findings of one check; at most ``MAX_FINDINGS`` of each kind are kept.
+
+    Attributes:
+        kept: the findings, in the order in which they were found.
+        counts: kind and whether it is damage → findings and what they count.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Finding] = []
+        self.counts: dict[tuple[FindingKind, bool], list[int]] = {}
+        self._kept_of_kind: dict[FindingKind, int] = {}
+
+    def add(self, finding: Finding) -> None:
+        """Count a finding, and keep it if there is room."""
+        self.count(finding.kind, 1, finding.count, is_damage=finding.is_damage)
+        kept = self._kept_of_kind.get(finding.kind, 0)
+        if kept < MAX_FINDINGS:
+            self._kept_of_kind[finding.kind] = kept + 1
+            self.kept.append(finding)
+
+    def room(self, kind: FindingKind) -> int:
+        """Findings of a kind that are still kept."""
+        return MAX_FINDINGS - self._kept_of_kind.get(kind, 0)
+
+    def count(
+        self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True
+    ) -> None:
+        """Count findings that are not kept.
+
+        Args:
+            kind: of all of them.
+            findings: how many.
+            count: what they count; one each by default.
+            is_damage: whether data are lost or wrong.
+        """
+        if findings:
+            counts = self.counts.setdefault((kind, is_damage), [0, 0])
+            counts[0] += findings
+            counts[1] += findings if count is None else count
+
+    @property
+    def has_damage(self) -> bool:
+        """Whether a finding is damage."""
+        return any(is_damage for _, is_damage in self.counts)

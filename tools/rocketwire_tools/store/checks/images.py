@@ -1,0 +1,174 @@
+"""What a Java broker finds at its start, of a store that is opened here."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+from rocketwire.errors import DecodeError
+from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
+from rocketwire.store.index_file import HEADER_SIZE, decode_index_header
+from rocketwire.store.recovery import FolderEntry, StoreImage
+from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from rocketwire.store.built_queues import QueueReader, Topic
+    from rocketwire.store.folder import StoreFile
+    from rocketwire.store.java_records import Release
+    from rocketwire_tools.store.opened import OpenedStore
+
+BATCH_QUEUE_TYPE = "BatchCQ"
+_DEFAULT_LOG_FILE = 1 << 30
+_DEFAULT_QUEUE_FILE = 300_000 * UNIT_SIZE
+_DEFAULT_BATCH_QUEUE_FILE = 300_000 * BATCH_UNIT_SIZE
+
+
+def image_of(
+    store: OpenedStore,
+    *,
+    checked: Callable[[int, Release], tuple[int, int]] = lambda _offset, _release: (0, -1),
+    builds_queues: bool = True,
+) -> StoreImage:
+    """The store as a broker finds it; sizes of files are those that most files have.
+
+    Args:
+        store: with a commit log of plain files.
+        checked: as of ``StoreImage``.
+        builds_queues: as of ``StoreImage``.
+    """
+    folder = store.folder
+    log = {file.offset: file for file in folder.commit_log}
+    return StoreImage(
+        log=log_entries(store),
+        log_file_size=usual_size(folder.commit_log, _DEFAULT_LOG_FILE),
+        read_log=_log_reader(log),
+        queues=_queue_entries(store, "consumequeue", folder.queues),
+        queue_file_size=usual_size(_all(folder.queues), _DEFAULT_QUEUE_FILE),
+        read_queue=_queue_reader(folder.queues),
+        batch_queues=_queue_entries(store, "batchconsumequeue", folder.batch_queues),
+        batch_queue_file_size=usual_size(_all(folder.batch_queues), _DEFAULT_BATCH_QUEUE_FILE),
+        read_batch_queue=_queue_reader(folder.batch_queues),
+        batch_topics=batch_topics(store),
+        checkpoint=_checkpoint(store),
+        has_abort=store.abort is not None,
+        index_ends=_index_ends(folder.index),
+        dispatches_lmq=any(topic.startswith(LMQ_PREFIX) for topic, _ in folder.queues),
+        checked=checked,
+        builds_queues=builds_queues,
+    )
+
+
+def usual_size(files: Iterable[StoreFile], default: int) -> int:
+    """The size that most files have, of equally many the larger one; empty files do not count."""
+    counts: dict[int, int] = {}
+    for file in files:
+        if file.size:
+            counts[file.size] = counts.get(file.size, 0) + 1
+    return max(counts, key=lambda size: (counts[size], size), default=default)
+
+
+def _all(table: Mapping[Topic, Sequence[StoreFile]]) -> Iterable[StoreFile]:
+    return (file for files in table.values() for file in files)
+
+
+def log_entries(store: OpenedStore) -> list[FolderEntry]:
+    """Everything in the folders of the commit log."""
+    folders = {file.path.parent for file in store.folder.commit_log}
+    if not folders:
+        folders = {root / "commitlog" for root in store.folder.roots}
+    return [entry for folder in sorted(folders) for entry in _entries(folder)]
+
+
+def _entries(folder: Path) -> list[FolderEntry]:
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        return [
+            FolderEntry(entry.name, entry.stat().st_size, entry.is_dir())
+            for entry in entries
+            if not entry.is_symlink()
+        ]
+
+
+def _queue_entries(
+    store: OpenedStore, name: str, table: Mapping[Topic, Sequence[StoreFile]]
+) -> dict[Topic, list[FolderEntry]]:
+    """Everything in the folders of the queues, empty folders included."""
+    queues: dict[Topic, list[FolderEntry]] = {queue: [] for queue in table}
+    for root in store.folder.roots:
+        folder = root / name
+        if not folder.is_dir():
+            continue
+        for topic in sorted(folder.iterdir()):
+            if topic.is_symlink() or not topic.is_dir():
+                continue
+            for queue in sorted(topic.iterdir()):
+                if queue.name.isdecimal() and queue.is_dir() and not queue.is_symlink():
+                    queues[topic.name, int(queue.name)] = _entries(queue)
+    return queues
+
+
+def _log_reader(files: Mapping[int, StoreFile]) -> Callable[[int, int, int], bytes]:
+    def read(offset: int, position: int, size: int) -> bytes:
+        return _read(files.get(offset), position, size)
+
+    return read
+
+
+def _queue_reader(table: Mapping[Topic, Sequence[StoreFile]]) -> QueueReader:
+    def read(queue: Topic, offset: int, position: int, size: int) -> bytes:
+        for file in table.get(queue, ()):
+            if file.offset == offset:
+                return _read(file, position, size)
+        return b""
+
+    return read
+
+
+def _read(file: StoreFile | None, position: int, size: int) -> bytes:
+    if file is None:
+        return b""
+    with open_blocks(file, block_size=1) as blocks:
+        return read_range(blocks, position, size)
+
+
+def read_range(blocks: FileBlocks, position: int, size: int) -> bytes:
+    """Bytes of a file; fewer at its end."""
+    return bytes(blocks.read(position, size)) if size > 0 else b""
+
+
+def _checkpoint(store: OpenedStore) -> bytes:
+    file = store.folder.plain.get("checkpoint")
+    try:
+        return b"" if file is None else store.read(file)
+    except DecodeError:
+        return b""
+
+
+def _index_ends(files: Sequence[StoreFile]) -> dict[str, int]:
+    ends: dict[str, int] = {}
+    for file in files:
+        head = _read(file, 0, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
+        ends[file.path.name] = decode_index_header(head).end_timestamp
+    return ends
+
+
+def batch_topics(store: OpenedStore) -> frozenset[str]:
+    """Topics whose queues are of type BatchCQ, by ``topics.json``."""
+    config = store.config("topics.json")
+    table = _object(config[0] if config else None, "topicConfigTable")
+    return frozenset(
+        topic
+        for topic, settings in table.items()
+        if _object(settings, "attributes").get("queue.type") == BATCH_QUEUE_TYPE
+    )
+
+
+def _object(value: object, name: str) -> dict[str, Any]:
+    """An object inside of another; an empty one if it is none."""
+    inner = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}

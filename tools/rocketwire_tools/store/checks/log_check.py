@@ -1,0 +1,418 @@
+"""The log read once for ``check``: checksums, queue offsets, queues and index against it.
+
+What later steps need is kept in bounded form: counts of messages by stretches of the log, and per
+file up to where Java would take each record for a message.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rocketwire.messages import message_const
+from rocketwire.store import commit_log
+from rocketwire.store.java_records import Release
+from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.engine.columns import records
+from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.scan import RegionKind, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rocketwire_tools.store.checks.findings import Findings
+    from rocketwire_tools.store.checks.index_check import IndexCheck
+    from rocketwire_tools.store.checks.queue_check import QueueCheck
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.scan import Block, LogScan, Region
+
+_INNER_BATCH: Final = 0xC0
+_TRANSACTION: Final = 0xC
+_COMMITTED: Final = 8
+_CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
+_HEAD: Final = 36
+_BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
+"""Java counts the messages of a batch with 16 bits."""
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Messages of the log that stand together.
+
+    Attributes:
+        start: offset of the first one in the stream.
+        messages: how many.
+        size: their bytes.
+    """
+
+    start: int
+    messages: int
+    size: int
+
+
+@dataclass(slots=True)
+class FileProgress:
+    """How much of a file Java takes for messages.
+
+    Attributes:
+        position: end of the messages from the file's beginning on.
+        old_position: the same for 4.9.4, which has no second version of messages.
+        is_broken: whether a message had a wrong checksum.
+    """
+
+    position: int = 0
+    old_position: int | None = None
+    is_broken: bool = False
+
+
+@dataclass(slots=True)
+class LogCheck:
+    """One pass through the log of a store.
+
+    Attributes:
+        findings: where to add what is found.
+        queues: the queues' files; None without.
+        index: the index files; None without.
+        is_moving: whether a broker writes while this reads.
+        stretches: the messages of the log, without ghosts.
+        ghosts: messages and bytes behind the end of the log.
+        newest: largest store timestamp, milliseconds since 1970.
+        damaged_messages: messages with a wrong checksum.
+        next_offsets: topic and queue id → queue offset after the last message.
+    """
+
+    findings: Findings
+    queues: QueueCheck | None = None
+    index: IndexCheck | None = None
+    is_moving: bool = False
+    stretches: list[Stretch] = field(default_factory=list["Stretch"])
+    ghosts: list[int] = field(default_factory=lambda: [0, 0])
+    newest: int = 0
+    damaged_messages: int = 0
+    topics: TopicNames = field(default_factory=TopicNames)
+    next_offsets: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    _files: dict[int, FileProgress] = field(default_factory=dict[int, FileProgress])
+    _states: dict[int, State] = field(default_factory=dict[int, State])
+    _starts_at_zero: bool = False
+
+    # -------------------------------------------------------------- the pass
+
+    def run(self, scan: LogScan, blocks: Iterable[Block]) -> None:
+        """Read a log.
+
+        Args:
+            scan: of the log.
+            blocks: its blocks, as they come.
+        """
+        self._starts_at_zero = bool(scan.files) and scan.files[0].offset == 0
+        regions = 0
+        for block in blocks:
+            while regions < len(scan.regions):
+                self._states[regions] = block.state
+                regions += 1
+            self._see(block)
+        self._report_regions(scan)
+
+    @property
+    def messages(self) -> int:
+        """Messages of the log, without ghosts."""
+        return sum(stretch.messages for stretch in self.stretches)
+
+    @property
+    def size(self) -> int:
+        """Their bytes."""
+        return sum(stretch.size for stretch in self.stretches)
+
+    @property
+    def end(self) -> int:
+        """Offset after the last message that is no ghost."""
+        return max((stretch.start + stretch.size for stretch in self.stretches), default=0)
+
+    def behind(self, offset: int) -> tuple[int, int]:
+        """Messages and bytes from an offset of the log on."""
+        behind = [stretch for stretch in self.stretches if stretch.start >= offset]
+        return (
+            sum(stretch.messages for stretch in behind),
+            sum(stretch.size for stretch in behind),
+        )
+
+    def checked(self, file: int, release: Release) -> tuple[int, int]:
+        """As ``StoreImage.checked``."""
+        progress = self._files.get(file)
+        if progress is None or not progress.position:
+            return 0, -1
+        position = progress.position
+        if release is Release.V4_9_4 and progress.old_position is not None:
+            position = progress.old_position
+        return position, file + position
+
+    def _see(self, block: Block) -> None:
+        if block.state is State.GHOST:
+            self.ghosts[0] += len(block.messages)
+            self.ghosts[1] += int(block.messages.sizes.sum())
+            return
+        messages = block.messages
+        self.newest = max(self.newest, int(messages.numbers("store_timestamp").max()))
+        rows = Rows(block, self.topics)
+        holds, is_exact = self._checksums(rows)
+        self._advance(block, is_exact)
+        self._add_stretches(block, is_exact)
+        if not holds.all():
+            self._report_checksums(rows, holds)
+        self._check_message_crc(rows)
+        self._check_queues(rows)
+        if self.index is not None:
+            self.index.see(rows)
+
+    # -------------------------------------------------------------- checksums
+
+    def _checksums(self, rows: Rows) -> tuple[Bools, Bools]:
+        """Whether each body has its checksum, and whether Java finds it so."""
+        messages, data = rows.messages, rows.data
+        starts = messages.bodies
+        ends = starts + messages.body_sizes
+        bodies = map(data.__getitem__, map(slice, starts.tolist(), ends.tolist()))
+        crcs = np.fromiter(map(zlib.crc32, bodies), np.int64, len(messages))
+        crcs &= commit_log.CRC_MASK
+        stored = messages.numbers("body_crc")
+        is_empty = messages.body_sizes == 0
+        is_exact: Bools = (crcs == stored) | is_empty
+        holds: Bools = (crcs == (stored & commit_log.CRC_MASK)) | is_empty
+        return holds, is_exact
+
+    def _advance(self, block: Block, is_exact: Bools) -> None:
+        """Note up to where Java takes the records of the file for messages."""
+        file = block.file
+        progress = self._files.setdefault(file.offset, FileProgress())
+        start = block.base - file.offset + int(block.messages.positions[0])
+        if progress.position != start:
+            return
+        if is_exact.all():
+            last = int(block.messages.positions[-1] + block.messages.sizes[-1])
+            end = block.base - file.offset + last
+        else:
+            first = int(np.argmin(is_exact))
+            end = block.base - file.offset + int(block.messages.positions[first])
+        is_new = block.messages.heads["magic"] == MAGIC_V2
+        if is_new.any() and progress.old_position is None:
+            place = int(block.messages.positions[int(np.argmax(is_new))])
+            progress.old_position = block.base - file.offset + place
+        progress.position = end
+
+    def _add_stretches(self, block: Block, is_exact: Bools) -> None:
+        """Count messages; a stretch begins at each place where Java may cut.
+
+        Java reads a file from its beginning, so that is its first message with a wrong checksum.
+        """
+        messages = block.messages
+        progress = self._files[block.file.offset]
+        starts = [0]
+        if not is_exact.all() and not progress.is_broken:
+            progress.is_broken = True
+            starts = sorted({0, int(np.argmin(is_exact))})
+        for start, end in zip(starts, [*starts[1:], len(messages)], strict=True):
+            offset = block.base + int(messages.positions[start])
+            size = int(messages.sizes[start:end].sum())
+            last = self.stretches[-1] if self.stretches else None
+            is_next = last is not None and last.start + last.size == offset
+            is_file_start = offset == block.file.offset
+            if last is not None and is_next and start == 0 and not is_file_start:
+                last.messages += end - start
+                last.size += size
+            else:
+                self.stretches.append(Stretch(offset, end - start, size))
+
+    def _report_checksums(self, rows: Rows, holds: Bools) -> None:
+        broken = np.flatnonzero(~holds).tolist()
+        self.damaged_messages += len(broken)
+        room = self.findings.room(FindingKind.BODY_CRC)
+        for row in broken[:room]:
+            self._add(rows, row, FindingKind.BODY_CRC, "the body has another CRC-32")
+        self.findings.count(FindingKind.BODY_CRC, len(broken[room:]))
+
+    def _check_message_crc(self, rows: Rows) -> None:
+        messages = rows.messages
+        ends = messages.positions + messages.sizes - commit_log.CRC_PROPERTY_SIZE
+        names = records(messages.data, ends, np.dtype([("name", ">u8")]))["name"]
+        for row in np.flatnonzero(names == _CRC_NAME).tolist():
+            position, size = int(messages.positions[row]), int(messages.sizes[row])
+            crcs = commit_log.message_crc(rows.data, position, size)
+            if crcs is not None and crcs[0] != crcs[1]:
+                text = f"__CRC32# is {crcs[0]}, the message has {crcs[1]}"
+                self._add(rows, row, FindingKind.MESSAGE_CRC, text)
+
+    def _add(self, rows: Rows, row: int, kind: FindingKind, text: str) -> None:
+        messages, block = rows.messages, rows.block
+        offset = block.base + int(messages.positions[row])
+        self.findings.add(
+            Finding(
+                kind=kind,
+                text=text,
+                file=block.file.name,
+                position=offset - block.file.offset,
+                size=int(messages.sizes[row]),
+                physical_offset=offset,
+                topic=self.topics.names[int(rows.topic_numbers[row])],
+                queue_id=int(messages.heads["queue_id"][row]),
+                queue_offset=int(messages.heads["queue_offset"][row]),
+            )
+        )
+
+    # -------------------------------------------------------------- queue offsets
+
+    def _check_queues(self, rows: Rows) -> None:
+        messages = rows.messages
+        sys_flags = messages.numbers("sys_flag")
+        transactions = sys_flags & _TRANSACTION
+        queued = (transactions == 0) | (transactions == _COMMITTED)
+        keys = rows.topic_numbers << 32 | (messages.numbers("queue_id") & 0xFFFFFFFF)
+        steps = np.ones(len(rows), np.int64)
+        for row in np.flatnonzero((sys_flags & _INNER_BATCH) == _INNER_BATCH).tolist():
+            count = rows.properties[row].get(message_const.INNER_NUM, "")
+            steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
+        order = np.argsort(keys, kind="stable")
+        if not queued.all():
+            order = order[queued[order]]
+        if not len(order):
+            return
+        sorted_keys = keys[order]
+        bounds = np.flatnonzero(np.diff(sorted_keys)) + 1
+        offsets = messages.numbers("queue_offset")
+        for group in np.split(order, bounds):
+            key = int(keys[group[0]])
+            queue = (key >> 32, key & 0xFFFFFFFF)
+            self._check_offsets(rows, queue, group, offsets[group], steps[group])
+            if self.queues is not None:
+                name = (self.topics.names[queue[0]], queue[1])
+                self.queues.see(rows, name, group, offsets[group], steps[group])
+        if self.queues is not None:
+            self.queues.see_lmq(rows)
+
+    def _check_offsets(
+        self, rows: Rows, queue: tuple[int, int], group: Int64s, offsets: Int64s, steps: Int64s
+    ) -> None:
+        ends = offsets + steps
+        expected = np.empty_like(offsets)
+        expected[1:] = ends[:-1]
+        first = self.next_offsets.get(queue)
+        if first is None:
+            first = 0 if self._starts_at_zero else int(offsets[0])
+        expected[0] = first
+        self.next_offsets[queue] = int(ends[-1])
+        if (expected == offsets).all():
+            return
+        for place in np.flatnonzero(expected != offsets).tolist():
+            row, offset, wanted = int(group[place]), int(offsets[place]), int(expected[place])
+            if offset > wanted:
+                text = f"{offset - wanted} messages of the queue are missing before this one"
+                count = offset - wanted
+            elif offset == 0:
+                text = f"the queue begins anew at 0 after {wanted - 1}; its topic was deleted"
+                self._add_queue_offset(rows, row, text, 1, is_damage=False)
+                continue
+            else:
+                text, count = f"the queue had reached {wanted} before this message", 1
+            self._add_queue_offset(rows, row, text, count)
+
+    def _add_queue_offset(
+        self, rows: Rows, row: int, text: str, count: int, *, is_damage: bool = True
+    ) -> None:
+        if not self.findings.room(FindingKind.QUEUE_OFFSET):
+            self.findings.count(FindingKind.QUEUE_OFFSET, 1, count, is_damage=is_damage)
+            return
+        messages, block = rows.messages, rows.block
+        offset = block.base + int(messages.positions[row])
+        self.findings.add(
+            Finding(
+                kind=FindingKind.QUEUE_OFFSET,
+                text=text,
+                is_damage=is_damage,
+                file=block.file.name,
+                position=offset - block.file.offset,
+                physical_offset=offset,
+                topic=self.topics.names[int(rows.topic_numbers[row])],
+                queue_id=int(messages.heads["queue_id"][row]),
+                queue_offset=int(messages.heads["queue_offset"][row]),
+                count=count,
+            )
+        )
+
+    # -------------------------------------------------------------- regions
+
+    def _report_regions(self, scan: LogScan) -> None:
+        last = _last_data(scan.regions)
+        for number, region in enumerate(scan.regions):
+            if not region.is_damage:
+                continue
+            state = self._states.get(number)
+            is_last = number >= last and state is None
+            self.findings.add(self._finding(scan, region, state, is_last=is_last))
+        if scan.regions_left_out:
+            text = f"{scan.regions_left_out} more places that hold no message"
+            self.findings.add(
+                Finding(kind=FindingKind.UNREADABLE, text=text, count=scan.regions_left_out)
+            )
+
+    def _finding(
+        self, scan: LogScan, region: Region, state: State | None, *, is_last: bool
+    ) -> Finding:
+        kinds = {
+            RegionKind.GAP: FindingKind.GAP,
+            RegionKind.HOLE: FindingKind.HOLE,
+            RegionKind.DAMAGE: FindingKind.UNREADABLE,
+        }
+        kind, text, is_damage = kinds[region.kind], region.reason, True
+        if region.kind is RegionKind.GAP:
+            text = f"{region.size} bytes of the log are missing: no file has them"
+        elif state is State.GHOST:
+            kind, is_damage = FindingKind.GHOST, False
+            text = f"old messages follow the end of the log; {region.reason}"
+        elif is_last and region.kind is RegionKind.DAMAGE:
+            kind = FindingKind.TORN
+            text = f"the last message is incomplete; {region.reason}"
+            if self.is_moving:
+                text, is_damage = f"a broker writes here; {region.reason}", False
+            elif not _is_own(scan, region):
+                kind, is_damage = FindingKind.GHOST, False
+                text = "the rest of old messages follows the end of the log"
+        return Finding(
+            kind=kind,
+            text=text,
+            is_damage=is_damage,
+            file=region.file,
+            position=region.position,
+            size=region.size,
+            physical_offset=region.start,
+        )
+
+
+def _last_data(regions: Sequence[Region]) -> int:
+    """Number of the last region that is damage, if only ends follow it."""
+    for number in range(len(regions) - 1, -1, -1):
+        if regions[number].kind is not RegionKind.END:
+            return number
+    return 0
+
+
+def _is_own(scan: LogScan, region: Region) -> bool:
+    """Whether the bytes at the end of a log are a message that belongs there."""
+    from rocketwire_tools.store.engine.blocks import open_blocks
+
+    for file in scan.files:
+        if file.offset <= region.start < file.end:
+            with open_blocks(file, block_size=_HEAD) as blocks:
+                head = bytes(blocks.read(region.start - file.offset, _HEAD))
+            magic = int.from_bytes(head[4:8], "big")
+            offset = int.from_bytes(head[28:36], "big", signed=True)
+            is_message = magic in (MAGIC_V1, MAGIC_V2)
+            return (
+                offset == region.start
+                or (is_message and len(head) < _HEAD)
+                or (is_message and not any(head[28:36]))
+            )
+    return False

@@ -1,0 +1,523 @@
+"""Queues of a store against its log, in both directions.
+
+The units of a block's messages are read and compared as the log is read; units that no message has
+asked for are looked at in the end.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from rocketwire.messages import message_const
+from rocketwire.policy.java_strings import string_hash
+from rocketwire.store import consume_queue, layouts
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.images import usual_size
+from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.columns import record_type
+from rocketwire_tools.store.engine.topic_kinds import SCHEDULE_TOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from rocketwire.store.folder import StoreFile
+    from rocketwire_tools.store.checks.findings import Findings
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.rows import Rows
+
+    Units = npt.NDArray[np.void]
+
+UNIT: Final = record_type(layouts.QUEUE_UNIT)
+BATCH_UNIT: Final = record_type(layouts.BATCH_UNIT)
+
+MAX_INTERVALS: Final = 10_000
+"""Runs of units of one queue that are remembered."""
+
+_EXTENSION: Final = 1 << 15
+"""Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
+
+_OFFSET: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_CHUNK: Final = 1 << 20
+_TAGS: Final = message_const.TAGS.encode() + b"\x01"
+_DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
+
+
+@dataclass(slots=True)
+class QueueProgress:
+    """How far a queue was compared.
+
+    Attributes:
+        seen: runs of units that belong to messages of the log, as first and after-last number.
+        missing: runs of messages without a unit, likewise, with the offset of the first message.
+        cursor: number of the next unit, in a queue of batches.
+    """
+
+    seen: list[list[int]] = field(default_factory=list[list[int]])
+    missing: list[list[int]] = field(default_factory=list[list[int]])
+    cursor: int = 0
+
+    def see(self, first: int, end: int) -> None:
+        """Note that units belong to messages."""
+        _extend(self.seen, first, end)
+
+
+def _extend(runs: list[list[int]], first: int, end: int) -> None:
+    if runs and runs[-1][1] == first:
+        runs[-1][1] = end
+    elif len(runs) < MAX_INTERVALS:
+        runs.append([first, end])
+
+
+class QueueFiles:
+    """The files of one queue as one array of units."""
+
+    def __init__(self, files: Sequence[StoreFile], unit: np.dtype[np.void]) -> None:
+        self.files = files
+        self.unit = unit
+
+    def read(self, first: int, count: int) -> Units:
+        """Units by number; zeros where no file has them."""
+        size = self.unit.itemsize
+        units = np.zeros(count, self.unit)
+        for file in self.files:
+            start, end = max(first * size, file.offset), min((first + count) * size, file.end)
+            if start >= end:
+                continue
+            with open_blocks(file, block_size=1) as blocks:
+                data = blocks.read(start - file.offset, end - start)
+            part = np.frombuffer(data, self.unit, len(data) // size)
+            place = start // size - first
+            units[place : place + len(part)] = part
+        return units
+
+    def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
+        """Files, numbers of the first unit, and units, piece by piece."""
+        size = self.unit.itemsize
+        step = _CHUNK - _CHUNK % size
+        for file in self.files:
+            with open_blocks(file, block_size=step) as blocks:
+                position = blocks.next_data(0) // size * size
+                while position + size <= file.size:
+                    data = bytes(blocks.read(position, step))
+                    count = len(data) // size
+                    if not count:
+                        break
+                    yield (
+                        file,
+                        (file.offset + position) // size,
+                        np.frombuffer(data, self.unit, count),
+                    )
+                    position = max(
+                        position + count * size,
+                        blocks.next_data(position + count * size) // size * size,
+                    )
+
+
+class QueueCheck:
+    """Queues against the log.
+
+    Args:
+        findings: where to add what is found.
+        queues: files of plain queues.
+        batch_queues: files of queues of type BatchCQ.
+        log_start: offset of the log's first file.
+        may_lag: whether the newest messages may be without units: a broker writes, or was killed.
+        extensions: files of extensions of queues.
+
+    Attributes:
+        unqueued: messages that the broker had not yet put into their queues.
+        deleted_topics: messages of topics that have no queues.
+    """
+
+    def __init__(
+        self,
+        findings: Findings,
+        queues: Mapping[tuple[str, int], Sequence[StoreFile]],
+        batch_queues: Mapping[tuple[str, int], Sequence[StoreFile]],
+        *,
+        log_start: int,
+        may_lag: bool,
+        extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
+    ) -> None:
+        self.findings = findings
+        self.log_start = log_start
+        self.may_lag = may_lag
+        self.unqueued = 0
+        self.deleted_topics = 0
+        self._queues = {name: QueueFiles(files, UNIT) for name, files in queues.items()}
+        self._batches = {
+            name: QueueFiles(files, BATCH_UNIT) for name, files in batch_queues.items()
+        }
+        self._progress: dict[tuple[str, int], QueueProgress] = {}
+        self._extensions = extensions or {}
+        self._lmq = any(topic.startswith("%LMQ%") for topic, _ in queues)
+        self._topics = {topic for topic, _ in (*queues, *batch_queues)}
+        self._without_queue: dict[tuple[str, int], int] = {}
+        self._hashes: dict[bytes, int] = {b"": 0}
+
+    # -------------------------------------------------------------- messages
+
+    def see(
+        self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
+    ) -> None:
+        """Compare the units of messages of one queue.
+
+        Args:
+            rows: of a block.
+            name: topic and queue id.
+            group: the rows that belong to the queue.
+            offsets: their queue offsets.
+            steps: messages that each stands for.
+        """
+        if name in self._batches:
+            self._see_batches(rows, name, group, offsets, steps)
+            return
+        files = self._queues.get(name)
+        if files is None:
+            self._without_queue[name] = self._without_queue.get(name, 0) + len(group)
+            return
+        first, last = int(offsets.min()), int(offsets.max())
+        if first < 0 or last - first > 64 * len(group) + 4096:
+            for row in range(len(group)):
+                part = slice(row, row + 1)
+                if offsets[row] >= 0:
+                    self._compare(rows, name, files, group[part], offsets[part])
+            return
+        self._compare(rows, name, files, group, offsets)
+
+    def _compare(
+        self,
+        rows: Rows,
+        name: tuple[str, int],
+        files: QueueFiles,
+        group: Int64s,
+        offsets: Int64s,
+        *,
+        with_tags: bool = True,
+    ) -> None:
+        first = int(offsets.min())
+        units = files.read(first, int(offsets.max()) - first + 1)[offsets - first]
+        messages = rows.messages
+        places = group if len(group) < len(rows) else slice(None)
+        physical = messages.positions[places] + rows.block.base
+        fits = (units["physical_offset"] == physical) & (units["size"] == messages.sizes[places])
+        progress = self._progress.setdefault(name, QueueProgress())
+        if fits.all() and len(offsets) == int(offsets.max()) - first + 1:
+            progress.see(first, first + len(offsets))
+        else:
+            self._report_units(rows, name, group, offsets, units, fits)
+            for offset in offsets[fits].tolist():
+                progress.see(offset, offset + 1)
+        if with_tags and name[0] != SCHEDULE_TOPIC:
+            self._check_tags(rows, name, group, offsets, units, fits)
+
+    def _report_units(
+        self,
+        rows: Rows,
+        name: tuple[str, int],
+        group: Int64s,
+        offsets: Int64s,
+        units: Units,
+        fits: Bools,
+    ) -> None:
+        progress = self._progress[name]
+        is_zero = (units["size"] == 0) & (units["physical_offset"] == 0)
+        for place in np.flatnonzero(~fits).tolist():
+            offset = int(offsets[place])
+            physical = rows.block.base + int(rows.messages.positions[group[place]])
+            if is_zero[place]:
+                if progress.missing and progress.missing[-1][1] == offset:
+                    progress.missing[-1][1] = offset + 1
+                elif len(progress.missing) < MAX_INTERVALS:
+                    progress.missing.append([offset, offset + 1, physical])
+                continue
+            progress.see(offset, offset + 1)
+            if not self.findings.room(FindingKind.UNIT):
+                self.findings.count(FindingKind.UNIT, 1)
+                continue
+            unit = units[place]
+            text = (
+                f"the unit points to {int(unit['physical_offset'])} with {int(unit['size'])} bytes,"
+                f" the message stands at {physical} with"
+                f" {int(rows.messages.sizes[group[place]])} bytes"
+            )
+            self._add(FindingKind.UNIT, name, offset, text, physical=physical)
+
+    def _check_tags(
+        self,
+        rows: Rows,
+        name: tuple[str, int],
+        group: Int64s,
+        offsets: Int64s,
+        units: Units,
+        fits: Bools,
+    ) -> None:
+        codes = self._tags_codes(rows, group)
+        stored = units["tags_code"].astype(np.int64)
+        is_address = fits & (stored <= consume_queue.MAX_EXTENSION_ADDRESS)
+        for place in np.flatnonzero(is_address).tolist():
+            stored[place] = self._extension_code(name, int(stored[place]))
+        wrong = fits & (codes != stored)
+        for place in np.flatnonzero(wrong).tolist():
+            text = f"the unit has tags code {int(stored[place])}, the message {int(codes[place])}"
+            physical = rows.block.base + int(rows.messages.positions[group[place]])
+            self._add(FindingKind.UNIT, name, int(offsets[place]), text, physical=physical)
+
+    def _extension_code(self, name: tuple[str, int], code: int) -> int:
+        """The tags code of the extension that a unit points to; the address if none is there."""
+        offset = consume_queue.extension_offset(code)
+        for file in self._extensions.get(name, ()):
+            if offset is not None and file.offset <= offset < file.end:
+                with open_blocks(file, block_size=_EXTENSION) as blocks:
+                    data = bytes(blocks.read(offset - file.offset, _EXTENSION))
+                extension = consume_queue.decode_extension(data, 0)
+                return code if extension is None else extension.tags_code
+        return code
+
+    def _tags_codes(self, rows: Rows, group: Int64s) -> Int64s:
+        hashes = self._hashes
+        if len(hashes) > 100_000:
+            hashes.clear()
+            hashes[b""] = 0
+        properties = cast("list[bytes]", rows.property_bytes)
+        codes: list[int] = []
+        for row in group.tolist():
+            text = properties[row]
+            # the last of several properties with one name counts
+            start = text.rfind(b"\x02" + _TAGS)
+            if start < 0:
+                tags = text[5:].partition(b"\x02")[0] if text.startswith(_TAGS) else b""
+            else:
+                tags = text[start + 6 :].partition(b"\x02")[0]
+            code = hashes.get(tags)
+            if code is None:
+                code = hashes[tags] = string_hash(tags.decode("utf-8", "replace"))
+            codes.append(code)
+        return np.array(codes, np.int64)
+
+    # -------------------------------------------------------------- other queues
+
+    def see_lmq(self, rows: Rows) -> None:
+        """Compare the units that messages have in further queues."""
+        if not self._lmq or _DISPATCH not in rows.data:
+            return
+        for row, text in enumerate(rows.property_bytes):
+            if _DISPATCH not in text:
+                continue
+            properties = rows.properties[row]
+            names = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")
+            offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "").split(",")
+            queue_id = int(rows.messages.numbers("queue_id")[row])
+            for topic, offset in zip(names, offsets, strict=False):
+                name = (topic, 0 if topic.startswith("%LMQ%") else queue_id)
+                files = self._queues.get(name)
+                if files is not None and _OFFSET.fullmatch(offset):
+                    place, number = np.array([row]), np.array([int(offset)])
+                    self._compare(rows, name, files, place, number, with_tags=False)
+
+    def _see_batches(
+        self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
+    ) -> None:
+        files, progress = self._batches[name], self._progress.setdefault(name, QueueProgress())
+        if not progress.cursor and files.files:
+            progress.cursor = files.files[0].offset // BATCH_UNIT.itemsize
+        # a unit for each batch, in the order of the log
+        for row, base, count in zip(group.tolist(), offsets.tolist(), steps.tolist(), strict=True):
+            physical = rows.block.base + int(rows.messages.positions[row])
+            unit = files.read(progress.cursor, 1)[0]
+            while unit["size"] > 0 and int(unit["physical_offset"]) < self.log_start:
+                progress.cursor += 1
+                unit = files.read(progress.cursor, 1)[0]
+            if not unit["size"]:
+                if progress.missing and progress.missing[-1][1] == base:
+                    progress.missing[-1][1] = base + count
+                else:
+                    progress.missing.append([base, base + count, physical])
+                continue
+            values = (unit["physical_offset"], unit["base_offset"], unit["message_count"])
+            if tuple(map(int, values)) != (physical, base, count):
+                text = (
+                    f"unit {progress.cursor} of the batch queue has (offset, base, count)"
+                    f" {tuple(map(int, values))}, the batch {(physical, base, count)}"
+                )
+                self._add(FindingKind.UNIT, name, base, text, physical=physical)
+            progress.see(progress.cursor, progress.cursor + 1)
+            progress.cursor += 1
+
+    # -------------------------------------------------------------- the end
+
+    def finish(self, *, log_end: int | None = None) -> None:
+        """Report messages without unit and units without message, when the log was read.
+
+        Args:
+            log_end: units from this offset of the log on are newer than what was read; None for
+                a store that stands still.
+        """
+        for name, files in {**self._queues, **self._batches}.items():
+            self._check_files(name, files)
+            last = self._check_rest(name, files, log_end)
+            self._report_missing(name, last)
+        for name, count in sorted(self._without_queue.items()):
+            topic, queue_id = name
+            if topic in self._topics:
+                text = f"{count} messages, and the queue has no files"
+                is_damage = not self.may_lag
+            elif not self._topics:
+                text = f"{count} messages, and there is no queue at all"
+                is_damage = True
+            else:
+                text = (
+                    f"{count} messages of a topic without queues: it was deleted, and comes back"
+                    " when queues are built anew"
+                )
+                is_damage = False
+                self.deleted_topics += count
+            self.findings.add(
+                Finding(
+                    kind=FindingKind.NO_UNIT,
+                    text=text,
+                    is_damage=is_damage,
+                    topic=topic,
+                    queue_id=queue_id,
+                    count=count,
+                )
+            )
+
+    def _check_files(self, name: tuple[str, int], files: QueueFiles) -> None:
+        usual = (
+            usual_size((file for queue in self._queues.values() for file in queue.files), 0)
+            if files.unit is UNIT
+            else usual_size((file for queue in self._batches.values() for file in queue.files), 0)
+        )
+        previous: StoreFile | None = None
+        for file in files.files:
+            if file.size != usual:
+                text = f"{file.size} bytes; the files of other queues have {usual}"
+                self._add_file(name, file, text)
+            if previous is not None and file.offset != previous.end:
+                units = (file.offset - previous.end) // files.unit.itemsize
+                text = f"{units} units are missing between {previous.name} and this file"
+                self._add_file(name, file, text, max(1, units))
+            previous = file
+
+    def _add_file(self, name: tuple[str, int], file: StoreFile, text: str, count: int = 1) -> None:
+        self.findings.add(
+            Finding(
+                kind=FindingKind.QUEUE_FILE,
+                text=text,
+                file=file.name,
+                topic=name[0],
+                queue_id=name[1],
+                count=count,
+            )
+        )
+
+    def _check_rest(self, name: tuple[str, int], files: QueueFiles, log_end: int | None) -> int:
+        """Units that belong to no message; returns the number after the last valid unit."""
+        seen = self._progress.get(name, QueueProgress()).seen
+        starts = np.array([run[0] for run in seen], np.int64)
+        ends = np.array([run[1] for run in seen], np.int64)
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], np.maximum.accumulate(ends[order]) if len(ends) else ends
+        last = 0
+        for file, first, units in files.runs():
+            is_unit = (units["size"] > 0) & (units["physical_offset"] >= 0)
+            is_unit &= units["size"] != consume_queue.PRE_BLANK_SIZE
+            numbers = first + np.arange(len(units))
+            if is_unit.any():
+                last = int(numbers[is_unit][-1]) + 1
+            rest = is_unit & (units["physical_offset"] >= self.log_start)
+            if log_end is not None:
+                rest &= units["physical_offset"] < log_end
+            if len(starts):
+                run = np.searchsorted(starts, numbers, "right") - 1
+                rest &= (run < 0) | (numbers >= ends[np.maximum(run, 0)])
+            self._report_rest(name, file, numbers[rest], units[rest])
+        return last
+
+    def _report_rest(
+        self, name: tuple[str, int], file: StoreFile, numbers: Int64s, units: Units
+    ) -> None:
+        if not len(numbers):
+            return
+        for part in np.split(np.arange(len(numbers)), np.flatnonzero(np.diff(numbers) != 1) + 1):
+            first, count = int(numbers[part[0]]), len(part)
+            unit = units[part[0]]
+            offset = int(unit["physical_offset"])
+            size = units.dtype.itemsize
+            text = (
+                f"{count} units from {first} on, the first to offset {offset} with"
+                f" {int(unit['size'])} bytes, where the log has no such message"
+            )
+            self.findings.add(
+                Finding(
+                    kind=FindingKind.NO_MESSAGE,
+                    text=text,
+                    file=file.name,
+                    position=first * size - file.offset,
+                    size=count * size,
+                    physical_offset=offset,
+                    topic=name[0],
+                    queue_id=name[1],
+                    queue_offset=first,
+                    count=count,
+                )
+            )
+
+    def _report_missing(self, name: tuple[str, int], last: int) -> None:
+        progress = self._progress.get(name)
+        if progress is None:
+            return
+        is_batch = name in self._batches
+        for first, end, physical in progress.missing:
+            is_newest = is_batch or first >= last
+            text = f"messages {first} to {end - 1} of the queue have no unit"
+            if is_newest and self.may_lag:
+                text += "; the broker had not yet put them into the queue"
+                self.unqueued += end - first
+            self._add(
+                FindingKind.NO_UNIT,
+                name,
+                first,
+                text,
+                count=end - first,
+                physical=physical,
+                is_damage=not (is_newest and self.may_lag),
+            )
+
+    def _add(
+        self,
+        kind: FindingKind,
+        name: tuple[str, int],
+        offset: int,
+        text: str,
+        *,
+        count: int = 1,
+        physical: int | None = None,
+        is_damage: bool = True,
+    ) -> None:
+        files = self._batches.get(name) or self._queues[name]
+        size = files.unit.itemsize
+        file = next((file for file in files.files if file.offset <= offset * size < file.end), None)
+        is_plain = name not in self._batches
+        self.findings.add(
+            Finding(
+                kind=kind,
+                text=text,
+                is_damage=is_damage,
+                file=file.name if file is not None and is_plain else "",
+                position=offset * size - file.offset if file is not None and is_plain else 0,
+                size=count * size,
+                physical_offset=physical,
+                topic=name[0],
+                queue_id=name[1],
+                queue_offset=offset,
+                count=count,
+            )
+        )

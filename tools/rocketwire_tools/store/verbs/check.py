@@ -1,0 +1,304 @@
+"""``check``: whether a store is whole, and what Java would do with it at its next start."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.store.java_records import Release
+from rocketwire.store.recovery import predict
+from rocketwire_tools.store.checks.findings import RULES, Findings
+from rocketwire_tools.store.checks.images import image_of
+from rocketwire_tools.store.checks.index_check import IndexCheck
+from rocketwire_tools.store.checks.log_check import LogCheck
+from rocketwire_tools.store.checks.queue_check import QueueCheck
+from rocketwire_tools.store.checks.side_files import (
+    check_checkpoint,
+    check_config,
+    check_log_folder,
+    check_timers,
+)
+from rocketwire_tools.store.lookup import at_physical_offset
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.output import json_line, with_progress, write_table
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from rocketwire.store.recovery import Recovery
+    from rocketwire_tools.store.checks.findings import Finding
+    from rocketwire_tools.store.engine.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStart:
+    """What a broker of a release does at its next start, and what that costs.
+
+    Attributes:
+        recovery: the prediction.
+        cut_messages: messages that can be read here and that Java gives up.
+        cut_bytes: their bytes.
+        not_served: messages that Java keeps and that no pull returns; None if unknown.
+    """
+
+    recovery: Recovery
+    cut_messages: int
+    cut_bytes: int
+    not_served: int | None
+
+    def report(self) -> dict[str, Any]:
+        """Names and values, for a line of JSON."""
+        recovery = self.recovery
+        return {
+            "next_start": str(recovery.release),
+            "starts": recovery.starts,
+            "refusal": recovery.refusal or recovery.hang,
+            "reads_from": recovery.starts_from,
+            "cut": recovery.cut if recovery.starts_from is not None else None,
+            "cut_reason": recovery.cut_reason,
+            "deleted_files": recovery.deleted_files,
+            "deleted_index_files": recovery.deleted_index_files,
+            "deletes_queues": recovery.deletes_queues,
+            "cut_units": sum(queue.cut_units for queue in recovery.queues.values()),
+            "added_units": sum(queue.added_units for queue in recovery.queues.values()),
+            "cut_messages": self.cut_messages,
+            "cut_bytes": self.cut_bytes,
+            "not_served": self.not_served,
+            "is_exact": recovery.is_exact,
+        }
+
+
+class StoreCheck:
+    """One check of a store.
+
+    Attributes:
+        findings: what was found.
+        log: counts of the log.
+        starts: what Java would do, by release; none for logs of DLedger.
+        is_in_use: whether a broker runs on the store.
+        has_queues: whether the store has queues in files, or should have.
+    """
+
+    def __init__(self, store: OpenedStore) -> None:
+        self.store = store
+        self.findings = Findings()
+        self.is_in_use = store.is_in_use()
+        self.starts: list[NextStart] = []
+        files = store.log_files
+        start = files[0].offset if files else 0
+        may_lag = self.is_in_use or store.abort is not None
+        folder = store.folder
+        self.index = IndexCheck(
+            self.findings, folder.index, log_start=start, message_at=self._message_at
+        )
+        self.queues = QueueCheck(
+            self.findings,
+            folder.queues,
+            folder.batch_queues,
+            log_start=start,
+            may_lag=may_lag,
+            extensions=folder.extensions,
+        )
+        self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
+        is_root = bool(folder.plain or folder.config) and not self._has_rocksdb
+        has_queues = bool(folder.queues or folder.batch_queues) or is_root
+        self.log = LogCheck(
+            findings=self.findings,
+            queues=self.queues if has_queues else None,
+            index=self.index if folder.index else None,
+            is_moving=self.is_in_use,
+        )
+        self._log_start = start
+        self.has_queues = has_queues
+
+    def _message_at(self, offset: int) -> Rows | None:
+        message = at_physical_offset(self.store, offset, "index file")
+        return None if message is None else message.rows()
+
+    def run(self) -> None:
+        """Check everything."""
+        store, findings = self.store, self.findings
+        for scan in store.scans():
+            self.log.run(scan, with_progress(scan))
+        end = self.log.end
+        if self.has_queues:
+            self.queues.finish(log_end=end if self.is_in_use else None)
+        if store.folder.index:
+            self.index.finish(log_end=end if self.is_in_use else None)
+        check_log_folder(store, findings)
+        check_config(store, findings)
+        check_timers(store, findings, self._log_start)
+        if self.log.messages and not self.is_in_use:
+            check_checkpoint(store, findings, self.log.newest, end)
+        if self._is_predictable:
+            image = image_of(store, checked=self.log.checked, builds_queues=self.has_queues)
+            self.starts = [self._next_start(predict(image, release)) for release in Release]
+
+    @property
+    def _is_predictable(self) -> bool:
+        folder = self.store.folder
+        has_files = bool(folder.commit_log or self.has_queues)
+        return has_files and not folder.dledger and not self._has_rocksdb
+
+    def _next_start(self, recovery: Recovery) -> NextStart:
+        if not recovery.starts or recovery.starts_from is None:
+            return NextStart(recovery=recovery, cut_messages=0, cut_bytes=0, not_served=None)
+        messages, size = self.log.behind(recovery.cut)
+        not_served: int | None = None
+        if not self.has_queues or self.store.folder.batch_queues or not recovery.is_exact:
+            pass
+        elif not self.findings.kept:
+            not_served = 0
+        else:
+            served = sum(
+                sum(1 for _ in recovery.served(queue))
+                for queue in recovery.queues
+                if not queue[0].startswith("%LMQ%")
+            )
+            kept = self.log.messages - messages - self.queues.deleted_topics
+            not_served = max(0, kept - served)
+        return NextStart(
+            recovery=recovery, cut_messages=messages, cut_bytes=size, not_served=not_served
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Counts, for a line of JSON."""
+        log = self.log
+        return {
+            "summary": [str(root) for root in self.store.folder.roots],
+            "status": 1 if self.findings.has_damage else 0,
+            "in_use": self.is_in_use,
+            "queues_checked": self.has_queues,
+            "messages": log.messages,
+            "bytes": log.size,
+            "damaged_messages": log.damaged_messages,
+            "ghosts": log.ghosts[0],
+            "ghost_bytes": log.ghosts[1],
+            "not_yet_queued": self.queues.unqueued,
+            "index_entries": self.index.entries,
+            "findings": {
+                str(kind): {"is_damage": is_damage, "findings": counts[0], "count": counts[1]}
+                for (kind, is_damage), counts in self.findings.counts.items()
+            },
+        }
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check a store; 1 if damage was found."""
+    check = StoreCheck(OpenedStore(arguments.paths))
+    check.run()
+    if arguments.json:
+        _write_json(check)
+    else:
+        _write_text(check, with_reasons=arguments.why)
+    return 1 if check.findings.has_damage else 0
+
+
+def _write_json(check: StoreCheck) -> None:
+    write = sys.stdout.buffer.write
+    for finding in check.findings.kept:
+        write(json_line(finding.report()))
+    for start in check.starts:
+        write(json_line(start.report()))
+    write(json_line(check.summary()))
+
+
+def _write_text(check: StoreCheck, *, with_reasons: bool) -> None:
+    findings, log, out = check.findings, check.log, sys.stdout
+    if not check.has_queues:
+        out.write("No queues in files are here: the log is checked alone.\n")
+    if check.is_in_use:
+        out.write("A broker runs on this store: what it writes now may look incomplete.\n")
+    out.write(f"{log.messages:,} messages with {log.size:,} bytes were read.\n")
+    if log.ghosts[0]:
+        out.write(
+            f"{log.ghosts[0]:,} old messages with {log.ghosts[1]:,} bytes stand behind the end of"
+            " the log; they are no part of it.\n"
+        )
+    if findings.kept:
+        out.write("\n")
+        write_table(("", "what", "places", "count", "first"), _kinds(findings))
+    if with_reasons:
+        for finding in findings.kept:
+            out.write(f"\n{_described(finding)}\n")
+    out.write("The store is damaged.\n" if findings.has_damage else "The store is whole.\n")
+    if check.starts:
+        out.write("\nAt its next start Java would do this:\n")
+        write_table(
+            ("release", "starts", "reads from", "cuts at", "gives up", "bytes", "hides", "why"),
+            [_start_row(start) for start in check.starts],
+        )
+        _write_advice(check)
+
+
+def _kinds(findings: Findings) -> Iterable[tuple[object, ...]]:
+    for (kind, is_damage), (places, count) in findings.counts.items():
+        first = next(
+            finding
+            for finding in findings.kept
+            if finding.kind == kind and finding.is_damage == is_damage
+        )
+        yield (
+            "damage" if is_damage else "note",
+            str(kind),
+            f"{places:,}",
+            f"{count:,}",
+            f"{first.file}@{first.position}: {first.text}" if first.file else first.text,
+        )
+
+
+def _described(finding: Finding) -> str:
+    place = f"{finding.file}, byte {finding.position}" if finding.file else "no file"
+    if finding.size:
+        place += f" and the {finding.size} bytes from there on"
+    message = ""
+    if finding.topic is not None:
+        message = f"\n  queue: {finding.topic}:{finding.queue_id}"
+        if finding.queue_offset is not None:
+            message += f":{finding.queue_offset}"
+    if finding.physical_offset is not None:
+        message += f"\n  offset in the log: {finding.physical_offset}"
+    kind = f"{'damage' if finding.is_damage else 'note'}, {finding.kind}"
+    return f"{kind}: {finding.text}\n  where: {place}{message}\n  rule: {RULES[finding.kind]}"
+
+
+def _start_row(start: NextStart) -> tuple[object, ...]:
+    recovery = start.recovery
+    if not recovery.starts:
+        return str(recovery.release), "no", "", "", "", "", "", recovery.refusal or recovery.hang
+    if recovery.starts_from is None:
+        return str(recovery.release), "yes", "", "", "", "", "", "there is no log; queues go"
+    why = recovery.cut_reason
+    if recovery.deleted_files:
+        why += f"; deletes {', '.join(recovery.deleted_files[:5])}"
+    if not recovery.is_exact:
+        why += "; queues are too large to predict"
+    return (
+        str(recovery.release),
+        "yes",
+        f"{recovery.starts_from:,}",
+        f"{recovery.cut:,}",
+        f"{start.cut_messages:,}",
+        f"{start.cut_bytes:,}",
+        None if start.not_served is None else f"{start.not_served:,}",
+        why,
+    )
+
+
+def _write_advice(check: StoreCheck) -> None:
+    refused = [str(start.recovery.release) for start in check.starts if not start.recovery.starts]
+    most = max(check.starts, key=lambda start: start.cut_messages + (start.not_served or 0))
+    messages = most.cut_messages + (most.not_served or 0)
+    if messages:
+        sys.stdout.write(
+            f"Do not start {most.recovery.release} on it: {most.cut_messages:,} messages with"
+            f" {most.cut_bytes:,} bytes would be given up, {most.not_served or 0:,} more would not"
+            " be served. All of them can be read here.\n"
+        )
+    if refused:
+        sys.stdout.write(
+            f"{', '.join(refused)} would not start; {check.log.messages:,} messages with"
+            f" {check.log.size:,} bytes can be read here.\n"
+        )
