@@ -11,7 +11,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.captures.builder import make, save
 from tests.support.captures.network import CLEAN, Packet, packets
-from tests.support.captures.traffic import Dialogue, Profile, Said
+from tests.support.captures.traffic import Dialogue, Profile, Utterance
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "spark.md"
 START = 1_700_000_000_000_000_000
@@ -27,9 +27,9 @@ def asking(number: int, *, answered: bool = True) -> list[Packet]:
     tell = RemotingCommand(
         code=ResponseCode.TOPIC_NOT_EXIST, opaque=1, flag=int(CommandFlag.RESPONSE)
     )
-    dialogue.said.append(Said(True, now, encode(ask)))
+    dialogue.utterances.append(Utterance(True, now, encode(ask)))
     if answered:
-        dialogue.said.append(Said(False, now + 3_000_000, encode(tell)))
+        dialogue.utterances.append(Utterance(False, now + 3_000_000, encode(tell)))
     return packets(dialogue, CLEAN, Random(number), [])
 
 

@@ -35,7 +35,9 @@ MODES: Final = {
 
 @pytest.fixture(scope="module")
 def traffic() -> Capture:
-    return capture(replace(PROFILES["mixed"], connections=30, frames=700, reused=0.3, begun=0.3), 5)
+    return capture(
+        replace(PROFILES["mixed"], connections=30, frames=700, reused=0.3, ongoing=0.3), 5
+    )
 
 
 def write(path: Path, packets: list[Packet], **kind: Any) -> None:

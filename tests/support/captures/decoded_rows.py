@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tests.support.captures.network import True_
+    from tests.support.captures.network import SentFrame
 
 Row = dict[str, Any]
 Frames = Counter[tuple[Any, ...]]
@@ -22,27 +22,32 @@ def rows(path: Path | str, options: Options | None = None) -> list[Row]:
     return [row for batch in Decoder(str(path), options) for row in batch.to_pylist()]
 
 
-def frames(found: Iterable[Row], *, ends: bool = True) -> Frames:
-    """What the truth knows of rows."""
+def frames(decoded: Iterable[Row], *, ends: bool = True) -> Frames:
+    """The columns of rows that the truth has."""
     return Counter(
         (
             row["src"], row["src_port"], row["dst"], row["dst_port"], row["time_ns"],
             row["end_time_ns"] if ends else None, row["frame_length"], row["body_ok"],
         )
-        for row in found
+        for row in decoded
     )  # fmt: skip
 
 
-def expected(truth: Iterable[True_], *, ends: bool = True, unit: int = 1) -> Frames:
-    """The frames whose header was captured; unit: nanoseconds that the file can tell apart."""
+def expected(truth: Iterable[SentFrame], *, ends: bool = True, unit: int = 1) -> Frames:
+    """The frames whose header was captured; ``unit`` is the resolution of the file's times in
+    nanoseconds."""
     return Counter(
         (
-            *one.source, *one.target, _cut(one.time_ns, unit), _cut(one.end_time_ns, unit) if ends else None,
-            one.length, one.body,
+            *frame.source,
+            *frame.target,
+            _cut(frame.time_ns, unit),
+            _cut(frame.end_time_ns, unit) if ends else None,
+            frame.length,
+            frame.body,
         )
-        for one in truth
-        if one.header
-    )  # fmt: skip
+        for frame in truth
+        if frame.header
+    )
 
 
 def _cut(time_ns: int | None, unit: int) -> int | None:

@@ -55,66 +55,66 @@ def _ip(packet: Packet) -> tuple[bytes, int]:
     return head + source + target + tcp, 0x86DD
 
 
-def _link(link: int, kind: int, packet: Packet) -> bytes:
+def _link(link: int, file_kind: int, packet: Packet) -> bytes:
     if link == RAW:
         return b""
     if link == NULL:
-        return struct.pack("<I", 2 if kind == 0x0800 else 30)
+        return struct.pack("<I", 2 if file_kind == 0x0800 else 30)
     if link == SLL:
-        return struct.pack(">HHH8sH", 0, 1, 6, b"\0" * 8, kind)
+        return struct.pack(">HHH8sH", 0, 1, 6, b"\0" * 8, file_kind)
     if link == SLL2:
-        return struct.pack(">HHIHBB8s", kind, 0, 1, 1, 0, 6, b"\0" * 8)
+        return struct.pack(">HHIHBB8s", file_kind, 0, 1, 1, 0, 6, b"\0" * 8)
     tag = (packet.source[1] + packet.target[1]) % 25
     tags = (
         b"\x81\x00\x00\x05" if tag < 4 else b"\x88\xa8\x00\x07\x81\x00\x00\x05" if tag < 5 else b""
     )
-    return b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02" + tags + struct.pack(">H", kind)
+    return b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02" + tags + struct.pack(">H", file_kind)
 
 
-def _bytes_of(packet: Packet, kind: FileKind, link: int) -> tuple[bytes, int]:
+def _bytes_of(packet: Packet, file_kind: FileKind, link: int) -> tuple[bytes, int]:
     head, ethernet = _ip(packet)
     head = _link(link, ethernet, packet) + head
-    data = packet.data[: kind.payload] if kind.payload else packet.data
-    whole = head + data
+    data = packet.data[: file_kind.payload] if file_kind.payload else packet.data
+    packet_bytes = head + data
     wire = len(head) + len(packet.data)
     if link == ETHERNET and wire < 60:
         padding = b"\0" * (60 - wire)
-        return whole + padding, 60
-    return whole, wire
+        return packet_bytes + padding, 60
+    return packet_bytes, wire
 
 
-def write(file: BinaryIO, packets: Iterable[Packet], kind: FileKind) -> None:
+def write(file: BinaryIO, packets: Iterable[Packet], file_kind: FileKind) -> None:
     """Write packets, which are in the order of time."""
-    if kind.pcapng:
-        _write_pcapng(file, packets, kind)
+    if file_kind.pcapng:
+        _write_pcapng(file, packets, file_kind)
         return
-    magic = 0xA1B23C4D if kind.nanoseconds else 0xA1B2C3D4
-    file.write(struct.pack(f"{kind.order}IHHiIII", magic, 2, 4, 0, 0, 262144, kind.link))
-    head = struct.Struct(f"{kind.order}IIII").pack
-    unit = 1 if kind.nanoseconds else 1000
+    magic = 0xA1B23C4D if file_kind.nanoseconds else 0xA1B2C3D4
+    file.write(struct.pack(f"{file_kind.order}IHHiIII", magic, 2, 4, 0, 0, 262144, file_kind.link))
+    head = struct.Struct(f"{file_kind.order}IIII").pack
+    unit = 1 if file_kind.nanoseconds else 1000
     for packet in packets:
-        data, wire = _bytes_of(packet, kind, kind.link)
-        seconds, rest = divmod(packet.time_ns, 1_000_000_000)
-        file.write(head(seconds, rest // unit, len(data), wire))
+        data, wire = _bytes_of(packet, file_kind, file_kind.link)
+        seconds, nanoseconds = divmod(packet.time_ns, 1_000_000_000)
+        file.write(head(seconds, nanoseconds // unit, len(data), wire))
         file.write(data)
 
 
-def _block(order: str, kind: int, body: bytes) -> bytes:
+def _block(order: str, block_type: int, body: bytes) -> bytes:
     body += b"\0" * (-len(body) % 4)
     length = len(body) + 12
-    return struct.pack(f"{order}II", kind, length) + body + struct.pack(f"{order}I", length)
+    return struct.pack(f"{order}II", block_type, length) + body + struct.pack(f"{order}I", length)
 
 
-def _write_pcapng(file: BinaryIO, packets: Iterable[Packet], kind: FileKind) -> None:
-    order = kind.order
+def _write_pcapng(file: BinaryIO, packets: Iterable[Packet], file_kind: FileKind) -> None:
+    order = file_kind.order
     file.write(_block(order, 0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1)))
     resolution = struct.pack(f"{order}HHB3xHH", 9, 1, 9, 0, 0)
-    file.write(_block(order, 1, struct.pack(f"{order}HHI", kind.link, 0, 0) + resolution))
+    file.write(_block(order, 1, struct.pack(f"{order}HHI", file_kind.link, 0, 0) + resolution))
     file.write(_block(order, 1, struct.pack(f"{order}HHI", ETHERNET, 0, 0)))
     file.write(_block(order, 5, b"\0" * 12))
     for packet in packets:
         second = packet.source[1] % 2
-        data, wire = _bytes_of(packet, kind, ETHERNET if second else kind.link)
+        data, wire = _bytes_of(packet, file_kind, ETHERNET if second else file_kind.link)
         stamp = packet.time_ns // 1000 if second else packet.time_ns
         head = struct.pack(
             f"{order}IIIII", second, stamp >> 32, stamp & 0xFFFFFFFF, len(data), wire

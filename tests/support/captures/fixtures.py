@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.support.captures.builder import make, save
-from tests.support.captures.network import LOSSY, Packet, Trouble, True_
+from tests.support.captures.network import LOSSY, Packet, SentFrame, Trouble
 from tests.support.captures.traffic import Profile
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Made(NamedTuple):
 
     path: Path
     packets: list[Packet]
-    truth: list[True_]
+    truth: list[SentFrame]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""What a network and a capture do to the bytes of a connection: segments, losses, repetitions, and the truth about frames."""
+"""Turns the bytes of a connection into captured segments, with losses and repetitions, and
+determines the truth about frames."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Packet(NamedTuple):
     data: bytes
 
 
-class True_(NamedTuple):
+class SentFrame(NamedTuple):
     """A frame that was sent, and what of it was captured.
 
     Attributes:
@@ -88,69 +89,79 @@ class _Side:
 
 
 def packets(
-    dialogue: Dialogue, trouble: Trouble, chance: random.Random, truth: list[True_]
+    dialogue: Dialogue, trouble: Trouble, chance: random.Random, truth: list[SentFrame]
 ) -> list[Packet]:
-    """Send what a connection says, and write down the truth about its frames."""
+    """Send the messages of a connection, and append the truth about its frames."""
     firsts = [chance.choice((_WHOLE - 3000, chance.randrange(_WHOLE))) for _ in range(2)]
     client = _Side(dialogue.client, dialogue.server, firsts[0])
     server = _Side(dialogue.server, dialogue.client, firsts[1])
-    made: list[Packet] = []
-    if dialogue.has_start and dialogue.said:
-        _handshake(made, client, server, dialogue.said[0].time_ns - 900_000)
-    most = chance.choice((1448, 1428)) if chance.random() >= trouble.offload else 63_000
+    captured: list[Packet] = []
+    if dialogue.has_start and dialogue.utterances:
+        _handshake(captured, client, server, dialogue.utterances[0].time_ns - 900_000)
+    segment_size = chance.choice((1448, 1428)) if chance.random() >= trouble.offload else 63_000
     waiting: dict[bool, list[bytes]] = {
         True: [dialogue.opening] if dialogue.opening else [],
         False: [],
     }
-    for number, said in enumerate(dialogue.said):
-        side = client if said.client else server
-        text = b"".join([*waiting[said.client], said.data])
-        if said.is_frame:
-            offset = sum(map(len, waiting[said.client]))
-            side.frames.append((side.sent + offset, said.data))
-        following = dialogue.said[number + 1] if number + 1 < len(dialogue.said) else None
-        soon = (
-            following is not None
-            and following.client == said.client
-            and following.time_ns - said.time_ns < 300_000
+    for number, utterance in enumerate(dialogue.utterances):
+        side = client if utterance.client else server
+        text = b"".join([*waiting[utterance.client], utterance.data])
+        if utterance.is_frame:
+            offset = sum(map(len, waiting[utterance.client]))
+            side.frames.append((side.sent + offset, utterance.data))
+        following = (
+            dialogue.utterances[number + 1] if number + 1 < len(dialogue.utterances) else None
         )
-        if soon:
-            waiting[said.client] = [text]
+        is_corked = (
+            following is not None
+            and following.client == utterance.client
+            and following.time_ns - utterance.time_ns < 300_000
+        )
+        if is_corked:
+            waiting[utterance.client] = [text]
             continue
-        waiting[said.client] = []
-        other = server if said.client else client
-        _send(made, side, other, text, said.time_ns, most, trouble, chance)
+        waiting[utterance.client] = []
+        receiver = server if utterance.client else client
+        _send(captured, side, receiver, text, utterance.time_ns, segment_size, trouble, chance)
     for side in (client, server):
         truth.extend(_truth(side))
-    return made
+    return captured
 
 
-def _handshake(made: list[Packet], client: _Side, server: _Side, now: int) -> None:
-    before = (client.first - 1) % _WHOLE, (server.first - 1) % _WHOLE
-    made.append(Packet(now, client.source, client.target, before[0], 0, SYN, b""))
-    made.append(
-        Packet(now + 100_000, server.source, server.target, before[1], client.first, SYN | ACK, b"")
+def _handshake(captured: list[Packet], client: _Side, server: _Side, now: int) -> None:
+    syn_sequences = (client.first - 1) % _WHOLE, (server.first - 1) % _WHOLE
+    captured.append(Packet(now, client.source, client.target, syn_sequences[0], 0, SYN, b""))
+    captured.append(
+        Packet(
+            now + 100_000,
+            server.source,
+            server.target,
+            syn_sequences[1],
+            client.first,
+            SYN | ACK,
+            b"",
+        )
     )
-    made.append(
+    captured.append(
         Packet(now + 200_000, client.source, client.target, client.first, server.first, ACK, b"")
     )
 
 
 def _send(
-    made: list[Packet],
+    captured: list[Packet],
     side: _Side,
-    other: _Side,
+    receiver: _Side,
     text: bytes,
     now: int,
-    most: int,
+    segment_size: int,
     trouble: Trouble,
     chance: random.Random,
 ) -> None:
-    at = 0
-    while at < len(text):
-        data = text[at : at + most]
-        position = side.sent + at
-        at += len(data)
+    offset = 0
+    while offset < len(text):
+        data = text[offset : offset + segment_size]
+        position = side.sent + offset
+        offset += len(data)
         now += 1000
         time_ns = now
         fate = chance.random()
@@ -158,49 +169,51 @@ def _send(
             continue
         if fate < trouble.lost + trouble.reordered:
             time_ns += chance.randrange(50_000, 40_000_000)
-        _capture(made, side, other, position, data, time_ns, trouble)
+        _capture(captured, side, receiver, position, data, time_ns, trouble)
         if chance.random() < trouble.repeated:
             low = chance.randrange(len(data))
             if chance.random() < 0.5:
                 low = 0
-            again = time_ns + chance.randrange(1_000_000, 300_000_000)
-            _capture(made, side, other, position + low, data[low:], again, trouble)
+            repeated_ns = time_ns + chance.randrange(1_000_000, 300_000_000)
+            _capture(captured, side, receiver, position + low, data[low:], repeated_ns, trouble)
     side.sent += len(text)
     if chance.random() < 0.5:
         acknowledged = (side.first + side.sent) % _WHOLE
-        sequence = (other.first + other.sent) % _WHOLE
-        late = now + 400_000_000 if trouble.repeated or trouble.reordered else now + 40_000
-        made.append(Packet(late, other.source, other.target, sequence, acknowledged, ACK, b""))
+        sequence = (receiver.first + receiver.sent) % _WHOLE
+        ack_ns = now + 400_000_000 if trouble.repeated or trouble.reordered else now + 40_000
+        captured.append(
+            Packet(ack_ns, receiver.source, receiver.target, sequence, acknowledged, ACK, b"")
+        )
 
 
 def _capture(
-    made: list[Packet],
+    captured: list[Packet],
     side: _Side,
-    other: _Side,
+    receiver: _Side,
     position: int,
     data: bytes,
     time_ns: int,
     trouble: Trouble,
 ) -> None:
     sequence = (side.first + position) % _WHOLE
-    made.append(Packet(time_ns, side.source, side.target, sequence, other.first, ACK, data))
+    captured.append(Packet(time_ns, side.source, side.target, sequence, receiver.first, ACK, data))
     kept = min(len(data), trouble.snaplen) if trouble.snaplen else len(data)
     if kept:
         side.captured.append((position, position + kept, time_ns))
 
 
-def _truth(side: _Side) -> Iterator[True_]:
-    captured = sorted(side.captured, key=lambda one: one[0])
-    starts = [one[0] for one in captured]
+def _truth(side: _Side) -> Iterator[SentFrame]:
+    captured = sorted(side.captured, key=lambda segment: segment[0])
+    starts = [segment[0] for segment in captured]
     longest = max((end - start for start, end, _ in captured), default=0)
     for position, data in side.frames:
         end = position + len(data)
         low = bisect_right(starts, position - longest)
         high = bisect_right(starts, end)
-        near = sorted(captured[max(low - 1, 0) : high], key=lambda one: one[2])
+        near = sorted(captured[max(low - 1, 0) : high], key=lambda segment: segment[2])
         header_end = position + 8 + int.from_bytes(data[5:8], "big")
         first, last, holes = _coverage(near, position, end)
-        yield True_(
+        yield SentFrame(
             side.source, side.target, first, last, len(data),
             not any(start < header_end for start, _ in holes),
             not any(stop > header_end for _, stop in holes),
@@ -217,17 +230,17 @@ def _coverage(
     for low, high, time_ns in segments:
         if high <= start or low >= end or not holes:
             continue
-        left: list[tuple[int, int]] = []
+        remaining: list[tuple[int, int]] = []
         for hole_start, hole_end in holes:
             if high <= hole_start or low >= hole_end:
-                left.append((hole_start, hole_end))
+                remaining.append((hole_start, hole_end))
                 continue
             if low <= start and hole_start == start:
                 first = time_ns
             last = time_ns if last is None else max(last, time_ns)
             if low > hole_start:
-                left.append((hole_start, low))
+                remaining.append((hole_start, low))
             if high < hole_end:
-                left.append((high, hole_end))
-        holes = left
+                remaining.append((high, hole_end))
+        holes = remaining
     return first, last, holes

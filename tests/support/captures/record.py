@@ -1,7 +1,8 @@
-"""Records the captures of ``tests/fixtures/captures`` from real peers: ``python -m tests.support.captures.record [NAME...]``.
+"""Records the captures of ``tests/fixtures/captures`` from real peers: ``python -m
+tests.support.captures.record``.
 
-Run it from the root of the checkout, on Linux with Java, Maven and tshark.  Everything happens in a network namespace that has
-nothing but loopback, so that addresses and ids say 127.0.0.1; nothing is asked for that describes the machine.
+Run it from the root of the checkout, on Linux with Java, Maven and tshark. Everything uses a
+network namespace with loopback only, so that addresses and ids contain 127.0.0.1.
 """
 
 from __future__ import annotations
@@ -89,18 +90,19 @@ def record_cluster(scratch: Path, version: str, jvm: Sequence[str] = ()) -> Reco
 
 
 def record_secret(scratch: Path) -> Recorder:
-    """A name server that is asked in clear, by TLS, and through a load balancer that speaks the PROXY protocol."""
+    """A name server with clear connections, TLS, and a load balancer that uses the PROXY
+    protocol."""
     with ExitStack() as stack:
         recorder = stack.enter_context(Recorder())
         server = JavaNameServer(scratch / "namesrv", jvm=SECRET_SERVER)
         stack.enter_context(server)
         balancer = stack.enter_context(tapped(server.port, preface=PROXY))
-        plain = stack.enter_context(JavaPeer(scratch / "plain"))
+        clear_path = stack.enter_context(JavaPeer(scratch / "plain"))
         secret = stack.enter_context(JavaPeer(scratch / "secret", jvm=TLS))
         for peer, address in (
-            (plain, server.address),
+            (clear_path, server.address),
             (secret, server.address),
-            (plain, balancer.address),
+            (clear_path, balancer.address),
         ):
             peer.admin(address, "updateKvConfig -s SPACE -k key -v value")
             peer.admin(address, "topicList")
@@ -144,22 +146,22 @@ def record(names: Sequence[str]) -> None:
             if name == SMALL_SEGMENTS:
                 subprocess.run(["ip", "link", "set", "lo", "mtu", "1500"], check=True)
                 small_segments()
-            plain = Path(scratch) / f"{name}.pcap"
-            scenario(Path(scratch) / name).save(plain)
-            keep(plain, name, product, how)
+            clear_path = Path(scratch) / f"{name}.pcap"
+            scenario(Path(scratch) / name).save(clear_path)
+            keep(clear_path, name, product, how)
 
 
-def keep(plain: Path, name: str, product: str, how: str) -> None:
+def keep(clear_path: Path, name: str, product: str, how: str) -> None:
     """Write a capture and the count of its frames."""
-    data = plain.read_bytes()
-    if found := GIVES_AWAY.search(data):
-        raise ValueError(f"{name} gives the machine away: {data[found.start() - 40 :][:120]!r}")
+    data = clear_path.read_bytes()
+    if chosen := GIVES_AWAY.search(data):
+        raise ValueError(f"{name} gives the machine away: {data[chosen.start() - 40 :][:120]!r}")
     packed = gzip.compress(data, 9, mtime=0)
     if len(packed) > LARGEST:
         raise ValueError(f"{name} has {len(packed)} bytes, {LARGEST} is the limit")
-    counted = count(plain)
-    frames = sum(len(one["frames"]) for one in counted)
-    lines = ",\n".join(json.dumps(one) for one in counted)
+    counted = count(clear_path)
+    frames = sum(len(packet["frames"]) for packet in counted)
+    lines = ",\n".join(json.dumps(packet) for packet in counted)
     (FOLDER / f"{name}.pcap.gz").write_bytes(packed)
     (FOLDER / f"{name}.json").write_text(f"[\n{lines}\n]\n", "utf-8")
     enter(name, product, how)
@@ -172,10 +174,10 @@ def enter(name: str, product: str, how: str) -> None:
     files = (f"captures/{name}.pcap.gz", f"captures/{name}.json")
     recorded = {"kind": "capture", "product": product, "how": how}
     counted = {"kind": "count", "how": "streams put together by tshark, cut by their length words"}
-    for kind, file, origin in (("capture", files[0], recorded), ("count", files[1], counted)):
-        others = [entry for entry in current.get(kind, []) if entry["file"] != file]
-        current[kind] = [
-            *others,
+    for entry_kind, file, origin in (("capture", files[0], recorded), ("count", files[1], counted)):
+        other_entries = [entry for entry in current.get(entry_kind, []) if entry["file"] != file]
+        current[entry_kind] = [
+            *other_entries,
             {"id": f"captures/{name}", "file": file, "sha256": "", "origin": origin},
         ]
     manifest.save(current)

@@ -1,6 +1,7 @@
 """Records what goes over the loopback interface, without tcpdump: a raw socket and a pcap file.
 
-It needs the right to open raw sockets, which a process has that is root in its own network namespace (``unshare --net``).
+It needs the right to open raw sockets, which a process has that is root in its own network
+namespace (``unshare --net``).
 """
 
 from __future__ import annotations
@@ -89,13 +90,13 @@ class Recorder:
         with path.open("wb") as file:
             file.write(head)
             for time_ns, data in sorted(self.packets):
-                seconds, rest = divmod(time_ns, 1_000_000_000)
-                file.write(struct.pack("<IIII", seconds, rest, len(data), len(data)) + data)
+                seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+                file.write(struct.pack("<IIII", seconds, nanoseconds, len(data), len(data)) + data)
 
 
 def _time_of(extra: list[tuple[int, int, bytes]]) -> int:
-    for level, kind, value in extra:
-        if (level, kind) == (socket.SOL_SOCKET, _TIMESTAMPNS):
-            seconds, rest = struct.unpack("qq", value)
-            return int(seconds * 1_000_000_000 + rest)
+    for level, message_type, value in extra:
+        if (level, message_type) == (socket.SOL_SOCKET, _TIMESTAMPNS):
+            seconds, data = struct.unpack("qq", value)
+            return int(seconds * 1_000_000_000 + data)
     raise OSError("a packet without a time")

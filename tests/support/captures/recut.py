@@ -1,7 +1,4 @@
-"""Recorded captures sent once more, in other segments: real frames, cut wherever a test wants them to be.
-
-Rules of this file: nothing of the decoder takes part; length words cut the frames.
-"""
+"""Sends recorded captures again in other segments: real frames, cut at any byte."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _WHOLE = 1 << 32
 End = tuple[str, int]
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """A frame, or a PROXY header in front of the first one.
 
     Attributes:
@@ -33,9 +30,10 @@ class Said(NamedTuple):
     data: bytes
 
 
-def recorded(capture: Path) -> list[list[Said]]:
-    """What each connection of a recorded capture of loopback says in clear, in order; the first side that speaks is the client."""
-    said: dict[frozenset[End], list[Said]] = {}
+def recorded(capture: Path) -> list[list[Utterance]]:
+    """The messages of each connection of a recorded loopback capture without TLS, in order; the
+    first sender is the client."""
+    conversations: dict[frozenset[End], list[Utterance]] = {}
     waiting: dict[tuple[End, End], bytes] = {}
     clients: dict[frozenset[End], End] = {}
     for source, target, data in _segments(gzip.decompress(capture.read_bytes())):
@@ -43,18 +41,24 @@ def recorded(capture: Path) -> list[list[Said]]:
         client = clients.setdefault(ends, source)
         text = waiting.get((source, target), b"") + data
         parts = list(_units(text, first=(source, target) not in waiting))
-        said.setdefault(ends, []).extend(Said(source == client, one) for one in parts)
+        conversations.setdefault(ends, []).extend(
+            Utterance(source == client, segment) for segment in parts
+        )
         waiting[source, target] = text[sum(map(len, parts)) :]
-    return [each for ends, each in said.items() if not _is_encrypted(ends, waiting)]
+    return [
+        conversation
+        for ends, conversation in conversations.items()
+        if not _is_encrypted(ends, waiting)
+    ]
 
 
 def _segments(data: bytes) -> Iterable[tuple[End, End, bytes]]:
-    at = 24
-    while at < len(data):
-        (size,) = struct.unpack_from("<I", data, at + 8)
-        at += _RECORD
-        ip = data[at + _ETHERNET : at + size]
-        at += size
+    offset = 24
+    while offset < len(data):
+        (size,) = struct.unpack_from("<I", data, offset + 8)
+        offset += _RECORD
+        ip = data[offset + _ETHERNET : offset + size]
+        offset += size
         tcp = ip[(ip[0] & 15) * 4 : int.from_bytes(ip[2:4], "big")]
         ports = struct.unpack_from(">HH", tcp)
         source, target = (
@@ -86,11 +90,11 @@ def _is_encrypted(ends: frozenset[End], waiting: dict[tuple[End, End], bytes]) -
 
 
 Segments = list[tuple[int, bytes]]
-"""Segments of what a side says: where each begins in it, and its bytes, in the order of their capture."""
+"""Segments of a message: the offset of each, and its bytes, in the order of their capture."""
 
 
 class Sent(NamedTuple):
-    """What a side says next, in segments."""
+    """The next message of a side, in segments."""
 
     by_client: bool
     data: bytes
@@ -98,25 +102,25 @@ class Sent(NamedTuple):
 
 
 def cut(data: bytes, *places: int) -> Segments:
-    """The segments of bytes that are cut at places; those that lie beyond the last byte are left out."""
+    """The segments of bytes that are cut at places; places after the last byte are ignored."""
     ends = sorted({place for place in places if 0 < place < len(data)})
     return [
         (start, data[start:end]) for start, end in zip([0, *ends], [*ends, len(data)], strict=True)
     ]
 
 
-def exchanges(said: Iterable[Said], seen: set[int]) -> list[list[Said]]:
+def exchanges(frames: Iterable[Utterance], codes: set[int]) -> list[list[Utterance]]:
     """The requests of codes that were not seen yet, each with its response."""
-    requests: dict[int, list[Said]] = {}
-    for one in said:
-        if one.data.startswith(b"PROXY "):
+    requests: dict[int, list[Utterance]] = {}
+    for frame in frames:
+        if frame.data.startswith(b"PROXY "):
             continue
-        code, opaque, flag = header_of(one.data)
+        code, opaque, flag = header_of(frame.data)
         if flag & 1 and opaque in requests:
-            requests[opaque].append(one)
-        elif not flag & 1 and code not in seen:
-            seen.add(code)
-            requests[opaque] = [one]
+            requests[opaque].append(frame)
+        elif not flag & 1 and code not in codes:
+            codes.add(code)
+            requests[opaque] = [frame]
     return list(requests.values())
 
 
@@ -124,7 +128,7 @@ def resend(connections: Iterable[Iterable[Sent]], *, has_start: bool = True) -> 
     """The packets of connections, a microsecond apart, one connection after the other.
 
     Args:
-        connections: what each says.
+        connections: their messages.
         has_start: whether the capture has their SYNs.
     """
     packets: list[Packet] = []
@@ -142,10 +146,10 @@ def resend(connections: Iterable[Iterable[Sent]], *, has_start: bool = True) -> 
         if has_start:
             packet((client, server), following[True] - 1, 0, SYN, b"")
             packet((server, client), following[False] - 1, following[True], SYN | ACK, b"")
-        for one in sent:
-            ends = (client, server) if one.by_client else (server, client)
-            first, acknowledged = following[one.by_client], following[not one.by_client]
-            for at, data in one.segments:
-                packet(ends, first + at, acknowledged, ACK, data)
-            following[one.by_client] += len(one.data)
+        for message in sent:
+            ends = (client, server) if message.by_client else (server, client)
+            first, acknowledged = following[message.by_client], following[not message.by_client]
+            for offset, data in message.segments:
+                packet(ends, first + offset, acknowledged, ACK, data)
+            following[message.by_client] += len(message.data)
     return packets

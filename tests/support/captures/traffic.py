@@ -1,4 +1,5 @@
-"""What peers say: connections with frames in both directions, as bytes, before any network has touched them."""
+"""Conversations of peers: connections with frames in both directions, as bytes, before a network
+carries them."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ from rocketwire.wire.command import RemotingCommand, encode
 
 
 @dataclass(slots=True)
-class Said:
-    """One thing that one side says.
+class Utterance:
+    """A message of one side.
 
     Attributes:
-        client: whether the client says it.
-        time_ns: when.
-        data: the bytes; a frame, or what is none.
-        is_frame: whether it is one.
+        client: whether the client sends it.
+        time_ns: time.
+        data: the bytes; a frame or other bytes.
+        is_frame: whether it is a frame.
     """
 
     client: bool
@@ -34,29 +35,29 @@ class Dialogue:
     Attributes:
         client: address and port.
         server: address and port.
-        said: in the order of time.
+        utterances: in the order of time.
         has_start: whether the capture holds its SYN.
         opening: bytes before the first frame of the client (a PROXY header).
     """
 
     client: tuple[str, int]
     server: tuple[str, int]
-    said: list[Said] = field(default_factory=list[Said])
+    utterances: list[Utterance] = field(default_factory=list[Utterance])
     has_start: bool = True
     opening: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What the traffic is like.
+    """The kind of traffic.
 
     Attributes:
-        connections: how many.
+        connections: number of connections.
         exchanges: requests of each, on average.
         body: bytes of a message, smallest and largest.
-        pulled: messages of an answered pull, at most.
-        seconds: of capture.
-        foreign: share of connections that speak something else.
+        pulled: messages in the response to a pull, at most.
+        seconds: duration of the capture.
+        foreign: share of connections with another protocol.
         ipv6: share of connections by IPv6.
         midway: share of connections that began before the capture.
     """
@@ -79,11 +80,11 @@ _BROKER_VERSION = 513
 
 
 class Speaker:
-    """Makes up what is said on one connection.
+    """Generates the messages of a connection.
 
     Args:
         chance: source of all randomness.
-        profile: what the traffic is like.
+        profile: the kind of traffic.
     """
 
     def __init__(self, chance: random.Random, profile: Profile) -> None:
@@ -104,22 +105,22 @@ class Speaker:
         count = min(count, self._profile.exchanges * 12)
         for _ in range(count):
             self._exchange(dialogue, chance.randrange(start, end))
-        dialogue.said.sort(key=lambda one: one.time_ns)
+        dialogue.utterances.sort(key=lambda utterance: utterance.time_ns)
 
     def _exchange(self, dialogue: Dialogue, now: int) -> None:
         chance = self._chance
-        kind = chance.random()
-        if kind < 0.45:
+        choice = chance.random()
+        if choice < 0.45:
             self._send(dialogue, now)
-        elif kind < 0.75:
+        elif choice < 0.75:
             self._pull(dialogue, now)
-        elif kind < 0.85:
+        elif choice < 0.85:
             self._simple(dialogue, now, RequestCode.HEART_BEAT, {}, self._text(300))
-        elif kind < 0.92:
+        elif choice < 0.92:
             self._simple(
                 dialogue, now, RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": self._topic}, b""
             )
-        elif kind < 0.96:
+        elif choice < 0.96:
             fields = {
                 "consumerGroup": self._group,
                 "topic": self._topic,
@@ -130,8 +131,8 @@ class Speaker:
         else:
             self._from_broker(dialogue, now)
 
-    def _text(self, most: int) -> bytes:
-        count = self._chance.randrange(most)
+    def _text(self, limit: int) -> bytes:
+        count = self._chance.randrange(limit)
         begin = self._chance.randrange(4096)
         return self._filler[begin : begin + count]
 
@@ -143,7 +144,7 @@ class Speaker:
         self._opaque = self._opaque + 1 if self._opaque < (1 << 31) - 1 else -(1 << 31)
         return self._opaque
 
-    def _frame(self, code: int, opaque: int, flag: int = 0, **more: object) -> bytes:
+    def _frame(self, code: int, opaque: int, flag: int = 0, **fields: object) -> bytes:
         return encode(
             RemotingCommand(
                 code=code,
@@ -152,7 +153,7 @@ class Speaker:
                 opaque=opaque,
                 flag=flag,
                 serialize_type=self._binary,
-                **more,  # type: ignore[arg-type]
+                **fields,  # type: ignore[arg-type]
             )
         )
 
@@ -163,22 +164,23 @@ class Speaker:
         data = self._frame(
             code, opaque, int(CommandFlag.RESPONSE), body=body, ext_fields=fields, remark=remark
         )
-        dialogue.said.append(Said(client, now, data))
+        dialogue.utterances.append(Utterance(client, now, data))
 
     def _send(self, dialogue: Dialogue, now: int) -> None:
         chance = self._chance
         opaque = self._next()
         fields = {
-            "a": self._group, "b": self._topic, "c": "TBW102", "d": "4", "e": str(chance.randrange(8)),
-            "f": "0", "g": str(now // 1_000_000), "h": "0", "j": "0", "k": "false", "m": "false",
+            "a": self._group, "b": self._topic, "c": "TBW102", "d": "4",
+            "e": str(chance.randrange(8)), "f": "0", "g": str(now // 1_000_000), "h": "0",
+            "j": "0", "k": "false", "m": "false",
             "i": "KEYS\x01order-17\x02UNIQ_KEY\x017F00000100012A139A55\x02WAIT\x01true\x02",
             "n": "broker-a",
         }  # fmt: skip
         code = (
             RequestCode.SEND_BATCH_MESSAGE if chance.random() < 0.1 else RequestCode.SEND_MESSAGE_V2
         )
-        dialogue.said.append(
-            Said(True, now, self._frame(code, opaque, ext_fields=fields, body=self._body()))
+        dialogue.utterances.append(
+            Utterance(True, now, self._frame(code, opaque, ext_fields=fields, body=self._body()))
         )
         later = now + chance.randrange(200_000, 9_000_000)
         if chance.random() < 0.02:
@@ -200,11 +202,11 @@ class Speaker:
         fields = {
             "consumerGroup": self._group, "topic": self._topic, "queueId": str(chance.randrange(8)),
             "queueOffset": "5120", "maxMsgNums": "32", "sysFlag": "6", "commitOffset": "5119",
-            "suspendTimeoutMillis": "15000", "subscription": "*", "subVersion": str(now // 1_000_000),
-            "expressionType": "TAG",
+            "suspendTimeoutMillis": "15000", "subscription": "*",
+            "subVersion": str(now // 1_000_000), "expressionType": "TAG",
         }  # fmt: skip
-        dialogue.said.append(
-            Said(True, now, self._frame(RequestCode.PULL_MESSAGE, opaque, ext_fields=fields))
+        dialogue.utterances.append(
+            Utterance(True, now, self._frame(RequestCode.PULL_MESSAGE, opaque, ext_fields=fields))
         )
         answer = {
             "suggestWhichBrokerId": "0",
@@ -231,15 +233,15 @@ class Speaker:
         self, dialogue: Dialogue, now: int, code: int, fields: dict[str, str], body: bytes
     ) -> None:
         opaque = self._next()
-        dialogue.said.append(
-            Said(True, now, self._frame(code, opaque, ext_fields=fields, body=body))
+        dialogue.utterances.append(
+            Utterance(True, now, self._frame(code, opaque, ext_fields=fields, body=body))
         )
         later = now + self._chance.randrange(100_000, 3_000_000)
         self._answer(dialogue, later, opaque, client=False, body=self._text(900))
 
     def _oneway(self, dialogue: Dialogue, now: int, code: int, fields: dict[str, str]) -> None:
         data = self._frame(code, self._next(), int(CommandFlag.ONEWAY), ext_fields=fields)
-        dialogue.said.append(Said(True, now, data))
+        dialogue.utterances.append(Utterance(True, now, data))
 
     def _from_broker(self, dialogue: Dialogue, now: int) -> None:
         self._server_opaque += 1
@@ -247,32 +249,37 @@ class Speaker:
         if self._chance.random() < 0.5:
             code, flag = RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, int(CommandFlag.ONEWAY)
             data = self._frame(code, self._server_opaque, flag, ext_fields=fields)
-            dialogue.said.append(Said(False, now, data))
+            dialogue.utterances.append(Utterance(False, now, data))
             return
         code = RequestCode.GET_CONSUMER_RUNNING_INFO
         data = self._frame(code, self._server_opaque, ext_fields=fields)
-        dialogue.said.append(Said(False, now, data))
+        dialogue.utterances.append(Utterance(False, now, data))
         later = now + self._chance.randrange(1_000_000, 30_000_000)
         self._answer(dialogue, later, self._server_opaque, client=True, body=self._text(2000))
 
 
 _HTTP = b"GET /metrics HTTP/1.1\r\nHost: broker\r\nAccept: */*\r\n\r\n"
-_HTTP_ANSWER = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{"code":1,"flag":"x","o":{}}'
+_HTTP_ANSWER = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n"
+    b'{"code":1,"flag":"x","o":{}}'
+)
 
 
 def _foreign(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
     for _ in range(chance.randrange(1, 40)):
         now = chance.randrange(start, end)
         if dialogue.server[1] == 10911:
-            dialogue.said.append(Said(True, now, _HTTP, is_frame=False))
-            dialogue.said.append(Said(False, now + 900_000, _HTTP_ANSWER, is_frame=False))
+            dialogue.utterances.append(Utterance(True, now, _HTTP, is_frame=False))
+            dialogue.utterances.append(
+                Utterance(False, now + 900_000, _HTTP_ANSWER, is_frame=False)
+            )
             continue
         for client in (True, False):
-            record = b"\x16\x03\x01" if not dialogue.said else b"\x17\x03\x03"
+            record = b"\x16\x03\x01" if not dialogue.utterances else b"\x17\x03\x03"
             text = chance.randbytes(chance.randrange(40, 2000))
             data = record + len(text).to_bytes(2, "big") + text
-            dialogue.said.append(Said(client, now, data, is_frame=False))
-    dialogue.said.sort(key=lambda one: one.time_ns)
+            dialogue.utterances.append(Utterance(client, now, data, is_frame=False))
+    dialogue.utterances.sort(key=lambda utterance: utterance.time_ns)
 
 
 def dialogues(profile: Profile, seed: int) -> list[Dialogue]:
@@ -280,7 +287,7 @@ def dialogues(profile: Profile, seed: int) -> list[Dialogue]:
     chance = random.Random(seed)
     start = 1_700_000_000_000_000_000
     end = start + int(profile.seconds * 1e9)
-    made: list[Dialogue] = []
+    result: list[Dialogue] = []
     for number in range(profile.connections):
         six = chance.random() < profile.ipv6
         client = (
@@ -300,5 +307,5 @@ def dialogues(profile: Profile, seed: int) -> list[Dialogue]:
             if dialogue.has_start and chance.random() < 0.03:
                 dialogue.opening = b"PROXY TCP4 1.2.3.4 10.9.0.1 4711 10911\r\n"
             Speaker(chance, profile).speak(dialogue, begin, end)
-        made.append(dialogue)
-    return made
+        result.append(dialogue)
+    return result

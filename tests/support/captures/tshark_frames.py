@@ -1,7 +1,4 @@
-"""The frames of a capture as somebody else counts them: tshark puts the streams together, length words cut them.
-
-Rules of this file: nothing of rocketwire takes part; headers are read by the standard library.
-"""
+"""Counts the frames of a capture with tshark, which reassembles the streams."""
 
 from __future__ import annotations
 
@@ -45,11 +42,11 @@ def count(capture: Path) -> list[Counted]:
         command += ["-z", f"follow,tcp,raw,{number}"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     streams = dict(map(_stream, run.stdout.split("Filter: tcp.stream eq ")[1:]))
-    found: list[Counted] = []
+    frames: list[Counted] = []
     for number in numbers:
         ends, sent = streams[number]
-        found += [_cut(ends[i], ends[1 - i], sent[i]) for i in (0, 1) if sent[i]]
-    return found
+        frames += [_cut(ends[i], ends[1 - i], sent[i]) for i in (0, 1) if sent[i]]
+    return frames
 
 
 Stream = tuple[list[str], tuple[bytes, bytes]]
@@ -70,19 +67,19 @@ def _stream(text: str) -> tuple[int, Stream]:
 
 
 def _cut(src: str, dst: str, data: bytes) -> Counted:
-    made = Counted(src=src, dst=dst, speaks="remoting", proxy=_proxy(data), frames=[])
-    at = made["proxy"]
-    if data[at] in _TLS and data[at + 1] == 3:
-        made["speaks"] = "tls"
-        return made
-    while at < len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        frame = data[at : at + 4 + length]
+    frames = Counted(src=src, dst=dst, speaks="remoting", proxy=_proxy(data), frames=[])
+    offset = frames["proxy"]
+    if data[offset] in _TLS and data[offset + 1] == 3:
+        frames["speaks"] = "tls"
+        return frames
+    while offset < len(data):
+        (length,) = struct.unpack_from(">I", data, offset)
+        frame = data[offset : offset + 4 + length]
         if len(frame) < 4 + length:
             raise ValueError(f"{src} > {dst} ends within a frame")
-        made["frames"].append((length, *header_of(frame)))
-        at += len(frame)
-    return made
+        frames["frames"].append((length, *header_of(frame)))
+        offset += len(frame)
+    return frames
 
 
 def _proxy(data: bytes) -> int:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.support.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue, Speaker, World
 from tests.support.foreign.files import Writer
 from tests.support.foreign.profiles import BULK, CHATTY, MIXED
-from tests.support.foreign.tcp import Connection, Packet, Truth, Way
+from tests.support.foreign.tcp import Connection, Course, Packet, Truth
 
 if TYPE_CHECKING:
     from tests.support.foreign.profiles import Profile
 
 PROFILES: Final = {"mixed": MIXED, "chatty": CHATTY, "bulk": BULK}
 _AHEAD_NS: Final = 20 * SECOND
-"""How long before the capture a connection began at the earliest."""
+"""Longest time before the capture at which a connection began."""
 _PER_EXCHANGE: Final = 1.94
-"""Frames of an exchange, on average: oneway requests have no answer."""
+"""Frames of an exchange on average: oneway requests have no response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Capture:
 
 
 def capture(profile: Profile, seed: int, *, unit: int = 1000) -> Capture:
-    """Make a capture.
+    """Generate a capture.
 
     Args:
-        profile: what kind of traffic.
-        seed: the same seed makes the same capture.
-        unit: nanoseconds that the file to be written can tell apart.
+        profile: the kind of traffic.
+        seed: the same seed gives the same capture.
+        unit: resolution of the file's times in nanoseconds.
     """
     chance = random.Random(seed)
     world = World(chance)
@@ -71,34 +71,34 @@ def _connections(profile: Profile, chance: random.Random, world: World) -> list[
     scale = exchanges * (1 - profile.largest) / sum(weights)
     counts = [max(1, int(weight * scale)) for weight in weights]
     counts[chance.randrange(len(counts))] = int(exchanges * profile.largest)
-    most = max(counts)
-    made: list[Connection] = []
+    largest = max(counts)
+    result: list[Connection] = []
     for number, count in enumerate(counts):
-        made += _uses(profile, chance, world, number, count, steady=count == most)
-    return made
+        result += _uses(profile, chance, world, number, count, steady=count == largest)
+    return result
 
 
 def _uses(
     profile: Profile, chance: random.Random, world: World, number: int, count: int, *, steady: bool
 ) -> list[Connection]:
-    """The connections that one pair of addresses and ports has during the capture."""
+    """The connections of a pair of addresses and ports during the capture."""
     six = chance.random() < profile.six
     host = f"10.1.{number // 200}.{number % 200 + 1}"
     client = (f"fd00:1::{number + 1:x}" if six else host, 20_000 + number * 33 % 40_000)
     server = f"fd00:9::{chance.randrange(1, 5):x}" if six else f"10.9.0.{chance.randrange(1, 5)}"
     port = chance.choice((10911, 10911, 10911, 10909, 9876, 30911))
     end = int(profile.seconds * SECOND)
-    begun = chance.random() < profile.begun
-    low = -chance.randrange(MS, _AHEAD_NS) if begun else chance.randrange(10 * MS, end // 3)
+    began_before = chance.random() < profile.ongoing
+    low = -chance.randrange(MS, _AHEAD_NS) if began_before else chance.randrange(10 * MS, end // 3)
     if not steady and chance.random() < profile.foreign:
         port, speak = chance.choice(FOREIGN)
         dialogue = Dialogue(client, (server, port))
         speak(chance, dialogue, low, end)
-        return [Connection(dialogue, profile, chance, Way())]
-    ways = [Way(ends=chance.choice(("fin", "fin", "rst", "", "")))]
+        return [Connection(dialogue, profile, chance, Course())]
+    ways = [Course(ends=chance.choice(("fin", "fin", "rst", "", "")))]
     if not steady and chance.random() < profile.reused:
         ways = _reuse(chance, ways[0])
-    made: list[Connection] = []
+    connections: list[Connection] = []
     part = (end - low) // len(ways)
     for way in ways:
         dialogue = Dialogue(client, (server, port))
@@ -108,32 +108,32 @@ def _uses(
             speaker = Speaker(chance, world, profile, client[0])
             speaker.speak(dialogue, max(1, count // len(ways)), low, low + part * 2 // 3)
             last = low + part * 9 // 10 if way is not ways[-1] else end
-            dialogue.sent = [one for one in dialogue.sent if one.time_ns < last]
+            dialogue.sent = [message for message in dialogue.sent if message.time_ns < last]
             way = replace(way, begun_ns=way.begun_ns and low + part // 3)
         else:
             way = replace(way, begun_ns=max(low, 0))
-        made.append(Connection(dialogue, profile, chance, way))
+        connections.append(Connection(dialogue, profile, chance, way))
         low += part
-    return made
+    return connections
 
 
-def _reuse(chance: random.Random, last: Way) -> list[Way]:
-    """What happens to a pair of addresses and ports before its last connection."""
-    whole = Way(ends="fin")
-    before = chance.choice(
+def _reuse(chance: random.Random, last: Course) -> list[Course]:
+    """The courses of the connections of an address pair before its last one."""
+    complete = Course(ends="fin")
+    earlier = chance.choice(
         (
-            [whole],
-            [Way(ends="")],
-            [whole, Way(ends="rst")],
-            [Way(answered="refused")],
-            [Way(answered="no")],
-            [Way(sides=(True, False), ends="fin")],
-            [Way(sides=(False, True), ends="fin")],
-            [Way(begun_ns=1)],
-            [Way(answered="refused"), whole, Way(answered="no")],
+            [complete],
+            [Course(ends="")],
+            [complete, Course(ends="rst")],
+            [Course(answered="refused")],
+            [Course(answered="no")],
+            [Course(sides=(True, False), ends="fin")],
+            [Course(sides=(False, True), ends="fin")],
+            [Course(begun_ns=1)],
+            [Course(answered="refused"), complete, Course(answered="no")],
         )
     )
-    return [*before, replace(last, ends="fin")]
+    return [*earlier, replace(last, ends="fin")]
 
 
 def write_truth(truth: list[Truth], path: Path) -> None:
@@ -158,13 +158,13 @@ def main() -> None:
         connections=max(2, int(profile.connections * arguments.share)),
         frames=max(2, int(profile.frames * arguments.share)),
     )
-    made = capture(profile, arguments.seed)
+    generated = capture(profile, arguments.seed)
     partial = arguments.file.with_suffix(".partial")
     with partial.open("wb") as file:
-        Writer(file).write(made.packets)
-    write_truth(made.truth, arguments.file.with_suffix(".truth.parquet"))
+        Writer(file).write(generated.packets)
+    write_truth(generated.truth, arguments.file.with_suffix(".truth.parquet"))
     partial.rename(arguments.file)
-    counts = f"{len(made.packets)} packets, {len(made.truth)} frames"
+    counts = f"{len(generated.packets)} packets, {len(generated.truth)} frames"
     sys.stdout.write(f"{arguments.file}: {counts}\n")
 
 

@@ -1,5 +1,5 @@
-"""What clients, brokers and name servers say to each other: frames with their times, before a
-network carries them.
+"""Dialogues of clients, brokers and name servers: frames with their times, before a network carries
+them.
 
 Names of extension fields come from Java's header classes (``SendMessageRequestHeaderV2`` and so
 on).
@@ -49,11 +49,11 @@ class Frame:
         time_ns: when, since the start of the capture; negative before it.
         data: all of it.
         header_length: bytes of its header.
-        header: what that says.
+        header: its header.
         library: that wrote it.
         topic: as the extension fields name it.
-        group: likewise.
-        queue_id: likewise.
+        group: the consumer or producer group.
+        queue_id: the queue id.
         request: the request that a response answers.
     """
 
@@ -86,7 +86,7 @@ class Text:
 
 @dataclass(slots=True)
 class Dialogue:
-    """What is said on one connection.
+    """The messages of a connection.
 
     Attributes:
         client: address and port.
@@ -162,8 +162,8 @@ class World:
 
     def body(self, chance: random.Random, size: int) -> bytes:
         """Bytes of a message."""
-        at = int(chance.random() * (len(self._bodies) - size))
-        return self._bodies[at : at + size]
+        start = int(chance.random() * (len(self._bodies) - size))
+        return self._bodies[start : start + size]
 
     @staticmethod
     def _name(chance: random.Random, prefix: str, share: float) -> str:
@@ -264,44 +264,44 @@ class Speaker:
 
     # ---- roles
 
-    def _produce(self, now: int, most: int) -> None:
+    def _produce(self, now: int, limit: int) -> None:
         topic = self._chance.choice(self._topics)
-        count = min(most, 1 + int(self._chance.expovariate(1 / self._profile.burst)))
-        together = self._random() < 0.4
+        count = min(limit, 1 + int(self._chance.expovariate(1 / self._profile.burst)))
+        burst = self._random() < 0.4
         for _ in range(count):
             answer = self._send(now, topic)
-            if together:
+            if burst:
                 now += int(self._random() * 60 * US)
             else:
                 now = answer + 20 * US + int(self._chance.expovariate(1 / (300 * US)))
 
-    def _consume(self, now: int, most: int) -> None:
-        kind = self._random()
-        if kind < 0.06:
+    def _consume(self, now: int, count: int) -> None:
+        choice = self._random()
+        if choice < 0.06:
             self._oneway_offset(now)
-        elif kind < 0.09:
+        elif choice < 0.09:
             self._exchange(
                 now, 38, {"consumerGroup": self._group},
                 body=json.dumps({"consumerIdList": [self._client_id] * 3}).encode(),
                 group=self._group,
             )  # fmt: skip
-        elif kind < 0.12:
+        elif choice < 0.12:
             self._query_offset(now)
-        elif kind < 0.14:
+        elif choice < 0.14:
             self._from_broker(now)
         else:
             topic = self._chance.choice(self._topics)
             queue = self._chance.randrange(self._queues)
-            for _ in range(min(most, 1 + int(self._random() * 2 * self._profile.burst))):
+            for _ in range(min(count, 1 + int(self._random() * 2 * self._profile.burst))):
                 now = self._pull(now, topic, queue) + int(self._random() * 400 * US)
 
-    def _pop(self, now: int, most: int) -> None:
+    def _pop(self, now: int, count: int) -> None:
         topic = self._chance.choice(self._topics)
-        for _ in range(min(most, 1 + int(self._random() * self._profile.burst))):
+        for _ in range(min(count, 1 + int(self._random() * self._profile.burst))):
             now = self._pop_once(now, topic) + int(self._random() * 800 * US)
 
-    def _administrate(self, now: int, most: int) -> None:
-        for _ in range(min(most, self._chance.randrange(1, 5))):
+    def _administrate(self, now: int, count: int) -> None:
+        for _ in range(min(count, self._chance.randrange(1, 5))):
             if self._random() < 0.6:
                 now = self._route(now)
             else:
@@ -449,10 +449,10 @@ class Speaker:
             b"\x0a\x09\x00\x01\x00\x00\x2a\x9f", 0, 0,
             len(body),
         )  # fmt: skip
-        rest = b"".join(
+        tail = b"".join(
             (body, bytes((len(name),)), name, struct.pack(">H", len(properties)), properties)
         )
-        return struct.pack(">I", 4 + len(head) + len(rest)) + head + rest
+        return struct.pack(">I", 4 + len(head) + len(tail)) + head + tail
 
     def _pull(self, now: int, topic: int, queue: int) -> int:
         chance, name = self._chance, self._world.topics[topic]
@@ -475,10 +475,10 @@ class Speaker:
         if self._is_new:
             answer |= {"topicSysFlag": "0", "groupSysFlag": "0"}
         if self._random() < 0.25:
-            held = 15 * SECOND if self._random() < 0.3 else int(self._random() * 15 * SECOND)
+            wait_ns = 15 * SECOND if self._random() < 0.3 else int(self._random() * 15 * SECOND)
             return self._exchange(
                 now, 11, fields, answer=answer, status=19, remark="OFFSET_OVERFLOW_ONE",
-                later=held, **options,  # type: ignore[arg-type]
+                later=wait_ns, **options,  # type: ignore[arg-type]
             )  # fmt: skip
         count = 1 + int(self._random() ** 2 * self._profile.batch)
         body = b"".join([self._stored(topic, queue, now) for _ in range(count)])
@@ -540,7 +540,9 @@ class Speaker:
         options = {"topic": name, "group": self._group, "queue_id": queue}
         if self._random() < 0.2:
             remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
-            self._exchange(now, 14, fields, status=22, remark=remark, **options)  # type: ignore[arg-type]
+            self._exchange(
+                now, 14, fields, status=22, remark=remark, **options,  # type: ignore[arg-type]
+            )  # fmt: skip
         else:
             answer = {"offset": str(self._world.offsets[topic])}
             self._exchange(now, 14, fields, answer=answer, **options)  # type: ignore[arg-type]
@@ -563,7 +565,7 @@ class Speaker:
         )
 
     def _heartbeat(self, now: int) -> None:
-        made = {
+        body = {
             "clientID": self._client_id,
             "consumerDataSet": [
                 {
@@ -584,7 +586,7 @@ class Speaker:
         }  # fmt: skip
         answer = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "true"}
         self._exchange(
-            now, 34, {} if self._is_new else None, request_body=json.dumps(made).encode(),
+            now, 34, {} if self._is_new else None, request_body=json.dumps(body).encode(),
             answer=answer if self._broker.version >= JAVA_53.version else None,
         )  # fmt: skip
 
@@ -615,10 +617,10 @@ def _time_ns(sent: Frame | Text) -> int:
 def grpc(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
     """HTTP/2 without TLS, as the port 8081 of a RocketMQ proxy speaks it."""
 
-    def block(kind: int, flags: int, stream: int, data: bytes) -> bytes:
+    def block(frame_type: int, flags: int, stream: int, data: bytes) -> bytes:
         return (
             struct.pack(">I", len(data))[1:]
-            + bytes((kind, flags))
+            + bytes((frame_type, flags))
             + struct.pack(">I", stream)
             + data
         )
@@ -649,8 +651,8 @@ def grpc(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> Non
 def tls(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
     """TLS records."""
 
-    def block(kind: int, size: int, version: bytes = b"\x03\x03") -> bytes:
-        return bytes((kind,)) + version + struct.pack(">H", size) + chance.randbytes(size)
+    def block(record_type: int, size: int, version: bytes = b"\x03\x03") -> bytes:
+        return bytes((record_type,)) + version + struct.pack(">H", size) + chance.randbytes(size)
 
     sent: list[Frame | Text] = [
         Text(True, start, block(22, 512, b"\x03\x01")),

@@ -7,7 +7,7 @@ remark is left out, ``null`` or empty.
 Sources: recorded frames of Java 4.9.4, 5.3.3 and 5.5.0 (``tests/fixtures``);
 ``JsonCpp::FastWriter`` of the C++ client, which sorts the keys and ends in a line feed;
 ``encoding/json`` of the Go client, which keeps the order of its struct, sorts maps, and escapes
-``<``, ``>`` and ``&``; ``json.dumps`` of Python clients, which puts blanks behind ``,`` and
+``<``, ``>`` and ``&``; ``json.dumps`` of Python clients, which writes spaces after ``,`` and
 ``:``.
 """
 
@@ -80,8 +80,8 @@ class Library:
     def frame(self, header: Header, body: bytes) -> tuple[bytes, int]:
         """A whole frame, and the length of its header."""
         text = self.header(header)
-        kind = 1 if self.write is None else 0
-        prefix = struct.pack(">II", 4 + len(text) + len(body), kind << 24 | len(text))
+        header_type = 1 if self.write is None else 0
+        prefix = struct.pack(">II", 4 + len(text) + len(body), header_type << 24 | len(text))
         return prefix + text + body, len(text)
 
 
@@ -147,7 +147,7 @@ def _go(library: Library, header: Header) -> bytes:
 
 
 def _python(library: Library, header: Header) -> bytes:
-    made = {
+    fields = {
         "code": header.code,
         "language": library.language,
         "version": library.version,
@@ -157,7 +157,7 @@ def _python(library: Library, header: Header) -> bytes:
         "extFields": dict(header.fields or {}),
         "serializeTypeCurrentRPC": "JSON",
     }
-    return json.dumps(made).encode()
+    return json.dumps(fields).encode()
 
 
 def _binary(library: Library, header: Header) -> bytes:

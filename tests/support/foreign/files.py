@@ -82,11 +82,11 @@ class Writer:
             return struct.pack(
                 self.order + "IIIIIII", 6, size, 0, time >> 32, time & 0xFFFFFFFF, kept, len(data)
             )
-        seconds, rest = divmod(time_ns, 1_000_000_000)
+        seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
         return struct.pack(
             self.order + "IIII",
             seconds,
-            rest if self.nanoseconds else rest // 1000,
+            nanoseconds if self.nanoseconds else nanoseconds // 1000,
             kept,
             len(data),
         )
@@ -100,7 +100,7 @@ class Writer:
         head = self._heads.get(ends)
         if head is None:
             head = self._heads[ends] = self._of_ends(*ends)
-        link, before, after, ports, base, four = head
+        link, ends_header, tcp_header, ports, base, four = head
         if packet.flags & SYN:
             options, words = _SYN_OPTIONS, 10
         elif packet.timestamps:
@@ -120,14 +120,14 @@ class Writer:
             total = (total & 0xFFFF) + (total >> 16)
             middle = struct.pack(">H", length + 20)
             check = struct.pack(">H", ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF)
-            made = b"".join(
+            frame = b"".join(
                 (
                     link,
-                    before,
+                    ends_header,
                     middle,
                     b"\0\0\x40\0\x40\x06",
                     check,
-                    after,
+                    tcp_header,
                     ports,
                     tcp,
                     options,
@@ -135,42 +135,42 @@ class Writer:
                 )
             )
         else:
-            made = b"".join(
+            frame = b"".join(
                 (
                     link,
-                    before,
+                    ends_header,
                     struct.pack(">H", length),
                     b"\x06\x40",
-                    after,
+                    tcp_header,
                     ports,
                     tcp,
                     options,
                     packet.data,
                 )
             )
-        if len(made) < _MINIMUM and self.link == ETHERNET:
-            made += bytes(_MINIMUM - len(made))
-        return made
+        if len(frame) < _MINIMUM and self.link == ETHERNET:
+            frame += bytes(_MINIMUM - len(frame))
+        return frame
 
     def _of_ends(
         self, source: tuple[str, int], target: tuple[str, int]
     ) -> tuple[bytes, bytes, bytes, bytes, int, bool]:
-        """What all packets from one end to another have in common."""
+        """The common bytes of all packets between two ends."""
         addresses = ipaddress.ip_address(source[0]).packed, ipaddress.ip_address(target[0]).packed
         four = len(addresses[0]) == 4
-        kind = 0x0800 if four else 0x86DD
+        ether_type = 0x0800 if four else 0x86DD
         if self.link == ETHERNET:
             link = b"\x02\0" + addresses[1][-4:] + b"\x02\0" + addresses[0][-4:]
             if max(source[1], target[1]) % 11 == 0:
                 link += struct.pack(">HH", 0x8100, 7)
-            link += struct.pack(">H", kind)
+            link += struct.pack(">H", ether_type)
         elif self.link == SLL:
-            link = struct.pack(">HHH8sH", 0, 1, 6, b"\x02\0" + addresses[0][-4:], kind)
+            link = struct.pack(">HHH8sH", 0, 1, 6, b"\x02\0" + addresses[0][-4:], ether_type)
         else:
             link = b""
         ports = struct.pack(">HH", source[1], target[1])
-        after = b"".join(addresses)
+        tcp_header = b"".join(addresses)
         if not four:
-            return link, b"\x60\0\0\0", after, ports, 0, False
-        words = struct.unpack(">10H", b"\x45\0\0\0\0\0\x40\0\x40\x06\0\0" + after)
-        return link, b"\x45\0", after, ports, sum(words), True
+            return link, b"\x60\0\0\0", tcp_header, ports, 0, False
+        words = struct.unpack(">10H", b"\x45\0\0\0\0\0\x40\0\x40\x06\0\0" + tcp_header)
+        return link, b"\x45\0", tcp_header, ports, sum(words), True

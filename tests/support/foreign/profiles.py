@@ -1,4 +1,4 @@
-"""What kinds of traffic there are."""
+"""Kinds of traffic."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What the traffic and the network are like.
+    """The kind of traffic and of network.
 
     Attributes:
-        connections: of the capture, of all protocols.
-        frames: of RocketMQ, about.
-        seconds: that the capture lasts.
+        connections: number of connections, of all protocols.
+        frames: of RocketMQ, approximately.
+        seconds: duration of the capture.
         body_log: natural logarithm of the median size of a message's body.
-        body_sigma: how widely the sizes are spread.
+        body_sigma: spread of the sizes.
         body_most: bytes of the largest body.
         batch: most messages of a pulled body.
-        burst: requests that directly follow each other, on average.
+        burst: consecutive requests, on average.
         roles: weights of producers, consumers, pop consumers, others.
-        largest: share of the frames that one connection has.
+        largest: share of the frames of the largest connection.
         binary: share of the Java clients with ROCKETMQ headers.
-        foreign: share of connections that speak another protocol.
-        begun: share of connections that began before the capture.
+        foreign: share of connections with another protocol.
+        ongoing: share of connections that began before the capture.
         reused: share of connections whose ports are used again later.
         six: share of IPv6.
         lost: share of segments that the capture misses.
         repeated: share of segments that are sent twice.
-        reordered: share of segments that come later than the ones behind them.
-        odd: share of segments of any size instead of a full one.
+        reordered: share of segments that come after later ones.
+        odd_sized: share of segments of any size instead of the full size.
         merged: share of connections whose segments GRO merges.
     """
 
@@ -46,13 +46,13 @@ class Profile:
     largest: float = 0.2
     binary: float = 0.08
     foreign: float = 0.05
-    begun: float = 0.1
+    ongoing: float = 0.1
     reused: float = 0.02
     six: float = 0.08
     lost: float = 0.0
     repeated: float = 0.004
     reordered: float = 0.004
-    odd: float = 0.01
+    odd_sized: float = 0.01
     merged: float = 0.3
 
 

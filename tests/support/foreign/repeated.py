@@ -31,11 +31,11 @@ def recorded(path: Path) -> list[Packet]:
     if data[:4] != b"\x4d\x3c\xb2\xa1":
         raise ValueError(f"{path}: no pcap with nanoseconds")
     packets: list[Packet] = []
-    at = 24
-    while at < len(data):
-        seconds, nanoseconds, size = struct.unpack_from("<III", data, at)
-        frame = data[at + 16 : at + 16 + size]
-        at += 16 + size
+    offset = 24
+    while offset < len(data):
+        seconds, nanoseconds, size = struct.unpack_from("<III", data, offset)
+        frame = data[offset + 16 : offset + 16 + size]
+        offset += 16 + size
         (length,) = struct.unpack_from(">H", frame, 16)
         tcp = frame[14 + (frame[14] & 15) * 4 : 14 + length]
         ports = struct.unpack_from(">HH", tcp)
@@ -52,13 +52,7 @@ def recorded(path: Path) -> list[Packet]:
 
 
 def repeated(captures: list[list[Packet]], count: int, seed: int) -> Iterator[Packet]:
-    """Several captures so many times in turn, a little apart in time, in the order of time.
-
-    Args:
-        captures: as ``recorded`` gives them.
-        count: how often each.
-        seed: of the sequence numbers.
-    """
+    """Repeat captures in turn, slightly shifted in time, and between other ends."""
     chance = random.Random(seed)
     start = captures[0][0].time_ns
     copies = [

@@ -1,4 +1,4 @@
-"""What a decoder gives for a capture, held against the truth."""
+"""Compares the rows of a decoder with the truth."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def differences(
     """
     columns = [name for name in COLUMNS if name not in set(but)]
     missing: Content = Counter()
-    left = content(rows, but=but)
+    remaining = content(rows, but=but)
     for frame in sorted(truth, key=lambda frame: (not frame.certain, not frame.pair_certain)):
         versions = [frame] if frame.pair_certain else [frame, frame._replace(**_NO_PAIR)]
         keys = [tuple(getattr(version, name) for name in columns) for version in versions]
-        key = next((key for key in keys if left[key]), None)
+        key = next((key for key in keys if remaining[key]), None)
         if key is not None:
-            left[key] -= 1
+            remaining[key] -= 1
         elif frame.certain:
             missing[keys[0]] += 1
-    return missing, +left
+    return missing, +remaining
 
 
 _NO_PAIR: Final[dict[str, Any]] = dict.fromkeys(PAIRS)

@@ -1,9 +1,9 @@
-"""What TCP makes of a dialogue on its way to the place of the capture, and what can be known of
-each frame there.
+"""Carries a dialogue over TCP to the capturing host, and determines what the capture shows of each
+frame.
 
 Source: RFC 9293 (sequence and acknowledgement numbers, SYN, FIN, RST, retransmission with other
-borders), RFC 1122 4.2.3.6 (keep-alives, some with a byte of garbage), and what generic receive
-offload does: full segments of one sender become one.
+borders), RFC 1122 4.2.3.6 (keep-alives, some with a byte of garbage), and generic receive offload:
+full segments of one sender become one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 _NUMBERS: Final = 1 << 32
 _EARLY_NS: Final = 250 * MS
-"""An answer that was captured so much before its request has none."""
+"""A response that was captured earlier than this before its request is not paired."""
 LOOK_BACK_NS: Final = 150 * MS
-"""A frame in front of the first captured byte of its stream has a row if its header comes at most
+"""A frame before the first captured byte of its stream has a row if its header comes at most
 this much later."""
 
 
@@ -91,15 +91,14 @@ class Truth(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What of a connection is captured, and how it ends.
+class Course:
+    """The captured part of a connection, and its end.
 
     Attributes:
         sides: which sides are captured: client, server.
-        answered: ``yes``; ``refused``: a RST answers the SYN; ``no``: nothing does.
-        begun: whether the capture misses the handshake and ``begun_ns`` of what follows.
-        begun_ns: times before this one were not captured.
-        ends: ``fin``, ``rst`` or nothing.
+        answered: ``yes``; ``refused``: a RST answers the SYN; ``no``: no answer.
+        begun_ns: earlier segments, also the handshake, were not captured.
+        ends: ``fin``, ``rst`` or empty.
     """
 
     sides: tuple[bool, bool] = (True, True)
@@ -131,17 +130,17 @@ class _Segment(NamedTuple):
 
 
 class Connection:
-    """A dialogue on its way.
+    """A dialogue over TCP.
 
     Args:
-        dialogue: what is said.
-        profile: what the network is like.
+        dialogue: the messages.
+        profile: the kind of network.
         chance: source of all randomness.
-        way: what of it is captured.
+        way: the captured part.
     """
 
     def __init__(
-        self, dialogue: Dialogue, profile: Profile, chance: random.Random, way: Way
+        self, dialogue: Dialogue, profile: Profile, chance: random.Random, way: Course
     ) -> None:
         firsts = [
             _NUMBERS - chance.randrange(1, 200_000)
@@ -172,22 +171,22 @@ class Connection:
         self._shake_hands(begin)
         end = begin
         waiting: list[bytes] = [self._dialogue.opening] if self._dialogue.opening else []
-        for number, one in enumerate(sent):
-            side = self._client if one.client else self._server
-            if isinstance(one, Frame):
-                side.frames.append((side.sent + sum(map(len, waiting)), one))
-            waiting.append(one.data)
+        for number, message in enumerate(sent):
+            side = self._client if message.client else self._server
+            if isinstance(message, Frame):
+                side.frames.append((side.sent + sum(map(len, waiting)), message))
+            waiting.append(message.data)
             following = sent[number + 1] if number + 1 < len(sent) else None
             if (
                 following is not None
-                and following.client == one.client
-                and following.time_ns - one.time_ns < self._corked
+                and following.client == message.client
+                and following.time_ns - message.time_ns < self._corked
             ):
                 continue
-            if one.time_ns - end > 20 * SECOND:
+            if message.time_ns - end > 20 * SECOND:
                 self._keep_alive(end + 10 * SECOND)
             data = waiting[0] if len(waiting) == 1 else b"".join(waiting)
-            end = self._send(side, data, max(one.time_ns, end))
+            end = self._send(side, data, max(message.time_ns, end))
             waiting = []
         self._end(end + 400 * MS)
         return self._captured()
@@ -216,10 +215,10 @@ class Connection:
             self._add(self._client, now + 3 * SECOND, -1, SYN)
 
     def _keep_alive(self, now: int) -> None:
-        side, other = self._client, self._server
+        side, receiver = self._client, self._server
         data = b"\0" if self._garbage and side.sent else b""
         self._add(side, now, side.sent - 1, ACK, data)
-        self._add(other, now + 200 * US, other.sent, ACK)
+        self._add(receiver, now + 200 * US, receiver.sent, ACK)
 
     def _end(self, now: int) -> None:
         if self._way.ends == "rst":
@@ -232,26 +231,26 @@ class Connection:
     def _send(self, side: _Side, data: bytes, now: int) -> int:
         """Cut what a side sends into segments; the time of the last."""
         profile, random_ = self._profile, self._chance.random
-        base, at, end = side.sent, 0, len(data)
+        base, offset, end = side.sent, 0, len(data)
         count = 0
-        while at < end:
+        while offset < end:
             size = self._most
-            if random_() < profile.odd:
+            if random_() < profile.odd_sized:
                 size = 1 + int(random_() * size)
-            elif self._merged and end - at > size:
-                size *= 1 + int(random_() * min(44 if size < 2000 else 6, (end - at) // size))
-            piece = data[at : at + size] if at or end > size else data
-            position = base + at
-            at += len(piece)
+            elif self._merged and end - offset > size:
+                size *= 1 + int(random_() * min(44 if size < 2000 else 6, (end - offset) // size))
+            piece = data[offset : offset + size] if offset or end > size else data
+            position = base + offset
+            offset += len(piece)
             now += 1500 + int(random_() * 4000)
             count += 1
-            self._carry(side, position, piece, now, data, base, PSH if at == end else 0)
+            self._carry(side, position, piece, now, data, base, PSH if offset == end else 0)
         side.sent = base + end
-        other = self._server if side is self._client else self._client
+        receiver = self._server if side is self._client else self._client
         if count > 1 or random_() < 0.55:
             for _ in range(max(1, count // 2)):
                 now += 4 * US
-                self._add(other, now + 60 * US, other.sent, ACK)
+                self._add(receiver, now + 60 * US, receiver.sent, ACK)
         return now
 
     def _carry(
@@ -263,9 +262,9 @@ class Connection:
             self._add(side, now, position, ACK | push, piece)
             return
         if fate < profile.reordered:
-            kind = chance.random()
+            delay_kind = chance.random()
             low, high = ((20 * US, 400 * US), (MS, 40 * MS), (200 * MS, 260 * MS))[
-                0 if kind < 0.6 else 1 if kind < 0.9 else 2
+                0 if delay_kind < 0.6 else 1 if delay_kind < 0.9 else 2
             ]
             self._add(side, now + chance.randrange(low, high), position, ACK | push, piece)
             return
@@ -273,16 +272,18 @@ class Connection:
         self._add(side, now, position, ACK | push, piece, lost=lost)
         if lost:
             return
-        kind = chance.random()
-        again = now + (
-            chance.randrange(MS, 40 * MS) if kind < 0.5 else chance.randrange(200 * MS, 300 * MS)
+        delay_kind = chance.random()
+        repeated_ns = now + (
+            chance.randrange(MS, 40 * MS)
+            if delay_kind < 0.5
+            else chance.randrange(200 * MS, 300 * MS)
         )
-        if kind < 0.3 or kind > 0.85:
-            self._add(side, again, position, ACK | push, piece)
+        if delay_kind < 0.3 or delay_kind > 0.85:
+            self._add(side, repeated_ns, position, ACK | push, piece)
             return
         low = position - base + chance.randrange(len(piece))
         high = min(len(data), low + chance.randrange(1, self._most + 1))
-        self._add(side, again, base + low, ACK, data[low:high])
+        self._add(side, repeated_ns, base + low, ACK, data[low:high])
 
     # ---- what the capture holds
 
@@ -291,9 +292,11 @@ class Connection:
         end = int(self._profile.seconds * SECOND)
         received = {True: 0, False: 0}
         ahead: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-        made: list[Packet] = []
+        packets: list[Packet] = []
         for time_ns, _, client, position, flags, data, lost in sorted(self._segments):
-            side, other = (self._client, self._server) if client else (self._server, self._client)
+            side, receiver = (
+                (self._client, self._server) if client else (self._server, self._client)
+            )
             if data or flags & FIN:
                 stop = position + len(data) + (flags & FIN)
                 if position <= received[client] < stop:
@@ -305,8 +308,8 @@ class Connection:
                     insort(ahead[client], (position, stop))
             if lost or not self._way.sides[not client] or not self._way.begun_ns <= time_ns < end:
                 continue
-            acknowledged = (other.first + received[not client]) % _NUMBERS if flags & ACK else 0
-            made.append(
+            acknowledged = (receiver.first + received[not client]) % _NUMBERS if flags & ACK else 0
+            packets.append(
                 Packet(
                     EPOCH_NS + time_ns, side.source, side.target,
                     (side.first + position) % _NUMBERS,
@@ -315,13 +318,13 @@ class Connection:
             )  # fmt: skip
             if data:  # a garbage byte of a keep-alive looks like a lost byte that is sent again
                 side.pieces.append((EPOCH_NS + time_ns, position, position + len(data)))
-        return made
+        return packets
 
     def truth(self, unit: int = 1) -> list[Truth]:
         """The frames whose header was captured.
 
         Args:
-            unit: nanoseconds that the file can tell apart.
+            unit: resolution of the file's times in nanoseconds.
         """
         captures: dict[int, _Capture] = {}
         frames: list[tuple[Frame, _Side, _Capture]] = []
@@ -360,18 +363,18 @@ class _Spans:
             if start > high:
                 holes.append((high, start))
             if start < high and holes:
-                left: list[tuple[int, int]] = []
+                remaining: list[tuple[int, int]] = []
                 for low, top in holes:
                     first, last = max(low, start), min(top, stop)
                     if first >= last:
-                        left.append((low, top))
+                        remaining.append((low, top))
                         continue
                     insort(spans, (first, last, time_ns))
                     if low < first:
-                        left.append((low, first))
+                        remaining.append((low, first))
                     if last < top:
-                        left.append((last, top))
-                holes = left
+                        remaining.append((last, top))
+                holes = remaining
             if stop > high:
                 spans.append((max(start, high), stop, time_ns))
                 high = stop
@@ -380,7 +383,7 @@ class _Spans:
         self._first = pieces[0] if pieces else None
 
     def capture(self, position: int, frame: Frame) -> _Capture | None:
-        """What was captured of a frame; None if its header was not."""
+        """The captured part of a frame; None if its header was not captured."""
         spans, starts = self._spans, self._starts
         number = bisect_right(starts, position) - 1
         if number < 0 or spans[number][1] <= position:
@@ -402,7 +405,7 @@ class _Spans:
             return None
         body = reached >= end
         gap = not body and number < len(spans)
-        while not body and number < len(spans) and starts[number] < end:  # behind a hole
+        while not body and number < len(spans) and starts[number] < end:  # after a hole
             last = max(last, spans[number][2])
             number += 1
         assert self._first is not None
@@ -423,12 +426,13 @@ def _truth(
             request_code = frame.request.header.code
         if passed >= 0:
             latency = passed
-    kind = "response" if header.flag & 1 else "oneway" if header.flag & 2 else "request"
+    frame_kind = "response" if header.flag & 1 else "oneway" if header.flag & 2 else "request"
     length = len(frame.data)
     return Truth(
         *side.source, *side.target, time_ns, capture.end_time_ns - capture.end_time_ns % unit,
-        kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
+        frame_kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
         frame.library.version, frame.library.remark(header), frame.topic, frame.group,
-        frame.queue_id, length, frame.header_length, length - 8 - frame.header_length, frame.library.serialize_type,
+        frame.queue_id, length, frame.header_length,
+        length - 8 - frame.header_length, frame.library.serialize_type,
         latency, capture.body, capture.gap, capture.certain, request is None or request.certain,
     )  # fmt: skip

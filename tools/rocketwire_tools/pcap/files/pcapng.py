@@ -208,9 +208,12 @@ class _BlockWalk:
         """Return the packets found so far."""
         if not self._offsets:
             return
-        columns = self._offsets, self._types, self._section_numbers
-        arrays = (np.array(numbers, np.int64) for numbers in columns)
-        packets, error = records(PacketBlocks(*arrays, self._sections), buffer, base)
+        offsets, types, section_numbers = (
+            np.array(numbers, np.int64)
+            for numbers in (self._offsets, self._types, self._section_numbers)
+        )
+        blocks = PacketBlocks(offsets, types, section_numbers, self._sections)
+        packets, error = records(blocks, buffer, base)
         packets.size = size
         if len(packets.where):
             yield packets

@@ -19,7 +19,7 @@ from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
 from tests.support import manifest
 from tests.support.captures.builder import save
-from tests.support.captures.recut import Said, Segments, Sent, cut, exchanges, recorded, resend
+from tests.support.captures.recut import Segments, Sent, Utterance, cut, exchanges, recorded, resend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,13 +41,13 @@ Connections = list[list[Sent]]
 
 
 Way = Callable[[bytes, int], Segments]
-Layout = Callable[[list[list[Said]], int, Way], Connections]
+Layout = Callable[[list[list[Utterance]], int, Way], Connections]
 
 
 class Dialogues(NamedTuple):
     """Requests with their responses, and the rows that a recorded capture has for them."""
 
-    said: list[list[Said]]
+    conversations: list[list[Utterance]]
     rows: Content
     longest: int
 
@@ -65,15 +65,17 @@ def dialogues(
 ) -> Dialogues:
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
     seen: set[int] = set()
-    said = [each for one in recorded(capture) for each in exchanges(one, seen)]
+    conversations = [each for one in recorded(capture) for each in exchanges(one, seen)]
     of_capture = content(Decoder(str(capture), Options(fields=PAIRED)))
-    whole = [[Sent(*one, cut(one.data)) for one in each] for each in said]
+    whole = [[Sent(*one, cut(one.data)) for one in each] for each in conversations]
     path = save(tmp_path_factory.mktemp("whole") / "whole.pcap", resend(whole))
     rows = content(Decoder(str(path), Options(fields=PAIRED)))
-    assert sum(map(len, said)) == rows.total() > 30
+    assert sum(map(len, conversations)) == rows.total() > 30
     assert rows <= of_capture
-    longest = max(8 + int.from_bytes(one.data[5:8], "big") for each in said for one in each)
-    return Dialogues(said, rows, longest)
+    longest = max(
+        8 + int.from_bytes(one.data[5:8], "big") for each in conversations for one in each
+    )
+    return Dialogues(conversations, rows, longest)
 
 
 # ---- where frames are cut
@@ -111,21 +113,21 @@ WAYS_TO_CUT = (
 )  # fmt: skip
 
 
-def each_in_a_connection(said: list[list[Said]], at: int, way: Way) -> Connections:
+def each_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
     """A connection for each request and its response."""
-    return [[Sent(*one, way(one.data, at)) for one in each] for each in said]
+    return [[Sent(*one, way(one.data, at)) for one in each] for each in conversations]
 
 
-def all_in_a_connection(said: list[list[Said]], at: int, way: Way) -> Connections:
+def all_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
     """One connection, so that cuts lie behind each other."""
-    return [[sent for each in each_in_a_connection(said, at, way) for sent in each]]
+    return [[sent for each in each_in_a_connection(conversations, at, way) for sent in each]]
 
 
-def back_to_back(said: list[list[Said]], at: int, way: Way) -> Connections:
+def back_to_back(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
     """All requests at once and then all responses, so that segments end and begin within frames."""
     sent: list[Sent] = []
     for by_client in (True, False):
-        frames = [one.data for each in said for one in each if one.by_client == by_client]
+        frames = [one.data for each in conversations for one in each if one.by_client == by_client]
         data, places, start = b"".join(frames), [0], 0
         for each in frames:
             places += [start + place for place, _ in way(each, at) if place]
@@ -150,7 +152,7 @@ def disturbed(connections: Connections) -> Connections:
 def disturbing(layout: Layout) -> Layout:
     """The layout, with each of its connections disturbed."""
 
-    def disturbed_layout(frames: list[list[Said]], at: int, way: Way) -> Connections:
+    def disturbed_layout(frames: list[list[Utterance]], at: int, way: Way) -> Connections:
         return disturbed(layout(frames, at, way))
 
     return disturbed_layout
@@ -179,7 +181,7 @@ def packets_of(
     dialogues: Dialogues, at: list[int], layout: Layout, way: Way, *, has_start: bool = True
 ) -> tuple[list[Packet], Content]:
     """Packets of frames that are cut at some bytes, and what the rows say."""
-    connections = [one for place in at for one in layout(dialogues.said, place, way)]
+    connections = [one for place in at for one in layout(dialogues.conversations, place, way)]
     expected = Counter({key: len(at) * count for key, count in dialogues.rows.items()})
     return resend(connections, has_start=has_start), expected
 

@@ -44,8 +44,14 @@ NETWORKS: Final[dict[str, dict[str, float]]] = {
     "ordinary": {},
     "ports used again": {"reused": 0.4},
     "lossy": {"reused": 0.2, "lost": 0.01, "repeated": 0.02, "reordered": 0.02},
-    "begun before": {"reused": 0.2, "begun": 0.6},
-    "cut oddly": {"odd": 0.5, "merged": 0.6, "binary": 0.6, "repeated": 0.03, "reordered": 0.03},
+    "ongoing": {"reused": 0.2, "ongoing": 0.6},
+    "cut oddly": {
+        "odd_sized": 0.5,
+        "merged": 0.6,
+        "binary": 0.6,
+        "repeated": 0.03,
+        "reordered": 0.03,
+    },
 }
 FILES: Final[dict[str, dict[str, Any]]] = {
     "big-endian": {"order": ">"},
