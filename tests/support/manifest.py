@@ -32,6 +32,7 @@ HEAD = """\
 # [[capture]]      packets as they went over the wire, written by tests/support/captures/record.py
 # [[count]]        the frames of a capture as tshark and the length words show them
 # [[reference]]    a table taken from Java
+# [[store]]        a broker's store with its truth, packed by `python -m tests.support.stores pack`
 # sha256 is that of the file as stored.  reencodes = true, or the reason why encoding gives other bytes.
 """
 

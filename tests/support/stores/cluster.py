@@ -1,0 +1,151 @@
+"""A Java broker with small files, whose store is wanted, and a client at it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from rocketwire.client import ClientConfig, open_client
+from rocketwire.client.admin import open_admin
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire.messages.topic_config import TopicConfig
+from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer
+from tests.support.processes import PeerFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+    from pathlib import Path
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.client.admin import Admin
+
+BROKER_NAME: Final = "broker-a"
+PATIENCE: Final = 120.0
+"""Seconds for a call on a busy machine."""
+
+STOP_SECONDS: Final = 180.0
+
+SMALL: Final[Mapping[str, object]] = {
+    "mappedFileSizeCommitLog": 256 * 1024,
+    "mappedFileSizeConsumeQueue": 400,  # 20 entries
+    "maxHashSlotNum": 100,
+    "maxIndexNum": 400,
+    "maxMessageSize": 200_000,
+    "maxMsgsNumBatch": 5000,  # or an answer to a query by key stops at 64 messages
+    "timerWheelEnable": "false",  # the wheel takes 37 MB; the kinds that need it say so
+    "autoCreateTopicEnable": "true",
+    "autoCreateSubscriptionGroup": "true",
+    "enablePropertyFilter": "true",
+}
+"""Files that roll after some dozens of messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A client, an admin and the address of the broker that both talk to."""
+
+    client: ClientInstance
+    admin: Admin
+    address: str
+
+    async def call(self, code: int, header: object = None, body: bytes | None = None) -> Any:
+        """Call the broker; returns the answer."""
+        return await self.client.brokers.call(self.address, code, header, body, within=PATIENCE)
+
+    async def create_topic(self, topic: str, queues: int, **attributes: str) -> None:
+        """Create a topic on the broker, and wait for its route."""
+        config = TopicConfig(
+            topic_name=topic,
+            read_queue_nums=queues,
+            write_queue_nums=queues,
+            attributes={name.replace("_", "."): value for name, value in attributes.items()},
+        )
+        await self.admin.topics.create_or_update(config, broker=self.address)
+        await self.client.refresh_route(topic)
+
+    async def create_group(self, group: str, **settings: Any) -> None:
+        """Create a consumer group on the broker."""
+        config = SubscriptionGroupConfig(group_name=group, **settings)
+        await self.admin.groups.create_or_update(config, broker=self.address)
+
+
+class StoreCluster:
+    """A name server and a broker whose store is ``store``.
+
+    Args:
+        folder: for the homes of both; a store that lies there already is opened.
+        release: of the broker.
+        options: of the broker, beyond ``SMALL``.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        release: str,
+        options: Mapping[str, object] | None = None,
+        *,
+        name: str = BROKER_NAME,
+        name_server: JavaNameServer | None = None,
+    ) -> None:
+        self._running = ExitStack()
+        self._own_name_server = name_server is None
+        self.name_server = name_server or JavaNameServer(folder / "namesrv", version=CURRENT)
+        self.settings = {**SMALL, **(options or {})}
+        self.broker = JavaBroker(
+            folder / f"home-{name}",
+            [self.name_server.address],
+            self.settings,
+            name=name,
+            version=release,
+            jvm=["-XX:MaxDirectMemorySize=512m"],
+        )
+        self.store = self.broker.folder / "store"
+
+    def __enter__(self) -> Self:
+        if self._own_name_server:
+            self._running.enter_context(self.name_server)
+        self._running.enter_context(self.broker)
+        self.broker.wait_registered(self.name_server.port)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.close()
+
+    def stop(self) -> None:
+        """End the broker as an operator would.
+
+        Raises:
+            PeerFailedError: it did not end, or it says of its store that it did not end well.
+        """
+        self.broker.stop(STOP_SECONDS)
+        if (self.store / "abort").exists():
+            raise PeerFailedError(f"{self.broker.name} did not end cleanly: abort is still there")
+
+    @asynccontextmanager
+    async def session(self, **settings: Any) -> AsyncGenerator[Session]:
+        """A client and an admin at the broker."""
+        config = ClientConfig(
+            namesrv_addr=self.name_server.address,
+            mq_client_api_timeout=PATIENCE,
+            connect_timeout=PATIENCE,
+            **settings,
+        )
+        async with open_client(config) as client, open_admin(client) as admin:
+            yield Session(client, admin, self.broker.address)
+
+
+def copy_store(source: Path, target: Path) -> Path:
+    """Copy a store; holes in its files stay holes, and times stay as they are."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        ("cp", "-a", "--sparse=always", str(source), str(target)), check=True, capture_output=True
+    )
+    return target
+
+
+def move_store(source: Path, target: Path) -> None:
+    """Take a store out of the home of a broker that has ended."""
+    shutil.move(source, target)

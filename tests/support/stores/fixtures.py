@@ -1,0 +1,66 @@
+"""Stores among the fixtures: real bytes for tests without Java.
+
+They are those of ``open_store`` at the time they were packed, as ``tests/fixtures/stores/<kind>-<release>.tar.xz``.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from typing import TYPE_CHECKING, Final
+
+from tests.support import manifest
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.store import TRUTH, BrokerStore, open_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER: Final = "stores"
+PACKED: Final = ((CURRENT, "plain"), (OLD, "plain"))
+"""The stores that are packed."""
+
+MOST_BYTES: Final = 150_000
+
+
+def packed(release: str, kind: str) -> Path:
+    """The file of a packed store."""
+    return manifest.FIXTURES / _name(release, kind)
+
+
+def _name(release: str, kind: str) -> str:
+    return f"{FOLDER}/{kind}-{release}.tar.xz"
+
+
+def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
+    """Unpack a store into an empty folder; the caller may change it."""
+    with tarfile.open(packed(release, kind)) as archive:
+        archive.extractall(folder, filter="data")
+    return open_folder(folder)
+
+
+def pack(store: BrokerStore) -> None:
+    """Put a store among the fixtures.
+
+    Raises:
+        ValueError: it is too large.
+    """
+    truth = store.truth
+    path = packed(truth.release, truth.kind)
+    path.parent.mkdir(exist_ok=True)
+    with tarfile.open(path, "w:xz", preset=9) as archive:
+        for part in (store.root, store.root.parent / TRUTH):
+            archive.add(part, part.name, filter=_without_owner)
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{path.name} has {path.stat().st_size} bytes, more than {MOST_BYTES}")
+    current = manifest.load()
+    file = _name(truth.release, truth.kind)
+    others = [entry for entry in current.get("store", []) if entry["file"] != file]
+    how = f"the kind {truth.kind} of tests/support/stores: a broker and its clients on loopback"
+    origin = {"kind": "recorded", "product": f"Apache RocketMQ {truth.release}", "how": how}
+    manifest.save({**current, "store": [*others, {"file": file, "sha256": "", "origin": origin}]})
+
+
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

@@ -1,0 +1,76 @@
+"""A store and its truth on disk: made when it is first asked for, then kept."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tests.support.java import cache as java_cache
+from tests.support.java.peers import CURRENT, RELEASES
+from tests.support.stores.truth import Truth, load, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE: Final = Path(__file__).parent
+COMMON: Final = ("answers.py", "cluster.py", "recording.py", "sending.py", "truth.py")
+TRUTH: Final = "truth.json"
+
+KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "plain": RELEASES,
+}
+"""Kinds of stores, and the releases that can make them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerStore:
+    """A store that a real broker wrote.
+
+    Attributes:
+        root: the folder that the broker had as ``storePathRootDir``; read it only.
+        truth: what producers were told and a live broker answered.
+    """
+
+    root: Path
+    truth: Truth
+
+
+def stores_folder() -> Path:
+    """Where stores are kept: ``.cache/stores`` of the checkout, or below ``$XDG_CACHE_HOME``."""
+    return java_cache.cache_folder().parent / "stores"
+
+
+def folder_of(release: str, kind: str) -> Path:
+    """Where the store of a kind is, or will be; its name changes with the code that makes it."""
+    sources = [HERE / name for name in COMMON] + [HERE / "kinds" / f"{kind}.py"]
+    code = b"".join(path.read_bytes() for path in sources)
+    return stores_folder() / f"{release}-{kind}-{hashlib.sha256(code).hexdigest()[:12]}"
+
+
+def open_store(release: str, kind: str) -> BrokerStore:
+    """A store of this release and kind; made by a real broker if there is none yet.
+
+    Raises:
+        LookupError: no such kind, or the release cannot make it.
+        JavaUnavailableError: it has to be made, and Java or its jars cannot be had.
+        PeerFailedError: the broker failed.
+    """
+    if release not in KINDS.get(kind, ()):
+        raise LookupError(f"no store {kind!r} of {release!r}")
+    for version in {release, CURRENT}:
+        java_cache.jars(version)
+    make: Callable[[Path, str], Truth] = import_module(f"tests.support.stores.kinds.{kind}").make
+
+    def build(folder: Path) -> None:
+        save(make(folder, release), folder / TRUTH)
+
+    folder = java_cache.built_once(folder_of(release, kind), build)
+    return open_folder(folder)
+
+
+def open_folder(folder: Path) -> BrokerStore:
+    """A store that lies in a folder with its truth."""
+    return BrokerStore(folder / "store", load(folder / TRUTH))
