@@ -48,6 +48,8 @@ PATIENT = (
 REGISTER_SECONDS = 180.0
 """Within these a broker registers: a first attempt that fails is made up for 10 s later, the next after 30 s."""
 
+BROKER_MAIN = "org.apache.rocketmq.broker.BrokerStartup"
+
 
 def java(
     version: str,
@@ -168,6 +170,7 @@ class JavaBroker:
         jvm: Sequence[str] = (),
         before: Sequence[str] = (),
         own_main: bool = False,
+        program: str = "Broker.java",
     ) -> None:
         """Its configuration is written.
 
@@ -179,7 +182,8 @@ class JavaBroker:
             version: its release.
             jvm: options of the JVM.
             before: a program that runs the rest of its command line.
-            own_main: start it by Java's own main class, and not by ``Broker.java``: it may register ten seconds late.
+            own_main: start it by Java's own main class, and not by ``program``: it may register ten seconds late.
+            program: our source that starts it otherwise.
         """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
         port = free_ports((-2, 0, 1))
@@ -189,10 +193,10 @@ class JavaBroker:
         self.folder = prepare(folder)
         run = java(
             version,
-            "org.apache.rocketmq.broker.BrokerStartup" if own_main else "Broker",
+            BROKER_MAIN if own_main else program.removesuffix(".java"),
             *("-c", "conf/broker.properties"),
             jvm=[*quick_start(version), *PATIENT, *jvm],
-            classes=None if own_main else java_cache.classes(version, "Broker.java"),
+            classes=None if own_main else java_cache.classes(version, program),
         )
         self._command = [*before, *run]
         settings = {

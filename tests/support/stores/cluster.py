@@ -79,6 +79,9 @@ class StoreCluster:
         folder: for the homes of both; a store that lies there already is opened.
         release: of the broker.
         options: of the broker, beyond ``SMALL``.
+        name: of the broker.
+        name_server: one that runs already; None for one of its own.
+        program: our Java source that starts the broker.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class StoreCluster:
         *,
         name: str = BROKER_NAME,
         name_server: JavaNameServer | None = None,
+        program: str = "Broker.java",
     ) -> None:
         self._running = ExitStack()
         self._own_name_server = name_server is None
@@ -101,6 +105,7 @@ class StoreCluster:
             name=name,
             version=release,
             jvm=["-XX:MaxDirectMemorySize=512m"],
+            program=program,
         )
         self.store = self.broker.folder / "store"
 

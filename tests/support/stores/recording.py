@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import trio
 
 from tests.support.stores.answers import Answers, ask_everything
-from tests.support.stores.cluster import Session, StoreCluster, move_store
+from tests.support.stores.cluster import Session, StoreCluster, copy_store, move_store
 from tests.support.stores.sending import Sender
 from tests.support.stores.truth import Truth
 
@@ -63,6 +63,42 @@ def record(
     truth = truth_of(release, kind, cluster, sent, notes, answers, topics)
     take_store(folder, cluster)
     return truth
+
+
+def ask_restarted(
+    folder: Path,
+    release: str,
+    store: Path,
+    sent: Collection[Sent],
+    topics: Collection[str],
+    *,
+    options: Mapping[str, object] | None = None,
+    more: Collection[str] = (),
+) -> Answers:
+    """What a broker answers that is started on a copy of a store.
+
+    Args:
+        folder: of the store; the copy lies there as long as it is needed.
+        release: of the broker.
+        store: the store.
+        sent: as of ``ask_everything``.
+        topics: likewise.
+        options: of the broker.
+        more: as of ``ask_everything``.
+    """
+
+    async def run() -> Answers:
+        async with cluster.session() as session:
+            await until_dispatched(session, sent)
+            return await ask_everything(session, sent, topics, more=more)
+
+    scratch = folder / "restarted"
+    cluster = StoreCluster(scratch, release, options)
+    copy_store(store, cluster.store)
+    with cluster:
+        answers = trio.run(run)
+    shutil.rmtree(scratch)
+    return answers
 
 
 async def until_dispatched(session: Session, sent: Collection[Sent]) -> None:
