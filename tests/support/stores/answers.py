@@ -65,7 +65,7 @@ async def ask_everything(
     return Answers(
         queues=tuple(queues),
         lookups=tuple([await look_up(session, *wanted) for wanted in _wanted(sent, topics)]),
-        by_id={one.offset_msg_id: await view(session, one) for one in sent},
+        by_id={one.offset_msg_id: await digest_by_id(session, one) for one in sent},
         consumer_offsets=await session.admin.offsets.all_of_broker(session.address),
         delay_offsets=await session.admin.offsets.delays(session.address),
     )
@@ -82,8 +82,8 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
     earliest = -1
     if end > first:
         earliest = await brokers.earliest_store_time(session.address, place)
-        messages = await pull_all(session, place, first, end)
         units = await read_units(session, place, first, end)
+        messages = await pull_all(session, place, first, end, units)
     times = sorted({message.store_timestamp for message in messages})
     asked = sorted({time + step for time in (*times[:2], *times[-2:]) for step in (-1, 0, 1)})
     return Queue(
@@ -100,8 +100,14 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
     )
 
 
-async def pull_all(session: Session, place: MessageQueue, first: int, end: int) -> list[Pulled]:
-    """The messages of a queue, as the broker sends them."""
+async def pull_all(
+    session: Session, place: MessageQueue, first: int, end: int, units: Iterable[Unit]
+) -> list[Pulled]:
+    """The messages of a queue, as the broker sends them.
+
+    Of a queue whose topic the broker does not list, which it does not let anybody pull, the entries are viewed one by one: 4.9.4
+    has no topic for its queue of transactions that have ended.
+    """
     messages: list[Pulled] = []
     offset = first
     while offset < end:
@@ -129,8 +135,12 @@ async def pull_all(session: Session, place: MessageQueue, first: int, end: int) 
                 ResponseCode.PULL_RETRY_IMMEDIATELY,
                 ResponseCode.PULL_OFFSET_MOVED,
                 ResponseCode.PULL_NOT_FOUND,
+                ResponseCode.TOPIC_NOT_EXIST,
             ),
         )
+        if answer.command.code == ResponseCode.TOPIC_NOT_EXIST:
+            places = [unit.physical_offset for unit in units]
+            return [split(await view(session, place.topic, at))[0] for at in places]
         if answer.command.code == ResponseCode.SUCCESS:
             messages += split(answer.command.body)
         following = answer.header.next_begin_offset
@@ -242,12 +252,17 @@ async def look_up(session: Session, topic: str, key: str, index: str) -> Lookup:
     return Lookup(topic=topic, key=key, index=index, physical_offsets=places)
 
 
-async def view(session: Session, sent: Sent) -> str:
+async def view(session: Session, topic: str | None, physical_offset: int) -> bytes:
+    """The message at this place."""
+    header = ViewMessageRequestHeader(topic=topic, offset=physical_offset)
+    answer = await session.call(RequestCode.VIEW_MESSAGE_BY_ID, header)
+    data: bytes = answer.command.body
+    return data
+
+
+async def digest_by_id(session: Session, sent: Sent) -> str:
     """The digest of the message with this id; empty if the broker has none."""
-    physical_offset = int(sent.offset_msg_id[-16:], 16)
-    header = ViewMessageRequestHeader(topic=sent.topic, offset=physical_offset)
     try:
-        answer = await session.call(RequestCode.VIEW_MESSAGE_BY_ID, header)
+        return digest(await view(session, sent.topic, int(sent.offset_msg_id[-16:], 16)))
     except BrokerError:
         return ""
-    return digest(answer.command.body)

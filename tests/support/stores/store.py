@@ -22,6 +22,7 @@ TRUTH: Final = "truth.json"
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "plain": RELEASES,
     "killed": RELEASES,
+    "features": RELEASES,
 }
 """Kinds of stores, and the releases that can make them."""
 

@@ -42,8 +42,11 @@ class Sent:
         born_from: earliest time that the born timestamp can be, in milliseconds.
         born_to: latest time that it can be.
         how: ``single``, ``batch`` (client batch), ``inner`` (batch that stays one on disk), ``raw`` (a request that no
-            client of Java's sends), ``half`` (transaction).
-        outcome: for a transaction ``commit``, ``rollback`` or ``open``; for others empty.
+            client of Java's sends), ``half`` (transaction), ``delayed`` (by level), ``timer``.  Of the last three
+            ``queue_id`` is where the message goes in the end, and ``queue_offset`` and ``offset_msg_id`` are those of the
+            message in the broker's own topic.
+        outcome: for a transaction ``commit``, ``rollback`` or ``open``; for a delayed message ``delivered`` or ``pending``; for
+            others empty.
     """
 
     topic: str
