@@ -11,6 +11,7 @@ from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.messages.queries import (
+    ConsumeQueueData,
     QueryConsumeQueueRequestHeader,
     QueryMessageRequestHeader,
     ViewMessageRequestHeader,
@@ -20,7 +21,7 @@ from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 FOREVER: Final = 2**63 - 1
 UNITS_OF_ONE_ANSWER: Final = 500
@@ -187,7 +188,7 @@ def _pulled(message: StoredMessage, data: bytes) -> Pulled:
 
 async def read_units(session: Session, place: MessageQueue, first: int, end: int) -> list[Unit]:
     """The entries of a consume queue; none if the broker refuses to list them."""
-    units: list[Unit] = []
+    units: dict[int, Unit] = {}
     start = first
     while start < end:
         header = QueryConsumeQueueRequestHeader(
@@ -200,20 +201,22 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
             answer = await session.call(RequestCode.QUERY_CONSUME_QUEUE, header)
         except BrokerError:
             return []
+        listed: Sequence[ConsumeQueueData]
         listed = answer.body.queue_data or ()
         if not listed:
             break
-        units += [
-            Unit(
+        for number, data in enumerate(listed):
+            unit = Unit(
                 index=start + number,
                 physical_offset=data.physic_offset,
                 size=data.physic_size,
                 tags_code=data.tags_code,
             )
-            for number, data in enumerate(listed)
-        ]
+            units.setdefault(
+                unit.physical_offset, unit
+            )  # a batch is listed for each of its offsets
         start += len(listed)
-    return units
+    return list(units.values())
 
 
 def _wanted(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:

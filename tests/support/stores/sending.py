@@ -116,15 +116,23 @@ class Sender:
         return results
 
     async def send_by(
-        self, producer: Producer, message: Message, queue: MessageQueue
+        self,
+        producer: Producer,
+        message: Message,
+        queue: MessageQueue,
+        *,
+        how: str = "single",
+        outcome: str = "",
     ) -> SendResult:
         """Send a message with a producer that is open already."""
         started = now()
         result = await producer.send_to(message, queue)
-        self.sent.append(sent(message, result, started))
+        self.sent.append(sent(message, result, started, how=how, outcome=outcome))
         return result
 
-    async def send_batch(self, messages: Sequence[Message], queue_id: int = 0) -> SendResult:
+    async def send_batch(
+        self, messages: Sequence[Message], queue_id: int = 0, *, how: str = "batch"
+    ) -> SendResult:
         """Send messages in one request."""
         config = ProducerConfig(send_msg_timeout=PATIENCE, compress_msg_body_over_howmuch=NEVER)
         async with open_producer(self.session.client, "stores", config) as producer:
@@ -132,7 +140,7 @@ class Sender:
             queue = self.queue(messages[0].topic, queue_id)
             result = await producer.send_batch(messages, queue=queue)
         self.sent += [
-            sent(message, result, started, number=number, how="batch")
+            sent(message, result, started, number=number, how=how)
             for number, message in enumerate(messages)
         ]
         return result

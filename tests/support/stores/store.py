@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, RELEASES
+from tests.support.java.peers import CURRENT, MIDDLE, RELEASES
 from tests.support.stores.truth import Truth, load, save
 
 if TYPE_CHECKING:
@@ -19,10 +19,17 @@ HERE: Final = Path(__file__).parent
 COMMON: Final = ("answers.py", "cluster.py", "recording.py", "sending.py", "truth.py")
 TRUTH: Final = "truth.json"
 
+SINCE_5: Final = (CURRENT, MIDDLE)
 KINDS: Final[dict[str, tuple[str, ...]]] = {
     "plain": RELEASES,
     "killed": RELEASES,
     "features": RELEASES,
+    "timers": SINCE_5,
+    "inner": SINCE_5,
+    "lmq": SINCE_5,
+    "crc": SINCE_5,
+    "ext": SINCE_5,
+    "rocksdb": SINCE_5,
 }
 """Kinds of stores, and the releases that can make them."""
 

@@ -102,11 +102,9 @@ async def _send_later(sender: Sender) -> None:
     config = ProducerConfig(send_msg_timeout=PATIENCE)
     async with open_producer(sender.session.client, "stores", config) as producer:
         for number, message in enumerate(messages):
-            started = now()
-            queue = sender.queue(LATER, number % 2)
-            result = await producer.send_to(message, queue)
             outcome = "delivered" if number < len(SOON) else "pending"
-            sender.sent.append(sent(message, result, started, how="delayed", outcome=outcome))
+            queue = sender.queue(LATER, number % 2)
+            await sender.send_by(producer, message, queue, how="delayed", outcome=outcome)
 
 
 async def _consume(session: Session, sender: Sender) -> None:

@@ -1,0 +1,20 @@
+"""``rocksdb``: as ``plain``, with queues and configuration in RocksDB (5.x)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.stores.kinds import plain
+from tests.support.stores.recording import record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.stores.truth import Truth
+
+
+def make(folder: Path, release: str) -> Truth:
+    """Make the store; returns its truth."""
+    options = {"storeType": "defaultRocksDB"}
+    topics = tuple(plain.TOPICS)
+    return record(folder, release, "rocksdb", plain.fill, options=options, topics=topics)
