@@ -33,10 +33,11 @@ def first_place(sent: Sent) -> tuple[str, int]:
 
 
 def commit_log_bytes(root: Path, offset: int, size: int) -> bytes:
-    """Bytes of the commit log, which has to hold them in one file."""
-    files = sorted((root / "commitlog").iterdir())
+    """Bytes of the commit log, which has to hold them in one file; of DLedger's if there is one."""
+    folder = next(root.glob("dledger-*/data"), root / "commitlog")
+    files = sorted(folder.iterdir())
     length = files[0].stat().st_size
-    path = root / "commitlog" / f"{offset - offset % length:020}"
+    path = folder / f"{offset - offset % length:020}"
     with path.open("rb") as file:
         file.seek(offset % length)
         return file.read(size)

@@ -13,7 +13,7 @@ from rocketwire.client.admin import open_admin
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer
-from tests.support.processes import PeerFailedError
+from tests.support.processes import LOOPBACK, PeerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -82,6 +82,8 @@ class StoreCluster:
         name: of the broker.
         name_server: one that runs already; None for one of its own.
         program: our Java source that starts the broker.
+        home: name of the broker's home in ``folder``, which begins with ``home-``; empty for one of the broker's name.
+        host: address of this machine that the broker registers; it listens on all of them if that is not ``LOOPBACK``.
     """
 
     def __init__(
@@ -93,13 +95,17 @@ class StoreCluster:
         name: str = BROKER_NAME,
         name_server: JavaNameServer | None = None,
         program: str = "Broker.java",
+        home: str = "",
+        host: str = LOOPBACK,
     ) -> None:
         self._running = ExitStack()
         self._own_name_server = name_server is None
         self.name_server = name_server or JavaNameServer(folder / "namesrv", version=CURRENT)
         self.settings = {**SMALL, **(options or {})}
+        if host != LOOPBACK:
+            self.settings |= {"brokerIP1": host, "brokerIP2": host, "bindAddress": "::"}
         self.broker = JavaBroker(
-            folder / f"home-{name}",
+            folder / (home or f"home-{name}"),
             [self.name_server.address],
             self.settings,
             name=name,
@@ -108,6 +114,8 @@ class StoreCluster:
             program=program,
         )
         self.store = self.broker.folder / "store"
+        if host != LOOPBACK:
+            self.broker.address = self.broker.address.replace(LOOPBACK, host)
 
     def __enter__(self) -> Self:
         if self._own_name_server:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import trio
 
+from tests.support.processes import LOOPBACK
 from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import Session, StoreCluster, copy_store, move_store
 from tests.support.stores.sending import Sender
@@ -40,6 +41,7 @@ def record(
     topics: Collection[str],
     more: Collection[str] = (),
     deleted_topics: Collection[str] = (),
+    host: str = LOOPBACK,
 ) -> Truth:
     """Make ``folder/store`` with a broker that is asked before it ends cleanly; returns the truth.
 
@@ -52,6 +54,7 @@ def record(
         topics: the test's own.
         more: as of ``ask_everything``.
         deleted_topics: those of ``topics`` that are gone in the end.
+        host: as of ``StoreCluster``.
     """
     present = [topic for topic in topics if topic not in deleted_topics]
 
@@ -63,7 +66,7 @@ def record(
             await until_dispatched(session, [one for one in sent if one.topic in present])
             return sent, notes, await ask_everything(session, sent, present, more=more)
 
-    with StoreCluster(folder, release, options) as cluster:
+    with StoreCluster(folder, release, options, host=host) as cluster:
         sent, notes, answers = trio.run(run)
         cluster.stop()
     truth = truth_of(
@@ -157,9 +160,9 @@ def truth_of(
     )
 
 
-def take_store(folder: Path, *clusters: StoreCluster) -> None:
-    """Move the store of the first cluster to ``folder/store`` and remove the homes of all."""
-    move_store(clusters[0].store, folder / "store")
+def take_store(folder: Path, cluster: StoreCluster) -> None:
+    """Move the store of a cluster to ``folder/store`` and remove all homes in that folder."""
+    move_store(cluster.store, folder / "store")
     for home in folder.iterdir():
         if home.name == "namesrv" or home.name.startswith("home-"):
             shutil.rmtree(home)

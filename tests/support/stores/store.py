@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HERE: Final = Path(__file__).parent
 COMMON: Final = ("answers.py", "cluster.py", "recording.py", "sending.py", "truth.py")
 TRUTH: Final = "truth.json"
+SLAVE: Final = "slave"
 
 SINCE_5: Final = (CURRENT, MIDDLE)
 KINDS: Final[dict[str, tuple[str, ...]]] = {
@@ -29,6 +30,9 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "popkv": SINCE_5,
     "compaction": SINCE_5,
     "inner": SINCE_5,
+    "ipv6": RELEASES,
+    "slave": RELEASES,
+    "dledger": RELEASES,
     "lmq": SINCE_5,
     "crc": SINCE_5,
     "ext": SINCE_5,
@@ -44,10 +48,12 @@ class BrokerStore:
     Attributes:
         root: the folder that the broker had as ``storePathRootDir``; read it only.
         truth: what producers were told and a live broker answered.
+        slave: store of a slave of this broker.
     """
 
     root: Path
     truth: Truth
+    slave: BrokerStore | None = None
 
 
 def stores_folder() -> Path:
@@ -84,5 +90,10 @@ def open_store(release: str, kind: str) -> BrokerStore:
 
 
 def open_folder(folder: Path) -> BrokerStore:
-    """A store that lies in a folder with its truth."""
-    return BrokerStore(folder / "store", load(folder / TRUTH))
+    """A store that lies in a folder with its truth, and maybe with that of a slave."""
+    slave = folder / SLAVE
+    return BrokerStore(
+        folder / "store",
+        load(folder / TRUTH),
+        open_folder(slave) if slave.is_dir() else None,
+    )
