@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def store_of() -> Callable[[str, str], BrokerStore]:
-    """A function of release and kind that returns a store; the first call for a kind makes the store, which takes half a minute.
+    """A function of release and kind that returns a store.
 
-    The tests share the stores, so they must not write to them: ``copy_store`` makes a copy.
+    The first call for a kind makes the store, which takes half a minute.  The tests share the
+    stores, so they must not write to them: ``copy_store`` makes a copy.
     """
 
     def opened(release: str, kind: str) -> BrokerStore:

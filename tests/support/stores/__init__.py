@@ -1,7 +1,8 @@
 """Stores of real Java brokers together with the truth about them; ``open_store`` is the entry.
 
-Rules of this package: a store is made once and kept below ``.cache/stores`` under a digest of the code that makes it; who opens
-one never writes to it (``copy_store`` is there for that); one cluster runs at a time.
+Rules of this package: a store is made once and kept below ``.cache/stores`` under a digest of the
+code that makes it.  Tests never write to it; ``copy_store`` makes a copy.  One cluster runs at a
+time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Make stores beforehand, or pack one for the fixtures.
 
-``python -m tests.support.stores 5.5.0-plain 4.9.4-killed`` and ``python -m tests.support.stores pack 5.5.0-plain``
+``python -m tests.support.stores 5.5.0-plain 4.9.4-killed``,
+``python -m tests.support.stores pack 5.5.0-plain``
 """
 
 from __future__ import annotations

@@ -106,8 +106,8 @@ async def pull_all(
 ) -> list[Pulled]:
     """The messages of a queue, as the broker sends them.
 
-    Of a queue whose topic the broker does not list, which it does not let anybody pull, the entries are viewed one by one: 4.9.4
-    has no topic for its queue of transactions that have ended.
+    A broker refuses pulls of a topic that it does not list, and 4.9.4 does not list the topic of
+    transactions that have ended.  The messages are then viewed one by one.
     """
     messages: list[Pulled] = []
     offset = first
@@ -143,7 +143,7 @@ async def pull_all(
             places = [unit.physical_offset for unit in units]
             return [split(await view(session, place.topic, at))[0] for at in places]
         if answer.command.code == ResponseCode.SUCCESS:
-            messages += split(answer.command.body)
+            messages += split(answer.command.body or b"")
         following = answer.header.next_begin_offset
         if following <= offset:
             break

@@ -1,4 +1,4 @@
-"""Whether a truth agrees with itself and with the bytes in the store; no reader of stores has a part in it.
+"""Whether a truth agrees with itself and with the bytes in the store, without a reader of stores.
 
 Rules of this file: a check yields what is wrong, one text each, so that a test shows all of it.
 """
@@ -107,7 +107,7 @@ def _differences(sent: Sent, message: Pulled) -> Iterator[str]:
 
 
 def wrong_lookups(truth: Truth) -> Iterator[str]:
-    """Keys that do not find all messages that have them, and ids that find nothing or other bytes."""
+    """Keys that do not find all of their messages, and ids that find nothing or other bytes."""
     digests = {message.physical_offset: message.digest for message in truth.pulled}
     places = {(one.topic, one.key, one.index): set(one.physical_offsets) for one in truth.lookups}
     for sent in truth.sent:

@@ -82,8 +82,10 @@ class StoreCluster:
         name: of the broker.
         name_server: one that runs already; None for one of its own.
         program: our Java source that starts the broker.
-        home: name of the broker's home in ``folder``, which begins with ``home-``; empty for one of the broker's name.
-        host: address of this machine that the broker registers; it listens on all of them if that is not ``LOOPBACK``.
+        home: name of the broker's home in ``folder``, which begins with ``home-``; empty for the
+            broker's name.
+        host: address of this machine that the broker registers; if it is not ``LOOPBACK``, the
+            broker listens on all addresses.
     """
 
     def __init__(
@@ -160,6 +162,6 @@ def copy_store(source: Path, target: Path) -> Path:
 
 
 def move_store(source: Path, target: Path) -> None:
-    """Take a store out of the home of a broker that has ended; the zeros of a timer wheel take no room then."""
+    """Take a store out of the home of a broker that has ended; zeros take no room then."""
     copy_store(source, target)
     shutil.rmtree(source)

@@ -1,6 +1,7 @@
 """Stores among the fixtures: real bytes for tests without Java.
 
-They are those of ``open_store`` at the time they were packed, as ``tests/fixtures/stores/<kind>-<release>.tar.xz``.
+They are those of ``open_store`` at the time they were packed, each in a file
+``tests/fixtures/stores/<kind>-<release>.tar.xz``.
 """
 
 from __future__ import annotations

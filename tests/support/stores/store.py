@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -63,9 +65,28 @@ def stores_folder() -> Path:
 
 def folder_of(release: str, kind: str) -> Path:
     """Where the store of a kind is, or will be; its name changes with the code that makes it."""
-    sources = [HERE / name for name in COMMON] + [HERE / "kinds" / f"{kind}.py"]
-    code = b"".join(path.read_bytes() for path in sources)
-    return stores_folder() / f"{release}-{kind}-{hashlib.sha256(code).hexdigest()[:12]}"
+    code = "".join([_code(HERE / name) for name in COMMON] + _kind_codes(kind))
+    return stores_folder() / f"{release}-{kind}-{hashlib.sha256(code.encode()).hexdigest()[:12]}"
+
+
+def _kind_codes(kind: str) -> list[str]:
+    """Code of a kind, and of the kinds that it builds on."""
+    path = HERE / "kinds" / f"{kind}.py"
+    bases = re.findall(r"^from tests\.support\.stores\.kinds import (\w+)$", path.read_text(), re.M)
+    return [_code(path), *(code for base in bases for code in _kind_codes(base))]
+
+
+def _code(path: Path) -> str:
+    """What a module does: without comments and docstrings, whose changes make no new stores."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = [part for part in node.body if not _is_text(part)]
+    return ast.dump(tree)
+
+
+def _is_text(part: ast.stmt) -> bool:
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
 
 
 def open_store(release: str, kind: str) -> BrokerStore:

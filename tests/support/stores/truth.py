@@ -1,7 +1,8 @@
 """What producers were told, and what a live broker answered, beside a broker's store.
 
-Rules of this file: a fact is taken from the broker, never from the store's files; the classes have a form in JSON, so that a
-store on disk carries its truth with it.  Digests are the first 16 hexadecimal digits of SHA-256.
+Rules of this file: a fact is taken from the broker, never from the store's files.  The classes have
+a form in JSON, so that a store on disk carries its truth with it.  Digests are the first 16
+hexadecimal digits of SHA-256.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ class Sent:
         body_digest: digest of the body before compression.
         born_from: earliest time that the born timestamp can be, in milliseconds.
         born_to: latest time that it can be.
-        how: ``single``, ``batch`` (client batch), ``inner`` (batch that stays one on disk), ``raw`` (a request that no
-            client of Java's sends), ``half`` (transaction), ``delayed`` (by level), ``timer``.  Of the last three
-            ``queue_id`` is where the message goes in the end, and ``queue_offset`` and ``offset_msg_id`` are those of the
-            message in the broker's own topic.
-        outcome: for a transaction ``commit``, ``rollback`` or ``open``; for a delayed message ``delivered`` or ``pending``; for
-            others empty.
+        how: ``single``, ``batch`` (client batch), ``inner`` (batch that stays one on disk), ``raw``
+            (a request that Java's clients do not send), ``half`` (transaction), ``delayed`` (by
+            level), ``timer``.  For the last three ``queue_id`` is where the message goes at last,
+            and ``queue_offset`` and ``offset_msg_id`` are those in the broker's own topic.
+        outcome: for a transaction ``commit``, ``rollback`` or ``open``; for a delayed message
+            ``delivered``, ``pending`` or ``recalled``; for others empty.
     """
 
     topic: str
@@ -68,7 +69,8 @@ class Sent:
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> Self:
         """The class from its form in JSON."""
-        return cls(**{**value, "keys": tuple(value["keys"])})
+        value["keys"] = tuple(value["keys"])
+        return cls(**value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ class Unit:
     """An entry of a consume queue, as code 321 answers it.
 
     Attributes:
-        index: its number, which is the queue offset; in a queue of batches the broker counts otherwise.
+        index: its number, which is the queue offset; not in a queue of batches.
     """
 
     index: int
@@ -154,7 +156,7 @@ class Queue:
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> Self:
         """The class from its form in JSON."""
-        parts = {
+        parts: dict[str, Any] = {
             "messages": tuple(map(Pulled.of_json, value["messages"])),
             "units": tuple(map(Unit.of_json, value["units"])),
             "by_time": tuple((time, offset) for time, offset in value["by_time"]),
@@ -170,7 +172,8 @@ class Lookup:
         topic: asked for.
         key: asked for.
         index: ``K`` for a key, ``U`` for a unique key, ``T`` for a tag (5.5.0).
-        physical_offsets: of the messages in the answer, in its order; the broker compares hash codes, so strangers are possible.
+        physical_offsets: of the messages in the answer, in its order; the broker compares hash
+            codes, so other messages are possible.
     """
 
     topic: str
@@ -181,7 +184,8 @@ class Lookup:
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> Self:
         """The class from its form in JSON."""
-        return cls(**{**value, "physical_offsets": tuple(value["physical_offsets"])})
+        value["physical_offsets"] = tuple(value["physical_offsets"])
+        return cls(**value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +197,8 @@ class Truth:
         kind: of the store.
         settings: of the broker, as far as they are not the defaults.
         stop: how the broker ended: ``clean`` or ``killed``.
-        live: who answered: ``same``, the broker that wrote the store, before it ended; ``restarted``, a broker of the same
-            release that was started on a copy of the store after the end.
+        live: who answered: ``same``, the broker that wrote the store, before it ended;
+            ``restarted``, a broker of the same release that was started on a copy of the store.
         sent: what producers were told, in order.
         topics: the topics that the test made or that brokers made for it.
         deleted_topics: of these the ones that were deleted later.

@@ -3,10 +3,11 @@ import java.nio.file.Path;
 import org.apache.rocketmq.broker.BrokerStartup;
 
 /**
- * Java's broker, which stops putting messages into queues when a file {@code hold} appears in its folder, and then writes a file
- * {@code held}.
+ * Java's broker, which stops putting messages into queues when a file {@code hold} appears in its
+ * folder, and then writes a file {@code held}.
  *
- * A broker that is killed loses nothing of its queues otherwise: the thread that builds them is a millisecond behind.
+ * A broker that is killed loses nothing of its queues otherwise: the thread that builds them is a
+ * millisecond behind.
  */
 public class HeldBroker {
     public static void main(String[] arguments) throws Exception {

@@ -1,4 +1,7 @@
-"""``compaction``: a topic of which the broker keeps the newest message of each key (5.x, ``cleanup.policy=COMPACTION``)."""
+"""``compaction``: a topic of which the broker keeps the newest message of each key (5.x).
+
+The topic has ``cleanup.policy=COMPACTION``.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ OPTIONS: Final[Mapping[str, object]] = {
 
 
 async def fill(session: Session, sender: Sender, release: str) -> dict[str, Any]:
-    """Create the topics, send, and wait until the broker has compacted; returns the truth's notes."""
+    """Send, and wait until the broker has compacted; returns the truth's notes."""
     await session.create_topic(PRICES, TOPICS[PRICES], cleanup_policy="COMPACTION")
     await session.create_topic(OTHER, TOPICS[OTHER])
     prices = (

@@ -1,4 +1,4 @@
-"""``crc``: as ``plain``, and every message has a checksum of all of it among its properties (5.x)."""
+"""``crc``: as ``plain``, with a checksum of each message among its properties (5.x)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def fill(session: Session, sender: Sender, release: str) -> dict[str, Any]:
-    """Wait until the broker is the leader, then send as ``plain`` does; returns the truth's notes."""
+    """Wait until the broker leads, then send as ``plain`` does; returns the truth's notes."""
     await session.create_topic(plain.LEDGER, plain.TOPICS[plain.LEDGER])
     with trio.fail_after(PATIENCE):
         while True:

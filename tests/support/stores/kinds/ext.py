@@ -1,4 +1,7 @@
-"""``ext``: as ``plain``, with extension files of the queues, and bit maps of a group that filters by properties (5.x)."""
+"""``ext``: as ``plain``, with extension files of the queues (5.x).
+
+The files have bit maps of two groups that filter by properties.
+"""
 
 from __future__ import annotations
 

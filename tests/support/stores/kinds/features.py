@@ -1,7 +1,7 @@
-"""``features``: delays, transactions, retries, dead letters, groups that lag, traces, a deleted topic.
+"""``features``: delays, transactions, retries, dead letters, lag, traces, a deleted topic.
 
-Nothing changes between the answers and the end: what is pending is due in half an hour at the earliest, and checks of open
-transactions are switched off before.
+Nothing changes between the answers and the end: pending messages are due in half an hour at the
+earliest, and the checks of open transactions are switched off before.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ TRACES: Final = "RMQ_SYS_TRACE_TOPIC"
 SOON: Final = (1, 2, 1, 2, 1)
 """Delay levels of messages that are delivered while the broker runs: 1 and 5 seconds."""
 PENDING: Final = (16, 18, 17, 18, 16, 30)
-"""Delay levels of messages that are not: half an hour, one and two hours.  The broker takes 30 for 18."""
+"""Delay levels of messages that are not: half an hour, one and two hours.
+
+The broker takes level 30 for 18.
+"""
 RETRIED_LATE: Final = 16
 
 OPTIONS: Final[Mapping[str, object]] = {
@@ -108,7 +111,11 @@ async def _send_later(sender: Sender) -> None:
 
 
 async def _consume(session: Session, sender: Sender) -> None:
-    """A group handles messages, some at the second try; some wait for it, some are dead letters, and some come after its end."""
+    """Let a group handle messages.
+
+    Some are handled at the second try, some wait for it, some are dead letters, and some are sent
+    after the group has ended.
+    """
     handled: list[str] = []
     given_back: list[str] = []
 

@@ -1,4 +1,4 @@
-"""``inner``: a topic whose batches stay one message each in the log (5.x, ``queue.type=BatchCQ``)."""
+"""``inner``: batches that stay one message each in the log (5.x, ``queue.type=BatchCQ``)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""``killed``: the messages of ``plain``, then more that the broker acknowledged and had no time to put into queues, then SIGKILL.
+"""``killed``: the messages of ``plain``, then more that are in no queue yet, then SIGKILL.
 
-``HeldBroker.java`` suspends the thread that builds queues and index.
+The broker acknowledged all of them.  ``HeldBroker.java`` suspends the thread that builds queues and
+index.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ async def _hold(cluster: StoreCluster) -> None:
 
 
 async def _until_persisted(cluster: StoreCluster) -> None:
-    """Wait for the offsets of consumers, which a broker writes after ten seconds for the first time."""
+    """Wait for the offsets of consumers, which a broker first writes after ten seconds."""
     with trio.fail_after(120):
         path = cluster.store / "config" / "consumerOffset.json"
         while not path.exists() or "printers" not in path.read_text():

@@ -1,4 +1,7 @@
-"""``lmq``: messages that stand in further queues beside their own (5.x, ``enableLmq`` and ``enableMultiDispatch``)."""
+"""``lmq``: messages that are in further queues beside their own (5.x).
+
+The broker has ``enableLmq`` and ``enableMultiDispatch``.
+"""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ async def _send_bodies(sender: Sender, release: str) -> None:
 
 
 async def _send_batches(sender: Sender) -> None:
-    """Client batches, which become single messages; the largest do not fit into what is left of a file."""
+    """Client batches, which become single messages; the largest begin new files."""
     for size, length in ((1, 30), (10, 50), (32, 120), (3, 45_000), (3, 50_000)):
         messages = [
             Message(

@@ -1,6 +1,7 @@
-"""``pop``: messages that were popped (5.x): acknowledged, still hidden, hidden for longer, revived into retry topics.
+"""``pop``: messages that were popped (5.x).
 
-One retry topic has a name of more than 127 bytes, so that its messages have the second layout.
+Some are acknowledged, some still hidden or hidden for longer, some revived into retry topics.  One
+retry topic has a name of more than 127 bytes, so that its messages have the second layout.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``slave``: a master, and a slave that began at the start of the master's last file and ended before the master did."""
+"""``slave``: a master and its slave.
+
+The slave began at the start of the master's last file and ended before the master did.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``timers``: messages with a time of their own (5.x): delivered, pending, rolled because they are far away, and taken back."""
+"""``timers``: messages with a time of their own (5.x).
+
+Some are delivered, some pending, some rolled because they are far away, and some recalled.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +67,12 @@ def _messages() -> Iterator[tuple[Message, str]]:
     hour = 3600
     for number in range(DELIVERED):
         body, keys = text_body(50, number), (f"soon-{number}",)
-        times: dict[str, int] = (
-            {"delay_seconds": 1 + number % 3},
-            {"delay_millis": 1500},
-            {"deliver_millis": now() + 2000},
+        message = (
+            Message(ALARMS, body, "soon", keys, delay_seconds=1 + number % 2),
+            Message(ALARMS, body, "soon", keys, delay_millis=1500),
+            Message(ALARMS, body, "soon", keys, deliver_millis=now() + 2000),
         )[number % 3]
-        yield Message(ALARMS, body, keys=keys, tags="soon", **times), "delivered"
+        yield message, "delivered"
     for number in range(PENDING):
         # several in one slot of the wheel
         due = (int(time.time()) + hour + number // 4 * 60) * 1000
