@@ -162,7 +162,7 @@ def test_popped_messages_come_back_in_retry_topics_one_of_them_in_the_second_lay
     assert list(checks.wrong_queues(truth)) == []
     assert len(revived) == 3 + 4
     assert layouts == {True}
-    assert len(truth.notes["hidden"]) == 6
+    assert len(truth.notes["hidden"]) == 5
 
 
 @since_5
