@@ -12,6 +12,7 @@ Writers here decide what stands where; a ``Files`` writes it.  ``DiskFiles`` wri
 from __future__ import annotations
 
 import os
+import sys
 from array import array
 from dataclasses import replace
 from datetime import datetime
@@ -588,8 +589,7 @@ class IndexWriter:
             return
         self._write_entries()
         slots = self._slots[:]
-        if _IS_LITTLE_ENDIAN:
-            slots.byteswap()
+        _make_big_endian(slots)
         self._write(HEADER_SIZE, slots.tobytes())
         self._write(0, encode_index_header(self._header))
 
@@ -597,7 +597,7 @@ class IndexWriter:
         self._files.write(f"index/{self._name}", position, data, self._geometry.file_size)
 
 
-_IS_LITTLE_ENDIAN: Final = array("h", [1]).tobytes()[0] == 1
+_make_big_endian: Final = {"little": array.byteswap, "big": len}[sys.byteorder]
 
 
 def _index_name(store_timestamp: int, previous: str) -> str:
@@ -605,7 +605,7 @@ def _index_name(store_timestamp: int, previous: str) -> str:
 
     Java takes the time of its clock, which is not much later than the first message's.
     """
-    time = datetime.fromtimestamp(max(store_timestamp, 0) // 1000)  # noqa: DTZ006 - as Java
+    time = datetime.fromtimestamp(max(store_timestamp, 0) // 1000)
     name = f"{time:%Y%m%d%H%M%S}{max(store_timestamp, 0) % 1000:03d}"
     return name if name > previous else f"{int(previous) + 1:017d}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sys
@@ -183,9 +184,7 @@ def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
     Raises:
         ValueError: no size agrees with the names of the files.
     """
-    distances = Counter(
-        later.offset - file.offset for file, later in zip(files, files[1:], strict=False)
-    )
+    distances = Counter(later.offset - file.offset for file, later in itertools.pairwise(files))
     sizes = Counter(file.size for file in files)
     candidates = [asked] if asked else [size for size, _ in (sizes + distances).most_common()]
     for size in candidates:
