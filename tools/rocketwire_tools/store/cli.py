@@ -21,6 +21,15 @@ exit status: 0 if the store is whole, 1 if damage was found, 2 if the command li
 path is no store; 130 if interrupted. Nothing in a store is ever opened for writing.
 Each verb has its own help: rocketwire-store messages --help"""
 
+_REBUILD_EPILOG: Final = """\
+example:
+  rocketwire-store rebuild /data/new-store /data/broken-store
+
+Every message keeps its physical offset and its queue offset. Where messages are lost, the log gets fillers, which no
+consumer sees, and the queue leads to the next message. The store appears under its name only when it is complete;
+until then it is OUT.partial.
+exit status: 0 if nothing was lost, 1 if the log has damage, 2 if no store was written"""
+
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
@@ -32,7 +41,15 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(required=True, metavar="VERB")
-    for add in (_add_info, _add_stat, _add_messages, _add_get, _add_check, _add_pending):
+    for add in (
+        _add_info,
+        _add_stat,
+        _add_messages,
+        _add_get,
+        _add_check,
+        _add_pending,
+        _add_rebuild,
+    ):
         add(verbs)
     return parser
 
@@ -216,4 +233,45 @@ def _add_check(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument(
         "--why", action="store_true", help="show file, byte and rule of each finding"
+    )
+
+
+def _add_rebuild(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "build a new store of the commit log alone, on which a broker starts"
+    parser = verbs.add_parser(
+        "rebuild",
+        help=text,
+        description=text,
+        epilog=_REBUILD_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_runner("rebuild"))
+    parser.add_argument("out", type=Path, metavar="OUT", help="the new store; must not exist")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
+    )
+    parser.add_argument("--json", action="store_true", help="write the report as JSON")
+    parser.add_argument(
+        "-n", "--dry-run", action="store_true", help="read everything, write nothing, and report"
+    )
+    group = parser.add_argument_group(
+        "files (default: as in the source, else the broker's defaults)"
+    )
+    group.add_argument(
+        "--log-file-size", type=positive, metavar="BYTES", help="mappedFileSizeCommitLog"
+    )
+    group.add_argument(
+        "--queue-file-size", type=positive, metavar="BYTES", help="mappedFileSizeConsumeQueue"
+    )
+    group.add_argument("--index-slots", type=positive, metavar="N", help="maxHashSlotNum")
+    group.add_argument("--index-entries", type=positive, metavar="N", help="maxIndexNum")
+    group.add_argument(
+        "--tag-index",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="index tags, as brokers do since 5.5 (default: by the release of the source)",
     )

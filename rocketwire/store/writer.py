@@ -1,0 +1,748 @@
+"""Files of a store as brokers write them: commit log, queues, index, checkpoint, configuration.
+
+Writers here decide what stands where; a ``Files`` writes it.  ``DiskFiles`` writes to a folder, and
+``NoFiles`` only counts.
+
+* ``CommitLogWriter`` appends messages; a file that is full ends with a blank.
+* ``QueueWriter`` puts units of a consume queue at their queue offsets.
+* ``IndexWriter`` adds keys to index files.
+* ``StoreWriter`` does all of it for each message.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from array import array
+from dataclasses import replace
+from datetime import datetime
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import orjson
+
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages import message_const
+from rocketwire.policy.java_strings import split
+from rocketwire.store import layouts
+from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
+from rocketwire.store.commit_log import BLANK_MAGIC, BLANK_SIZE, SMALLEST_MESSAGE
+from rocketwire.store.consume_queue import PRE_BLANK_SIZE, UNIT_SIZE, QueueUnit, encode_unit
+from rocketwire.store.consume_queue import tags_code as tags_code_of
+from rocketwire.store.folder import NAME_LENGTH
+from rocketwire.store.index_file import (
+    DEFAULT_GEOMETRY,
+    ENTRY_SIZE,
+    HEADER_SIZE,
+    SLOT_SIZE,
+    Geometry,
+    IndexHeader,
+    encode_index_header,
+    key_hash,
+)
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+LOG_FILE_SIZE: Final = 1 << 30
+"""Java: ``MessageStoreConfig.mappedFileSizeCommitLog``."""
+
+QUEUE_FILE_SIZE: Final = 300_000 * UNIT_SIZE
+"""Java: ``MessageStoreConfig.mappedFileSizeConsumeQueue``."""
+
+BATCH_QUEUE_FILE_SIZE: Final = 300_000 * 46
+"""Java: ``MessageStoreConfig.mapperFileSizeBatchConsumeQueue``."""
+
+DELAYS: Final = (1, 5, 10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
+"""Seconds of each delay level (Java: ``MessageStoreConfig.messageDelayLevel``)."""
+
+SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+
+FILLER_TOPIC: Final = "RW_FILLER"
+"""Topic of messages that stand in the place of damage."""
+
+MAX_FILLER: Final = 1 << 20
+"""Bytes of one such message."""
+
+_MAX_NAME: Final = 255
+MIN_FILLER: Final = SMALLEST_MESSAGE + len(FILLER_TOPIC)
+"""Bytes of the smallest such message."""
+
+_TRANSACTION_BITS: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
+_ROLLED_BACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
+_PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
+_BLANK: Final = Struct(layouts.format_of(layouts.BLANK))
+_ENTRY: Final = Struct(layouts.format_of(layouts.INDEX_ENTRY))
+_MAX_INT32: Final = (1 << 31) - 1
+_ENTRIES_AT_ONCE: Final = 50_000
+_UNITS_AT_ONCE: Final = 4096
+
+Data = bytes | bytearray | memoryview
+
+
+class Files(Protocol):
+    """Where the files of a store are written."""
+
+    def write(self, name: str, position: int, data: Data, size: int) -> None:
+        """Write bytes; a file that does not exist is created with ``size`` zeros.
+
+        Args:
+            name: of the file, below the root of the store.
+            position: of the first byte in the file.
+            data: to write.
+            size: of the file.
+        """
+
+    def remove(self, name: str) -> None:
+        """Remove a file that was written."""
+
+    def flush(self) -> None:
+        """Make sure that everything is on the disk."""
+
+
+class DiskFiles:
+    """Files below a folder.  No file stays open between two calls.
+
+    Args:
+        root: of the store.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._changed: dict[str, None] = {}
+        self._folders: set[str] = set()
+
+    def write(self, name: str, position: int, data: Data, size: int) -> None:
+        """Write bytes; see ``Files.write``.
+
+        Raises:
+            OSError: the disk is full, or fails.
+        """
+        path = self._root / name
+        if name not in self._changed:
+            folder = os.path.dirname(name)
+            if folder not in self._folders:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._folders.add(folder)
+            self._changed[name] = None
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        try:
+            if os.fstat(descriptor).st_size < size:
+                os.ftruncate(descriptor, size)
+            view = memoryview(data)
+            while view:
+                written = os.pwrite(descriptor, view, position)
+                position += written
+                view = view[written:]
+        finally:
+            os.close(descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove a file that was written."""
+        (self._root / name).unlink()
+        self._changed.pop(name, None)
+
+    def flush(self) -> None:
+        """Wait until all files and folders that were changed are on the disk."""
+        folders = {os.path.dirname(name) for name in self._changed}
+        for folder in list(folders):
+            while folder:
+                folder = os.path.dirname(folder)
+                folders.add(folder)
+        for name in (*self._changed, *sorted(folders)):
+            descriptor = os.open(self._root / name, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        self._changed.clear()
+
+
+class NoFiles:
+    """Writes nothing.
+
+    Attributes:
+        names: of the files that would be there.
+        written: bytes that would be written.
+    """
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.written = 0
+
+    def write(self, name: str, position: int, data: Data, size: int) -> None:
+        """Count bytes; see ``Files.write``."""
+        self.names.add(name)
+        self.written += len(data)
+
+    def remove(self, name: str) -> None:
+        """Forget a file."""
+        self.names.discard(name)
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
+class Stream:
+    """A stream of bytes, cut into files of one size that have the offset of their first byte as name.
+
+    Args:
+        files: where they are written.
+        folder: of the files, below the root of the store.
+        file_size: of each file.
+    """
+
+    def __init__(self, files: Files, folder: str, file_size: int) -> None:
+        self._files = files
+        self._folder = folder
+        self.file_size = file_size
+        self._offsets: set[int] = set()
+
+    def write(self, offset: int, data: Data) -> None:
+        """Write bytes.
+
+        Args:
+            offset: of the first one in the stream.
+            data: to write, perhaps to several files.
+        """
+        view = memoryview(data)
+        while view:
+            position = offset % self.file_size
+            part = view[: self.file_size - position]
+            self._offsets.add(offset - position)
+            self._files.write(self.name_at(offset), position, part, self.file_size)
+            offset += len(part)
+            view = view[len(part) :]
+
+    def name_at(self, offset: int) -> str:
+        """Name of the file that holds an offset."""
+        return f"{self._folder}/{offset - offset % self.file_size:0{NAME_LENGTH}d}"
+
+    def clear(self) -> None:
+        """Remove all files that were written."""
+        for offset in self._offsets:
+            self._files.remove(self.name_at(offset))
+        self._offsets.clear()
+
+
+# ---------------------------------------------------------------------------- commit log
+
+
+class Appended(NamedTuple):
+    """Where a message stands.
+
+    Attributes:
+        physical_offset: in the commit log.
+        size: of the message.
+    """
+
+    physical_offset: int
+    size: int
+
+
+def blank(size: int) -> bytes:
+    """The first bytes of a blank (Java: ``CommitLog.DefaultAppendMessageCallback``).
+
+    Args:
+        size: bytes that are left in the file.
+    """
+    return _BLANK.pack(size, BLANK_MAGIC)
+
+
+def filler(physical_offset: int, size: int, store_timestamp: int) -> bytes | None:
+    """Messages that fill bytes of a log, so that Java reads what follows.
+
+    They look like half messages that were rolled back, of which Java makes neither a queue unit nor
+    an entry of the index (``CommitLogDispatcherBuildConsumeQueue``, ``IndexService.buildIndex``).
+
+    Args:
+        physical_offset: of the first byte.
+        size: bytes to fill.
+        store_timestamp: of the messages, milliseconds since 1970.
+
+    Returns:
+        None if there is too little room for a message.
+    """
+    if size < MIN_FILLER:
+        return None
+    parts = []
+    while size:
+        length = min(size, MAX_FILLER)
+        if 0 < size - length < MIN_FILLER:
+            length -= MIN_FILLER
+        body = bytes(length - MIN_FILLER)
+        message = StoredMessage(
+            topic=FILLER_TOPIC,
+            body=body or None,
+            body_crc=crc32(body),
+            sys_flag=_ROLLED_BACK,
+            commit_log_offset=physical_offset,
+            born_timestamp=store_timestamp,
+            store_timestamp=store_timestamp,
+        )
+        parts.append(encode_stored_message(message))
+        physical_offset += length
+        size -= length
+    return b"".join(parts)
+
+
+class CommitLogWriter:
+    """Appends messages to a commit log.
+
+    Args:
+        files: where its files are written.
+        file_size: of each file.
+        end: offset at which the next message stands.
+
+    Attributes:
+        end: offset at which the next message stands, if it fits into the file.
+    """
+
+    def __init__(self, files: Files, *, file_size: int = LOG_FILE_SIZE, end: int = 0) -> None:
+        self._stream = Stream(files, "commitlog", file_size)
+        self.end = end
+
+    def append(self, message: StoredMessage) -> Appended:
+        """Append a message; its physical offset and the checksum of its body are set.
+
+        Raises:
+            EncodeError: a field of the message is invalid.
+            ValueError: the message is larger than a file.
+        """
+        body_crc = crc32(message.body or b"")
+        data = encode_stored_message(
+            replace(message, body_crc=body_crc, commit_log_offset=self.end)
+        )
+        if len(data) + BLANK_SIZE > self._stream.file_size:
+            raise ValueError(f"a message of {len(data)} bytes fits into no file of the commit log")
+        if len(data) + BLANK_SIZE > self._left:
+            self.roll()
+            data = encode_stored_message(
+                replace(message, body_crc=body_crc, commit_log_offset=self.end)
+            )
+        appended = Appended(self.end, len(data))
+        self.write(self.end, data)
+        return appended
+
+    @property
+    def _left(self) -> int:
+        return self._stream.file_size - self.end % self._stream.file_size
+
+    def roll(self) -> None:
+        """Go on with the next file; what is left of the current one becomes a blank."""
+        if self.end % self._stream.file_size:
+            self.fill_to_end(self.end)
+
+    def write(self, offset: int, data: Data) -> None:
+        """Write bytes of messages that are laid out already, in one file.
+
+        Args:
+            offset: in the log.
+            data: to write.
+        """
+        self._stream.write(offset, data)
+        self.end = offset + len(data)
+
+    def fill_to_end(self, offset: int) -> None:
+        """Put a blank from an offset to the end of its file; 8 bytes must be left there."""
+        size = self._stream.file_size - offset % self._stream.file_size
+        self._stream.write(offset, blank(size))
+        self.end = offset + size
+
+    def name_at(self, offset: int) -> str:
+        """Name of the file that holds an offset."""
+        return self._stream.name_at(offset)
+
+
+# ---------------------------------------------------------------------------- queues
+
+
+def queue_folder(topic: str, queue_id: int, *, is_batch: bool = False) -> str:
+    """Name of the folder of a queue's files.
+
+    Raises:
+        ValueError: the topic or the queue is none that can have a folder.
+    """
+    if not is_folder_name(topic) or queue_id < 0:
+        raise ValueError(f"no folder for queue {queue_id} of topic {topic!r}")
+    return f"{'batchconsumequeue' if is_batch else 'consumequeue'}/{topic}/{queue_id}"
+
+
+def is_folder_name(topic: str) -> bool:
+    """Whether a topic's name can be that of a folder, and leads nowhere else."""
+    return (
+        topic not in {"", ".", ".."}
+        and topic.isprintable()
+        and "/" not in topic
+        and len(topic.encode("utf-8", "surrogatepass")) <= _MAX_NAME
+    )
+
+
+class QueueWriter:
+    """Puts units of one queue at their places.
+
+    Args:
+        files: where the queue's files are written.
+        folder: of the files, from ``queue_folder``.
+        file_size: of each file; rounded up to whole units, as Java does.
+        unit_size: bytes of a unit.
+
+    Attributes:
+        end: number of the unit after the last one.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        folder: str,
+        *,
+        file_size: int = QUEUE_FILE_SIZE,
+        unit_size: int = UNIT_SIZE,
+    ) -> None:
+        self._unit_size = unit_size
+        self._stream = Stream(files, folder, -(-file_size // unit_size) * unit_size)
+        self._buffer = bytearray()
+        self.end: int | None = None
+
+    @property
+    def buffered(self) -> int:
+        """Bytes that ``flush`` writes."""
+        return len(self._buffer)
+
+    def put(self, number: int, units: Data, *, gap: bytes | None = None) -> None:
+        """Put units.
+
+        Args:
+            number: of the first unit, which is the queue offset of its message.
+            units: whole units.
+            gap: unit for each number without a message between the last unit and these; before the
+                first unit, from the start of its file.  Java's pre-blank by default.
+        """
+        gap = pre_blank() if gap is None else gap
+        start = self.end
+        if start is None:
+            in_file = number * self._unit_size % self._stream.file_size // self._unit_size
+            start = number - in_file
+        if number < start:
+            self.flush()
+            self._stream.write(number * self._unit_size, units)
+            self.end = max(start, number + len(units) // self._unit_size)
+            return
+        self.end = start
+        while self.end < number:
+            count = min(number - self.end, _UNITS_AT_ONCE)
+            self._add(gap * count)
+        self._add(units)
+
+    def _add(self, units: Data) -> None:
+        assert self.end is not None  # noqa: S101 - for the type checker
+        self._buffer += units
+        self.end += len(units) // self._unit_size
+        if len(self._buffer) >= _UNITS_AT_ONCE * self._unit_size:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        if self._buffer and self.end is not None:
+            self._stream.write(self.end * self._unit_size - len(self._buffer), self._buffer)
+            self._buffer = bytearray()
+
+    def clear(self) -> None:
+        """Begin anew: of a topic that was deleted and created again, only the new messages count."""
+        self._buffer = bytearray()
+        self._stream.clear()
+        self.end = None
+
+
+def pre_blank() -> bytes:
+    """A unit for a queue offset without a message (Java: ``ConsumeQueue.fillPreBlank``)."""
+    return encode_unit(QueueUnit(0, PRE_BLANK_SIZE, 0))
+
+
+def tags_code(topic: str, tags: str | None, delay_level: str | None, store_timestamp: int) -> int:
+    """The tags code of a message's unit (Java: ``CommitLog.checkMessageAndReturnSize``).
+
+    Args:
+        topic: as stored.
+        tags: property ``TAGS``.
+        delay_level: property ``DELAY``.
+        store_timestamp: of the message.
+
+    Returns:
+        The hash of the tags; for a delayed message the time of its delivery.
+    """
+    if topic == SCHEDULE_TOPIC and delay_level is not None and delay_level.isdecimal():
+        level = min(int(delay_level), len(DELAYS))
+        if level:
+            return store_timestamp + 1000 * DELAYS[level - 1]
+    return tags_code_of(tags)
+
+
+# ---------------------------------------------------------------------------- index
+
+
+def index_keys(
+    topic: str, properties: Mapping[str, str | None], sys_flag: int, *, with_tags: bool
+) -> list[tuple[str, str]]:
+    """Topic and text of each entry that an index gets for a message (Java: ``IndexService.buildIndex``).
+
+    Args:
+        topic: as stored.
+        properties: of the message.
+        sys_flag: of the message; one that is rolled back has no entries.
+        with_tags: whether tags are indexed, which brokers do since 5.5.
+    """
+    if sys_flag & _TRANSACTION_BITS == _ROLLED_BACK:
+        return []
+    keys = []
+    unique_key = properties.get(message_const.UNIQ_KEY)
+    if unique_key:
+        keys.append((topic, unique_key))
+    keys += [(topic, key) for key in split(properties.get(message_const.KEYS) or "", " ") if key]
+    tags = properties.get(message_const.TAGS)
+    if with_tags and tags:
+        keys.append((f"{topic}#T", tags))
+    return keys
+
+
+class IndexWriter:
+    """Adds keys to index files; a full one is followed by the next.
+
+    Args:
+        files: where they are written.
+        geometry: slots and entries of each.
+
+    Attributes:
+        full_timestamp: last store timestamp of the newest full file; 0 without one.
+    """
+
+    def __init__(self, files: Files, geometry: Geometry = DEFAULT_GEOMETRY) -> None:
+        self._files = files
+        self._geometry = geometry
+        self._name = ""
+        self._number = 0  # of the next entry
+        self._written = 0  # entries that are in the file
+        self._header = IndexHeader(0, 0, 0, 0, 0, 0)
+        self._slots = array("i")
+        self._entries = bytearray()
+        self.full_timestamp = 0
+
+    def put(self, key_hash: int, physical_offset: int, store_timestamp: int) -> None:
+        """Add a key (Java: ``IndexFile.putKey``).
+
+        Args:
+            key_hash: from ``index_file.key_hash``.
+            physical_offset: of the message.
+            store_timestamp: of the message, milliseconds since 1970.
+        """
+        if not self._number or self._number >= self._geometry.entries:
+            self._open(store_timestamp)
+        number, begin = self._number, self._header.begin_timestamp
+        seconds = (store_timestamp - begin) // 1000 if begin > 0 and store_timestamp > begin else 0
+        slot = key_hash % self._geometry.slots
+        previous = self._slots[slot]
+        self._entries += _ENTRY.pack(key_hash, physical_offset, min(seconds, _MAX_INT32), previous)
+        self._slots[slot] = number
+        header = self._header
+        if number == 1:
+            header = header._replace(
+                begin_timestamp=store_timestamp, begin_physical_offset=physical_offset
+            )
+        self._number = number + 1
+        self._header = IndexHeader(
+            header.begin_timestamp,
+            store_timestamp,
+            header.begin_physical_offset,
+            physical_offset,
+            header.slot_count + (previous == 0),
+            number + 1,
+        )
+        if len(self._entries) >= _ENTRIES_AT_ONCE * ENTRY_SIZE:
+            self._write_entries()
+
+    def _open(self, store_timestamp: int) -> None:
+        if self._number:
+            self.flush()
+            self.full_timestamp = self._header.end_timestamp
+        last = self._header
+        # the head of a file begins as that of the one before it ended, until its first entry
+        self._header = IndexHeader(
+            last.end_timestamp, last.end_timestamp, last.end_physical_offset,
+            last.end_physical_offset, 0, 0,
+        )  # fmt: skip
+        self._name = _index_name(store_timestamp, self._name)
+        self._number = self._written = 1
+        self._slots = array("i", bytes(SLOT_SIZE * self._geometry.slots))
+
+    def _write_entries(self) -> None:
+        start = HEADER_SIZE + SLOT_SIZE * self._geometry.slots
+        self._write(start + ENTRY_SIZE * self._written, self._entries)
+        self._written = self._number
+        self._entries = bytearray()
+
+    def flush(self) -> None:
+        """Write what is not yet in the file."""
+        if not self._number:
+            return
+        self._write_entries()
+        slots = self._slots[:]
+        _make_big_endian(slots)
+        self._write(HEADER_SIZE, slots.tobytes())
+        self._write(0, encode_index_header(self._header))
+
+    def _write(self, position: int, data: Data) -> None:
+        self._files.write(f"index/{self._name}", position, data, self._geometry.file_size)
+
+
+_make_big_endian: Final = {"little": array.byteswap, "big": len}[sys.byteorder]
+
+
+def _index_name(store_timestamp: int, previous: str) -> str:
+    """Name of an index file: local time, 17 digits; later than that of the file before it.
+
+    Java takes the time of its clock, which is not much later than the first message's.
+    """
+    time = datetime.fromtimestamp(max(store_timestamp, 0) // 1000)
+    name = f"{time:%Y%m%d%H%M%S}{max(store_timestamp, 0) % 1000:03d}"
+    return name if name > previous else f"{int(previous) + 1:017d}"
+
+
+# ---------------------------------------------------------------------------- all of it
+
+
+class StoreWriter:
+    """Appends messages to a store, with their queue units and keys.
+
+    Queue offsets count up from 0 for each queue.
+
+    Args:
+        files: where it is written.
+        log_file_size: of each file of the commit log.
+        queue_file_size: of each file of a queue.
+        geometry: of index files.
+        with_tags: whether tags are indexed, as since 5.5.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        *,
+        log_file_size: int = LOG_FILE_SIZE,
+        queue_file_size: int = QUEUE_FILE_SIZE,
+        geometry: Geometry = DEFAULT_GEOMETRY,
+        with_tags: bool = True,
+    ) -> None:
+        self._files = files
+        self._log = CommitLogWriter(files, file_size=log_file_size)
+        self._index = IndexWriter(files, geometry)
+        self._queue_file_size = queue_file_size
+        self._queues: dict[tuple[str, int], QueueWriter] = {}
+        self._with_tags = with_tags
+        self._newest = 0
+        self._queued = 0
+
+    def append(self, message: StoredMessage) -> tuple[Appended, int]:
+        """Append a message, whose queue offset is set.
+
+        Returns:
+            Where it stands in the log, and its queue offset; that is 0 for a half message and one
+            that is rolled back, which are in no queue.
+
+        Raises:
+            EncodeError: a field of the message is invalid.
+            ValueError: the message is too large, or its topic or queue cannot have files.
+        """
+        folder = queue_folder(message.topic, message.queue_id)
+        is_queued = message.sys_flag & _TRANSACTION_BITS not in (_PREPARED, _ROLLED_BACK)
+        place = message.topic, message.queue_id
+        queue = self._queues.get(place)
+        offset = (queue.end or 0) if is_queued and queue is not None else 0
+        appended = self._log.append(replace(message, queue_offset=offset))
+        properties = message.properties or {}
+        if is_queued:
+            if queue is None:
+                queue = QueueWriter(self._files, folder, file_size=self._queue_file_size)
+                self._queues[place] = queue
+            code = tags_code(
+                message.topic,
+                properties.get(message_const.TAGS),
+                properties.get(message_const.DELAY),
+                message.store_timestamp,
+            )
+            queue.put(offset, encode_unit(QueueUnit(*appended, code)))
+            self._queued = appended.physical_offset
+        keys = index_keys(message.topic, properties, message.sys_flag, with_tags=self._with_tags)
+        for topic, key in keys:
+            self._index.put(key_hash(topic, key), appended.physical_offset, message.store_timestamp)
+        self._newest = max(self._newest, message.store_timestamp)
+        return appended, offset
+
+    def roll(self) -> None:
+        """Go on with the next file of the commit log."""
+        self._log.roll()
+
+    def flush(self) -> None:
+        """Write everything, with a checkpoint, and wait until it is on the disk."""
+        for queue in self._queues.values():
+            queue.flush()
+        self._index.flush()
+        checkpoint = Checkpoint(
+            self._newest, self._newest, self._index.full_timestamp, 0, 0, self._queued
+        )
+        write_file(self._files, "checkpoint", encode_checkpoint(checkpoint))
+        self._files.flush()
+
+
+def write_file(files: Files, name: str, data: Data) -> None:
+    """Write a small file that does not exist."""
+    files.write(name, 0, data, len(data))
+
+
+# ---------------------------------------------------------------------------- configuration
+
+
+def encode_config(value: Mapping[Any, Any]) -> bytes:
+    """A configuration file as fastjson writes it: tabs, and integer keys without quotation marks."""
+    return "".join(_json(value, "\n")).encode()
+
+
+def _json(value: object, line: str) -> Iterable[str]:
+    if isinstance(value, dict) and value:
+        yield "{"
+        separator = ""
+        for key, member in value.items():
+            name = str(key) if isinstance(key, int) else orjson.dumps(key).decode()
+            yield f"{separator}{line}\t{name}:"
+            yield from _json(member, line + "\t")
+            separator = ","
+        yield line + "}"
+    else:
+        yield orjson.dumps(value).decode()
+
+
+def topic_table(queue_counts: Mapping[str, int], batch_topics: Iterable[str] = ()) -> bytes:
+    """``topics.json`` for topics of which only the queues are known.
+
+    Args:
+        queue_counts: topic → number of queues.
+        batch_topics: those whose queues are of type BatchCQ.
+    """
+    batch_topics = frozenset(batch_topics)
+    table = {
+        topic: {
+            "attributes": {"queue.type": "BatchCQ"} if topic in batch_topics else {},
+            "order": False,
+            "perm": 6,
+            "readQueueNums": count,
+            "topicFilterType": "SINGLE_TAG",
+            "topicName": topic,
+            "topicSysFlag": 0,
+            "writeQueueNums": count,
+        }
+        for topic, count in queue_counts.items()
+    }
+    version = {"counter": 1, "stateVersion": 0, "timestamp": 0}
+    return encode_config({"dataVersion": version, "topicConfigTable": table})

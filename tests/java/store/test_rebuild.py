@@ -1,0 +1,158 @@
+"""Real brokers are started on rebuilt stores, and answer as the brokers that wrote the sources."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.store.__main__ import main
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores import copy_store
+from tests.support.stores.fixtures import unpack
+from tests.support.stores.recording import ask_restarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+    from tests.support.stores.answers import Answers
+
+FILE_SIZE = 256 * 1024
+SIZES = (
+    *("--log-file-size", str(FILE_SIZE), "--queue-file-size", "400"),
+    *("--index-slots", "100", "--index-entries", "400"),
+)
+
+
+@pytest.fixture(params=[CURRENT, OLD])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
+    return unpack(request.param, "plain", tmp_path / "source")
+
+
+def answers_of(source: BrokerStore, out: Path, folder: Path, *, lost: set[int]) -> Answers:
+    """What a broker of the release answers on the store ``out``; ``lost`` are physical offsets."""
+    sent = [one for one in source.truth.sent if int(one.offset_msg_id[-16:], 16) not in lost]
+    return ask_restarted(
+        folder,
+        source.truth.release,
+        out,
+        sent,
+        source.truth.topics,
+        options={
+            name: value for name, value in source.truth.settings.items() if name != "brokerName"
+        },
+    )
+
+
+def test_a_broker_serves_a_store_rebuilt_without_queues_and_index_as_before(
+    source: BrokerStore, tmp_path: Path
+) -> None:
+    truth = source.truth
+    shutil.rmtree(source.root / "consumequeue")
+    shutil.rmtree(source.root / "index")
+    (source.root / "checkpoint").unlink()
+
+    assert main(["rebuild", str(tmp_path / "out"), str(source.root), *SIZES]) == 0
+    answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=set())
+
+    assert answers.queues == truth.queues
+    assert answers.lookups == truth.lookups
+    assert answers.by_id == truth.by_id
+    assert answers.consumer_offsets == truth.consumer_offsets
+    assert answers.delay_offsets == truth.delay_offsets
+
+
+def test_a_broker_serves_a_store_rebuilt_of_files_of_a_log_alone(
+    source: BrokerStore, tmp_path: Path
+) -> None:
+    truth = source.truth
+    files = [str(path) for path in sorted((source.root / "commitlog").iterdir())]
+    tags = "yes" if truth.release == CURRENT else "no"
+
+    assert main(["rebuild", str(tmp_path / "out"), *files, *SIZES, "--tag-index", tags]) == 0
+    answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=set())
+
+    filled = [queue for queue in truth.queues if queue.messages]
+    assert [queue for queue in answers.queues if queue.messages] == filled
+    assert answers.lookups == truth.lookups
+    assert answers.by_id == truth.by_id
+
+
+def hole(root: Path) -> None:
+    """Zeros where eight kilobytes of messages were, in the second file."""
+    with sorted((root / "commitlog").iterdir())[1].open("r+b") as file:
+        file.seek(100_000)
+        file.write(bytes(8192))
+
+
+def hole_at_the_start(root: Path) -> None:
+    """Zeros where the first messages were."""
+    with sorted((root / "commitlog").iterdir())[0].open("r+b") as file:
+        file.write(bytes(2000))
+
+
+def missing_file(root: Path) -> None:
+    """A file in the middle is gone."""
+    sorted((root / "commitlog").iterdir())[2].unlink()
+
+
+def broken_body(root: Path) -> None:
+    """A bit of a body in the first file is another."""
+    with sorted((root / "commitlog").iterdir())[0].open("r+b") as file:
+        file.seek(5000)
+        data = bytearray(file.read(1))
+        file.seek(5000)
+        data[0] ^= 1
+        file.write(data)
+
+
+@pytest.mark.parametrize("damage", [hole, hole_at_the_start, missing_file, broken_body])
+def test_a_broker_serves_all_messages_outside_of_damage(
+    damage: Callable[[Path], None], source: BrokerStore, tmp_path: Path
+) -> None:
+    truth = source.truth
+    damaged = copy_store(source.root, tmp_path / "damaged")
+    damage(damaged)
+    before, after = (
+        {path.name: path.read_bytes() for path in (root / "commitlog").iterdir()}
+        for root in (source.root, damaged)
+    )
+    lost = {
+        message.physical_offset
+        for message in truth.pulled
+        if part(before, message.physical_offset, message.size)
+        != part(after, message.physical_offset, message.size)
+    }
+    assert lost
+
+    assert main(["rebuild", str(tmp_path / "out"), str(damaged)]) == 1
+    answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=lost)
+
+    saved = {
+        (queue.topic, queue.queue_id, message.queue_offset): message
+        for queue in truth.queues
+        for message in queue.messages
+        if message.physical_offset not in lost
+    }
+    served = {
+        (queue.topic, queue.queue_id, message.queue_offset): message
+        for queue in answers.queues
+        for message in queue.messages
+    }
+    assert served == saved
+    assert {id_: data for id_, data in answers.by_id.items() if data} == {
+        id_: data for id_, data in truth.by_id.items() if int(id_[-16:], 16) not in lost
+    }
+    keys = {(one.topic, one.key, one.index): one.physical_offsets for one in truth.lookups}
+    for one in answers.lookups:
+        offsets = keys[one.topic, one.key, one.index]
+        assert one.physical_offsets == tuple(place for place in offsets if place not in lost)
+
+
+def part(files: dict[str, bytes], offset: int, size: int) -> bytes:
+    """Bytes of a log; empty if the file is gone."""
+    data = files.get(f"{offset - offset % FILE_SIZE:020d}", b"")
+    return data[offset % FILE_SIZE :][:size]

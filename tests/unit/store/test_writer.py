@@ -1,0 +1,545 @@
+"""Written stores are read again, and have the bytes of stores that real brokers wrote."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from rocketwire.errors import EncodeError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store.checkpoint import decode_checkpoint
+from rocketwire.store.config_files import decode_config
+from rocketwire.store.writer import (
+    FILLER_TOPIC,
+    MAX_FILLER,
+    MIN_FILLER,
+    CommitLogWriter,
+    DiskFiles,
+    IndexWriter,
+    NoFiles,
+    QueueWriter,
+    StoreWriter,
+    blank,
+    encode_config,
+    filler,
+    index_keys,
+    pre_blank,
+    queue_folder,
+    tags_code,
+    topic_table,
+    write_file,
+)
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import StoredMessage, decode_stored_messages
+from tests.support.java.peers import CURRENT
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+GEOMETRY = index_file.Geometry(100, 400)
+ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
+PREPARED = int(MessageSysFlag.TRANSACTION_PREPARED)
+
+
+def message(topic: str = "orders", body: bytes = b"body", **fields: object) -> StoredMessage:
+    values = {"store_timestamp": 1_700_000_000_000, "store_host": Host(bytes(4), 10911), **fields}
+    return StoredMessage(topic=topic, body=body, **values)  # type: ignore[arg-type]
+
+
+def read(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def stored(data: bytes) -> Iterator[StoredMessage]:
+    """The messages of a log from its start, across blanks."""
+    position = 0
+    while position + 8 <= len(data):
+        size = commit_log.blank_size(data, position)
+        if size is None:
+            size = int.from_bytes(data[position : position + 4])
+            if not size:
+                return
+            yield from decode_stored_messages(data[position : position + size], check_crc=True)
+        position += size
+
+
+# ---------------------------------------------------------------------------- real stores
+
+
+def test_a_store_written_of_the_messages_of_a_broker_has_its_bytes(tmp_path: Path) -> None:
+    plain = unpack(CURRENT, "plain", tmp_path / "java")  # 4.9.4 leaves out the last separator
+    tmp_path = tmp_path / "copy"
+    files = DiskFiles(tmp_path)
+    writer = StoreWriter(
+        files,
+        log_file_size=256 * 1024,
+        queue_file_size=400,
+        geometry=GEOMETRY,
+    )
+    log = read(plain.root / "commitlog")
+    position = 0
+    for pulled in plain.truth.pulled:
+        if pulled.physical_offset != position:
+            writer.roll()
+        data = log[pulled.physical_offset : pulled.physical_offset + pulled.size]
+        (original,) = decode_stored_messages(data, decompress=False)
+        appended, offset = writer.append(original)
+        assert appended == (pulled.physical_offset, pulled.size)
+        assert offset == pulled.queue_offset
+        position = pulled.physical_offset + pulled.size
+    writer.flush()
+
+    for pulled in plain.truth.pulled:
+        name = f"{pulled.physical_offset - pulled.physical_offset % (256 * 1024):020d}"
+        place = pulled.physical_offset % (256 * 1024)
+        data = (tmp_path / "commitlog" / name).read_bytes()[place : place + pulled.size]
+        (copy,) = decode_stored_messages(data, decompress=False, check_crc=True)
+        assert copy.body_crc == pulled.body_crc
+        assert copy.commit_log_offset == pulled.physical_offset
+    for path in sorted((plain.root / "consumequeue").glob("*/*/*")):
+        assert (tmp_path / path.relative_to(plain.root)).read_bytes() == path.read_bytes()
+    names = sorted((plain.root / "index").iterdir()), sorted((tmp_path / "index").iterdir())
+    assert [path.read_bytes() for path in names[1]] == [path.read_bytes() for path in names[0]]
+    checkpoint = decode_checkpoint((tmp_path / "checkpoint").read_bytes())
+    newest = plain.truth.pulled[-1]
+    assert checkpoint.physical_timestamp == newest.store_timestamp
+    assert checkpoint.queue_physical_offset == newest.physical_offset
+
+
+def test_the_configuration_of_a_broker_is_written_as_it_was(plain: BrokerStore) -> None:
+    text = (plain.root / "config" / "topics.json").read_bytes()
+
+    assert encode_config(decode_config(text)) == text
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def test_a_file_has_its_whole_size_from_the_start_and_keeps_its_other_bytes(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+
+    files.write("a/b/file", 10, b"abc", 100)
+    files.write("a/b/file", 50, memoryview(b"def"), 100)
+    files.write("a/b/other", 0, b"", 7)
+    files.flush()
+
+    data = (tmp_path / "a" / "b" / "file").read_bytes()
+    assert data == bytes(10) + b"abc" + bytes(37) + b"def" + bytes(47)
+    assert (tmp_path / "a" / "b" / "other").read_bytes() == bytes(7)
+
+
+def test_a_file_can_be_written_again_after_a_flush_and_after_its_removal(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    write_file(files, "file", b"one")
+    files.flush()
+    files.remove("file")
+
+    write_file(files, "file", b"two")
+    files.flush()
+
+    assert (tmp_path / "file").read_bytes() == b"two"
+
+
+def test_a_write_goes_on_where_the_system_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda file, data, at: whole(file, bytes(data)[:3], at))
+
+    write_file(DiskFiles(tmp_path), "file", b"0123456789")
+
+    assert (tmp_path / "file").read_bytes() == b"0123456789"
+
+
+def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "file").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(OSError, match="file"):
+        write_file(DiskFiles(tmp_path), "file", b"data")
+
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_dry_run_counts_bytes_and_names() -> None:
+    files = NoFiles()
+
+    write_file(files, "a", b"123")
+    write_file(files, "b", b"45")
+    files.remove("b")
+    files.flush()
+
+    assert files.names == {"a"}
+    assert files.written == 5
+
+
+# ---------------------------------------------------------------------------- commit log
+
+
+def test_a_message_that_does_not_fit_goes_to_the_next_file_behind_a_blank(tmp_path: Path) -> None:
+    log = CommitLogWriter(DiskFiles(tmp_path), file_size=500)
+
+    appended = [log.append(message(body=bytes([65 + number]) * 60)) for number in range(5)]
+
+    offsets = [place.physical_offset for place in appended]
+    size = appended[0].size
+    assert offsets == [0, size, 2 * size, 500, 500 + size]
+    data = read(tmp_path / "commitlog")
+    assert commit_log.blank_size(data, 3 * size) == 500 - 3 * size
+    assert [one.commit_log_offset for one in stored(data)] == offsets
+    assert log.name_at(offsets[-1]) == "commitlog/00000000000000000500"
+
+
+@pytest.mark.parametrize(("left", "is_rolled"), [(7, True), (8, False), (9, False)])
+def test_eight_bytes_stay_behind_a_message(left: int, is_rolled: bool, tmp_path: Path) -> None:
+    size = CommitLogWriter(NoFiles()).append(message()).size
+    log = CommitLogWriter(DiskFiles(tmp_path), file_size=2 * size + left)
+
+    log.append(message())
+    second = log.append(message())
+
+    assert second.physical_offset == (2 * size + left if is_rolled else size)
+
+
+def test_a_message_larger_than_a_file_is_refused() -> None:
+    log = CommitLogWriter(NoFiles(), file_size=300)
+
+    with pytest.raises(ValueError, match="fits into no file"):
+        log.append(message(body=bytes(300)))
+
+    assert log.append(message()).physical_offset == 0
+
+
+def test_a_log_rolls_on_request_but_not_twice(tmp_path: Path) -> None:
+    log = CommitLogWriter(DiskFiles(tmp_path), file_size=1000, end=3000)
+    log.append(message())
+
+    log.roll()
+    log.roll()
+
+    assert log.end == 4000
+    assert log.append(message()).physical_offset == 4000
+    assert [path.name for path in sorted((tmp_path / "commitlog").iterdir())] == [
+        "00000000000000003000",
+        "00000000000000004000",
+    ]
+
+
+def test_a_message_without_a_body_has_no_checksum(tmp_path: Path) -> None:
+    log = CommitLogWriter(DiskFiles(tmp_path), file_size=1000)
+
+    log.append(message(body=b"", body_crc=77))
+
+    (copy,) = stored(read(tmp_path / "commitlog"))
+    assert copy.body_crc == 0
+    assert copy.body is None
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        MIN_FILLER,
+        MIN_FILLER + 1,
+        MAX_FILLER,
+        MAX_FILLER + 1,
+        MAX_FILLER + MIN_FILLER - 1,
+        MAX_FILLER + MIN_FILLER,
+        3 * MAX_FILLER + 5,
+    ],
+)
+def test_fillers_are_whole_messages_at_their_place_that_no_queue_gets(size: int) -> None:
+    data = filler(1234, size, 1_700_000_000_000)
+
+    assert data is not None
+    assert len(data) == size
+    messages = list(stored(data))
+    assert {one.topic for one in messages} == {FILLER_TOPIC}
+    assert {one.sys_flag for one in messages} == {ROLLED_BACK}
+    assert messages[0].commit_log_offset == 1234
+    for before, after in pairwise(messages):
+        assert after.commit_log_offset == before.commit_log_offset + before.store_size
+    assert all(one.store_size <= MAX_FILLER for one in messages)
+
+
+def test_a_filler_needs_room_for_a_message() -> None:
+    assert filler(0, MIN_FILLER - 1, 0) is None
+    assert filler(0, 0, 0) is None
+
+
+def test_a_blank_says_how_many_bytes_are_left() -> None:
+    assert commit_log.blank_size(blank(70) + bytes(62), 0) == 70
+
+
+# ---------------------------------------------------------------------------- queues
+
+
+def units(*numbers: int) -> bytes:
+    return b"".join(
+        consume_queue.encode_unit(consume_queue.QueueUnit(100 * number, 91, 7))
+        for number in numbers
+    )
+
+
+def written(folder: Path) -> list[int]:
+    """The hundreds of the physical offset of each unit; -1 for a pre-blank, None for unwritten."""
+    return [
+        -1 if unit.is_pre_blank else unit.physical_offset // 100
+        for unit in consume_queue.decode_units(read(folder))
+        if unit.size
+    ]
+
+
+def queue_writer(tmp_path: Path, file_size: int = 100) -> QueueWriter:
+    return QueueWriter(DiskFiles(tmp_path), "queue", file_size=file_size)
+
+
+def test_units_stand_at_their_numbers_and_files_have_whole_units(tmp_path: Path) -> None:
+    queue = queue_writer(tmp_path, file_size=81)
+
+    queue.put(0, units(1, 2, 3))
+    queue.put(3, units(4, 5, 6))
+    queue.flush()
+    queue.flush()
+
+    assert written(tmp_path / "queue") == [1, 2, 3, 4, 5, 6]
+    assert queue.end == 6
+    names = [path.name for path in sorted((tmp_path / "queue").iterdir())]
+    assert names == [f"{0:020d}", f"{100:020d}"]
+    assert queue.buffered == 0
+
+
+def test_a_queue_that_begins_later_has_pre_blanks_from_the_start_of_its_file(
+    tmp_path: Path,
+) -> None:
+    queue = queue_writer(tmp_path)
+
+    queue.put(12, units(1, 2))
+    queue.flush()
+
+    assert [path.name for path in (tmp_path / "queue").iterdir()] == [f"{200:020d}"]
+    assert written(tmp_path / "queue") == [-1, -1, 1, 2]
+    assert pre_blank() == consume_queue.encode_unit(
+        consume_queue.QueueUnit(0, consume_queue.PRE_BLANK_SIZE, 0)
+    )
+
+
+def test_numbers_without_a_message_get_the_unit_that_was_asked_for(tmp_path: Path) -> None:
+    queue = queue_writer(tmp_path)
+
+    queue.put(1, units(1), gap=units(9))
+    queue.put(5000, units(2), gap=units(2))
+    queue.flush()
+
+    assert written(tmp_path / "queue") == [9, 1, *[2] * 4998, 2]
+
+
+def test_a_unit_of_a_lower_number_replaces_the_earlier_one(tmp_path: Path) -> None:
+    queue = queue_writer(tmp_path)
+    queue.put(0, units(0, 1, 2, 3))
+
+    queue.put(1, units(8))
+    queue.put(3, units(9, 10))
+    queue.put(queue.end or 0, units(11))
+    queue.flush()
+
+    assert written(tmp_path / "queue") == [0, 8, 2, 9, 10, 11]
+
+
+def test_a_queue_begins_anew(tmp_path: Path) -> None:
+    queue = queue_writer(tmp_path)
+    queue.put(0, units(*range(12)))
+    queue.flush()
+    queue.put(12, units(12))
+
+    queue.clear()
+    queue.put(0, units(5))
+    queue.flush()
+
+    assert written(tmp_path / "queue") == [5]
+    assert queue.end == 1
+
+
+@pytest.mark.parametrize("topic", ["", ".", "..", "a/b", "../../etc", "a\0b", "a\nb", "t" * 256])
+def test_a_topic_that_leads_out_of_its_folder_gets_none(topic: str) -> None:
+    with pytest.raises(ValueError, match="no folder"):
+        queue_folder(topic, 0)
+
+
+def test_queues_have_the_folders_of_java() -> None:
+    assert queue_folder("orders", 3) == "consumequeue/orders/3"
+    assert queue_folder("%RETRY%g+t", 0, is_batch=True) == "batchconsumequeue/%RETRY%g+t/0"
+    with pytest.raises(ValueError, match="no folder"):
+        queue_folder("orders", -1)
+
+
+def test_delayed_messages_have_their_delivery_time_as_tags_code() -> None:
+    schedule = "SCHEDULE_TOPIC_XXXX"
+
+    assert tags_code(schedule, "a", "1", 5000) == 6000
+    assert tags_code(schedule, "a", "18", 5000) == 5000 + 7_200_000
+    assert tags_code(schedule, "a", "30", 5000) == 5000 + 7_200_000
+    assert tags_code(schedule, "a", "0", 5000) == 97
+    assert tags_code(schedule, "a", "x", 5000) == 97
+    assert tags_code(schedule, "a", None, 5000) == 97
+    assert tags_code("orders", "a", "3", 5000) == 97
+    assert tags_code("orders", None, None, 5000) == 0
+
+
+# ---------------------------------------------------------------------------- index
+
+
+def test_the_keys_of_a_message_are_those_of_java() -> None:
+    properties = {"UNIQ_KEY": "u", "KEYS": " a  b a ", "TAGS": "t"}
+
+    assert index_keys("top", properties, 0, with_tags=True) == [
+        ("top", "u"),
+        ("top", "a"),
+        ("top", "b"),
+        ("top", "a"),
+        ("top#T", "t"),
+    ]
+    assert len(index_keys("top", properties, PREPARED, with_tags=False)) == 4
+    assert index_keys("top", properties, ROLLED_BACK, with_tags=True) == []
+    assert index_keys("top", {}, 0, with_tags=True) == []
+
+
+def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    begin = 1_700_000_000_123
+    index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 4))
+
+    for number in range(5):
+        index.put(number, 100 * number, begin + 2000 * number)
+    index.flush()
+
+    monkeypatch.undo()
+    time.tzset()
+    first, second = sorted((tmp_path / "index").iterdir())
+    assert first.name == "20231115061320123"
+    assert second.name == "20231115061326123"
+    assert index.full_timestamp == begin + 4000
+    geometry = index_file.Geometry(3, 4)
+    entries = [index_file.entry_at(first.read_bytes(), geometry, number) for number in (1, 2, 3)]
+    assert [entry.seconds for entry in entries] == [0, 2, 4]
+    assert [entry.previous for entry in entries] == [0, 0, 0]
+    data = second.read_bytes()
+    header = index_file.decode_index_header(data)
+    assert header == (begin + 6000, begin + 8000, 300, 400, 2, 3)
+    assert index_file.entry_at(data, geometry, 1).seconds == 2
+    assert [entry.physical_offset for entry in index_file.lookup(data, geometry, 3)] == [300]
+
+
+def test_entries_of_one_slot_form_a_chain_and_files_of_one_millisecond_have_different_names(
+    tmp_path: Path,
+) -> None:
+    index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 4))
+
+    for number in range(6):
+        index.put(7, number, 5)
+    index.flush()
+
+    first, second = sorted((tmp_path / "index").iterdir())
+    assert int(second.name) == int(first.name) + 1
+    found = index_file.lookup(first.read_bytes(), index_file.Geometry(3, 4), 7)
+    assert [entry.physical_offset for entry in found] == [2, 1, 0]
+
+
+def test_an_entry_counts_no_seconds_if_the_clock_went_back_and_no_more_than_java_can(
+    tmp_path: Path,
+) -> None:
+    index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 9))
+
+    for timestamp in (9000, 3000, 9000 + (1 << 50)):
+        index.put(1, 0, timestamp)
+    index.flush()
+
+    data = next((tmp_path / "index").iterdir()).read_bytes()
+    geometry = index_file.Geometry(3, 9)
+    seconds = [index_file.entry_at(data, geometry, number).seconds for number in (1, 2, 3)]
+    assert seconds == [0, 0, (1 << 31) - 1]
+
+
+def test_many_entries_are_written_in_parts(tmp_path: Path) -> None:
+    geometry = index_file.Geometry(1000, 120_000)
+    index = IndexWriter(DiskFiles(tmp_path), geometry)
+
+    for number in range(110_000):
+        index.put(number, number, 1000)
+    index.flush()
+
+    data = next((tmp_path / "index").iterdir()).read_bytes()
+    assert index_file.fits(data, geometry)
+    found = index_file.lookup(data, geometry, 49_999)
+    assert [entry.physical_offset for entry in found] == [49_999]
+
+
+def test_an_index_without_entries_has_no_file(tmp_path: Path) -> None:
+    IndexWriter(DiskFiles(tmp_path)).flush()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------------------- all of it
+
+
+def test_half_and_rolled_back_messages_are_in_no_queue(tmp_path: Path) -> None:
+    writer = StoreWriter(DiskFiles(tmp_path), log_file_size=4096, geometry=GEOMETRY)
+
+    places = [writer.append(message(sys_flag=flag)) for flag in (PREPARED, ROLLED_BACK, 0, 8)]
+    writer.flush()
+
+    assert [offset for _, offset in places] == [0, 0, 0, 1]
+    folder = tmp_path / "consumequeue" / "orders" / "0"
+    units_ = [unit for unit in consume_queue.decode_units(read(folder)) if unit.points_to_message]
+    assert [unit.physical_offset for unit in units_] == [
+        appended.physical_offset for appended, _ in places[2:]
+    ]
+
+
+def test_a_message_of_a_topic_without_a_folder_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    writer = StoreWriter(DiskFiles(tmp_path), log_file_size=4096, geometry=GEOMETRY)
+
+    with pytest.raises(ValueError, match="no folder"):
+        writer.append(message("../out"))
+    with pytest.raises(EncodeError):
+        writer.append(message(queue_id=1 << 40))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------------------- configuration
+
+
+def test_integer_keys_have_no_quotation_marks() -> None:
+    offsets = {"offsetTable": {"a@g": {0: 4, 1: 5}}, "list": [1, "x"], "empty": {}}
+
+    text = encode_config(offsets)
+
+    assert b"\n\t\t\t0:4,\n\t\t\t1:5\n" in text
+    assert decode_config(text) == {
+        "offsetTable": {"a@g": {"0": 4, "1": 5}},
+        "list": [1, "x"],
+        "empty": {},
+    }
+
+
+def test_a_table_of_topics_has_their_queues() -> None:
+    table = orjson.loads(topic_table({"a": 3, "b": 1}, ["b"]))["topicConfigTable"]
+
+    assert table["a"]["readQueueNums"] == table["a"]["writeQueueNums"] == 3
+    assert table["a"]["attributes"] == {}
+    assert table["b"]["attributes"] == {"queue.type": "BatchCQ"}

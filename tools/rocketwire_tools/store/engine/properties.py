@@ -1,0 +1,119 @@
+"""Properties of many messages at once, without a dict for each.
+
+The properties of a block are joined, and their names and values are places in the joined bytes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rocketwire_tools.store.engine.rows import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
+
+_NAME_END: Final = 1
+_VALUE_END: Final = 2
+
+
+class PropertyItems:
+    """Names and values of the properties of rows, in the order of the rows.
+
+    Items without a name or a value are left out, as Java does.
+
+    Args:
+        texts: properties of each row, as stored.
+
+    Attributes:
+        data: all of them, joined; valid UTF-8.
+        row_count: number of rows.
+        rows: row of each item.
+        names: first byte of each item's name in ``data``.
+        name_ends: the byte after its last one.
+        values: first byte of each item's value.
+        value_ends: the byte after its last one.
+    """
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        self.row_count = len(texts)
+        data = b"\2".join((*texts, b""))
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        try:
+            data.decode()
+        except UnicodeDecodeError:  # Java puts U+FFFD in the place of bytes that are no text
+            texts = [text_of(text).encode("utf-8", "replace") for text in texts]
+            data = b"\2".join((*texts, b""))
+            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        self.data = data
+        row_ends = np.cumsum(lengths + 1) - 1
+        numbers = np.frombuffer(data, np.uint8)
+        ends = np.flatnonzero(numbers == _VALUE_END)
+        marks = np.flatnonzero(numbers == _NAME_END)
+        starts = np.empty_like(ends)
+        if len(ends):
+            starts[0] = 0
+            starts[1:] = ends[:-1] + 1
+        last_items = np.searchsorted(ends, row_ends)
+        rows = np.repeat(np.arange(len(texts)), np.diff(last_items, prepend=-1))
+        filled = ends > starts
+        if not filled.all():
+            starts, ends, rows = starts[filled], ends[filled], rows[filled]
+        if len(marks) != len(ends) or not ((marks >= starts) & (marks < ends)).all():
+            marks, is_item = _first_marks(marks, starts, ends)
+            starts, ends, rows = starts[is_item], ends[is_item], rows[is_item]
+        whole = (marks > starts) & (marks + 1 < ends)
+        if not whole.all():
+            starts, marks, ends, rows = starts[whole], marks[whole], ends[whole], rows[whole]
+        self.rows: Int64s = rows
+        self.names: Int64s = starts
+        self.name_ends: Int64s = marks
+        self.values: Int64s = marks + 1
+        self.value_ends: Int64s = ends
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        return np.frombuffer(self.data, np.uint8)
+
+    def items_named(self, name: str) -> Int64s:
+        """The item of a name of each row, -1 without one; of two with one name the last counts."""
+        text = np.frombuffer(name.encode(), np.uint8)
+        items = np.flatnonzero(self.name_ends - self.names == len(text))
+        if len(items):
+            places = self.names[items][:, None] + np.arange(len(text))
+            items = items[(self._bytes[places] == text).all(1)]
+        result = np.full(self.row_count, -1, np.int64)
+        np.maximum.at(result, self.rows[items], items)
+        return result
+
+    def raw_values(self, name: str) -> list[bytes | None]:
+        """The value of a name of each row, as UTF-8; None without one."""
+        items = self.items_named(name)
+        data = self.data
+        begins = self.values[items].tolist() if len(self) else []
+        ends = self.value_ends[items].tolist() if len(self) else []
+        if not begins:
+            return [None] * self.row_count
+        if (items >= 0).all():
+            return [data[a:b] for a, b in zip(begins, ends, strict=True)]
+        return [
+            data[a:b] if item >= 0 else None
+            for item, a, b in zip(items.tolist(), begins, ends, strict=True)
+        ]
+
+
+def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:
+    """The first end of a name in each item, of those that have one, and which these are."""
+    if not len(marks):
+        return marks, np.zeros(len(starts), np.bool_)
+    places = np.searchsorted(marks, starts)
+    first = marks[np.minimum(places, len(marks) - 1)]
+    is_item = (places < len(marks)) & (first < ends)
+    return first[is_item], is_item

@@ -1,0 +1,313 @@
+"""``rebuild``: a new store from a commit log alone."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import sys
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.errors import DecodeError
+from rocketwire.policy.resource_names import is_system_topic
+from rocketwire.store import index_file
+from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
+from rocketwire.store.config_files import MAX_SIZE
+from rocketwire.store.writer import (
+    BATCH_QUEUE_FILE_SIZE,
+    FILLER_TOPIC,
+    QUEUE_FILE_SIZE,
+    DiskFiles,
+    Files,
+    NoFiles,
+    topic_table,
+    write_file,
+)
+from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.lookup import index_geometry
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.output import flat, json_line, with_progress, write_table
+from rocketwire_tools.store.rebuilding import (
+    IndexBuilder,
+    LogCopy,
+    QueueBuilder,
+    Rebuild,
+    RebuildReport,
+)
+from rocketwire_tools.store.verbs.info import describe
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rocketwire.store.folder import StoreFile
+
+_ROOM: Final = 1.35
+"""New bytes for each byte of the log: messages, 20 bytes for a queue, some 70 for the index."""
+
+_OTHER_FILES: Final = ("epochFileCheckpoint", "epochFileCheckpoint.bak", "brokerIdentity")
+_TIMER_CHECK: Final = "timercheck"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build a new store."""
+    store = OpenedStore(arguments.paths)
+    if not store.folder.commit_log:
+        raise ValueError("there is no commit log; rebuild reads no DLedger log")
+    if store.is_in_use():
+        print(
+            "a broker is running on this store; its last messages may be missing", file=sys.stderr
+        )
+    target = _target(arguments.out, store.folder.roots)
+    settings = _settings(store, arguments)
+    if arguments.dry_run:
+        report, notes = _build(store, NoFiles(), settings)
+    else:
+        report, notes = _build_on_disk(store, target, settings)
+    _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
+    return 1 if report.has_damage else 0
+
+
+def _show(values: dict[str, Any], *, is_json: bool) -> None:
+    if is_json:
+        sys.stdout.buffer.write(json_line(values))
+    else:
+        write_table(("", ""), flat(values))
+
+
+# ---------------------------------------------------------------------------- where to
+
+
+def _target(out: Path, roots: Sequence[Path]) -> Path:
+    """The folder of the new store.
+
+    Raises:
+        ValueError: it is not empty, or lies inside a source.
+    """
+    target = out.resolve()
+    for root in roots:
+        if target == root or root in target.parents:
+            raise ValueError(f"{out} lies inside of {root}, which is only read")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ValueError(f"{out} exists and is not empty")
+    return target
+
+
+def _build_on_disk(
+    store: OpenedStore, target: Path, settings: dict[str, Any]
+) -> tuple[RebuildReport, dict[str, Any]]:
+    """Build in ``OUT.partial`` and rename that when everything is on the disk.
+
+    Raises:
+        FileExistsError: the folder of an earlier run that failed is there.
+        OSError: there is too little room, or the disk fails.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _require_room(store, target.parent)
+    partial = target.with_name(f"{target.name}.partial")
+    try:
+        partial.mkdir()
+    except FileExistsError:
+        raise FileExistsError(
+            f"{partial} is there, from an earlier run that did not end; remove it first"
+        ) from None
+    try:
+        files = DiskFiles(partial)
+        report, notes = _build(store, files, settings)
+        files.flush()
+        _keep_times(store.folder.commit_log, partial)
+        if target.exists():
+            target.rmdir()
+        partial.rename(target)
+        _sync(target.parent)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return report, notes
+
+
+def _require_room(store: OpenedStore, folder: Path) -> None:
+    used = sum(min(file.allocated, file.size) for file in store.folder.commit_log)
+    needed = int(used * _ROOM)
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise OSError(f"{folder} has {free} bytes free; the new store needs some {needed}")
+
+
+def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
+    """Give files of the log their old times: brokers delete them by these."""
+    for file in log_files:
+        path = root / "commitlog" / file.path.name
+        if path.exists():
+            os.utime(path, (file.modified, file.modified))
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# ---------------------------------------------------------------------------- sizes
+
+
+def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Sizes of the new files: as asked for, else as in the source, else Java's defaults."""
+    folder = store.folder
+    queue_files = [files[0].size for files in folder.queues.values() if files]
+    batch_files = [files[0].size for files in folder.batch_queues.values() if files]
+    geometry = _geometry(store)
+    slots = arguments.index_slots or geometry.slots
+    entries = arguments.index_entries or geometry.entries
+    release = describe(store)["release"]
+    indexes_tags = release in ("5.5 or newer", "unknown")
+    if arguments.tag_index != "auto":
+        indexes_tags = arguments.tag_index == "yes"
+    return {
+        "log_file_size": _log_file_size(folder.commit_log, arguments.log_file_size),
+        "queue_file_size": arguments.queue_file_size or max(queue_files, default=QUEUE_FILE_SIZE),
+        "batch_queue_file_size": max(batch_files, default=BATCH_QUEUE_FILE_SIZE),
+        "index_slots": slots,
+        "index_entries_per_file": entries,
+        "indexes_tags": indexes_tags,
+    }
+
+
+def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
+    """The size that files of a log have, of which some may be cut.
+
+    Raises:
+        ValueError: no size agrees with the names of the files.
+    """
+    distances = Counter(later.offset - file.offset for file, later in itertools.pairwise(files))
+    sizes = Counter(file.size for file in files)
+    candidates = [asked] if asked else [size for size, _ in (sizes + distances).most_common()]
+    for size in candidates:
+        if size > 0 and all(file.offset % size == 0 and file.size <= size for file in files):
+            return size
+    raise ValueError("the files of the log have no common size; give --log-file-size")
+
+
+def _geometry(store: OpenedStore) -> index_file.Geometry:
+    for file in store.folder.index:
+        with open_blocks(file) as blocks:
+            geometry = index_geometry(blocks)
+        if geometry is not None:
+            return geometry
+    return index_file.DEFAULT_GEOMETRY
+
+
+# ---------------------------------------------------------------------------- build
+
+
+def _build(
+    store: OpenedStore, files: Files, settings: dict[str, Any]
+) -> tuple[RebuildReport, dict[str, Any]]:
+    """Write all files of the new store; returns what was done."""
+    batch_topics = {topic for topic, _ in store.folder.batch_queues} | _batch_topics(store)
+    report = RebuildReport()
+    queues = QueueBuilder(
+        files,
+        file_size=settings["queue_file_size"],
+        batch_file_size=settings["batch_queue_file_size"],
+        batch_topics=batch_topics,
+        report=report,
+    )
+    geometry = index_file.Geometry(settings["index_slots"], settings["index_entries_per_file"])
+    index = IndexBuilder(files, geometry, with_tags=settings["indexes_tags"], report=report)
+    log = LogCopy(files, settings["log_file_size"], report)
+    rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
+    for scan in store.scans():
+        for block in with_progress(scan):
+            rebuild.add(block, scan.regions)
+    if not report.messages:
+        raise ValueError("there is no message in the commit log")
+    rebuild.flush()
+    checkpoint = Checkpoint(report.newest, report.newest, index.full_timestamp, 0, 0, report.queued)
+    write_file(files, "checkpoint", encode_checkpoint(checkpoint))
+    copied, lost = _copy_config(store, files)
+    has_timers = _copy_timers(store, files)
+    if "config/topics.json" not in copied:
+        counts = {
+            topic: count
+            for topic, count in sorted(queues.queue_counts.items())
+            if not is_system_topic(topic) and topic != FILLER_TOPIC
+        }
+        write_file(files, "config/topics.json", topic_table(counts, queues.batch_topics))
+    return report, {
+        "queues": queues.queue_count,
+        "config_copied": copied,
+        "config_unreadable": lost,
+        "topics_recovered": "config/topics.json" not in copied,
+        "timers_copied": has_timers,
+    }
+
+
+def _batch_topics(store: OpenedStore) -> set[str]:
+    """Topics whose queues are of type BatchCQ, by the configuration."""
+    config = store.config("topics.json")
+    table = config[0].get("topicConfigTable") if config is not None else None
+    topics = set()
+    for name, topic in (table if isinstance(table, dict) else {}).items():
+        attributes = topic.get("attributes") if isinstance(topic, dict) else None
+        if isinstance(attributes, dict) and attributes.get("queue.type") == "BatchCQ":
+            topics.add(name)
+    return topics
+
+
+def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]]:
+    """Copy what can be read of ``config`` and the few other files that brokers keep.
+
+    Returns:
+        Names of files that were copied, and of those that cannot be read.
+    """
+    copied, lost = [], []
+    names = {name.removesuffix(".bak") for name in store.folder.config if "/" not in name}
+    for name in sorted(names - {_TIMER_CHECK}):
+        config = store.config(name)
+        if config is None:
+            lost.append(f"config/{name}")
+            continue
+        file = store.folder.config[config[1].removeprefix("config/")]
+        write_file(files, f"config/{name}", store.read(file, max_size=MAX_SIZE))
+        copied.append(f"config/{name}")
+    for name in _OTHER_FILES:
+        plain = store.folder.plain.get(name)
+        if plain is not None and plain.size:
+            try:
+                write_file(files, name, store.read(plain))
+            except DecodeError:
+                lost.append(name)
+            else:
+                copied.append(name)
+    return copied, lost
+
+
+def _copy_timers(store: OpenedStore, files: Files) -> bool:
+    """Copy the timer wheel, its log and how far it was read; they only fit together."""
+    folder = store.folder
+    check = folder.config.get(_TIMER_CHECK)
+    if check is None or not folder.timer_wheels or not folder.timer_log:
+        return False
+    for file in (*folder.timer_wheels, *folder.timer_log):
+        _copy(file, files, file.name)
+    _copy(check, files, f"config/{_TIMER_CHECK}")
+    return True
+
+
+def _copy(file: StoreFile, files: Files, name: str) -> None:
+    """Copy a file; holes stay holes."""
+    files.write(name, 0, b"", file.size)
+    with open_blocks(file) as blocks:
+        position = blocks.next_data(0)
+        while position < file.size:
+            view = blocks.read(position)
+            if not view:
+                return
+            files.write(name, position, view, file.size)
+            position = blocks.next_data(position + len(view))
