@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError, LocalProtocolError
 from rocketwire.events import (
@@ -37,8 +37,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.request_template import PreparedRequest
-from rocketwire.wire.values.drafts import drafting
-from rocketwire.wire.values.named import NamedTuple
+from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +54,7 @@ _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _COMMAND_FLAGS: Final = _RESPONSE | _ONEWAY
 
-_response_received: Final = drafting(ResponseReceived)
+_response_received: Final = build_constructor(ResponseReceived)
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 """Creates named tuples without their constructor, in a third of its time."""
 

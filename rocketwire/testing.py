@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import trio
 from trio.testing import memory_stream_pair
@@ -28,7 +28,6 @@ from rocketwire.messages import encode_body, encode_header
 from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -241,7 +241,7 @@ class Bench:
     def _found(self, name: str, capture: Capture) -> str:
         parts: list[str] = []
         if (seen := self.seen.get(("columns", name))) is not None:
-            of = "" if capture.frames is None else f" of {capture.frames:,}"
+            of = "" if capture.frames is None else " of {:,} to {:,}".format(*capture.frames)
             parts.append(f"found {seen.frames:,}{of} frames")
         parts += [
             f"{form} {seen.cpu:.2f} s CPU"

@@ -7,10 +7,9 @@ Java: ``DefaultMQProducer.retryResponseCodes``, ``DefaultMQProducerImpl.sendDefa
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection

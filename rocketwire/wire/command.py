@@ -11,7 +11,7 @@ from rocketwire.wire.binary_header import decode_binary_header, encode_binary_he
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.json_header import encode_json_header, read_json_header
 from rocketwire.wire.layouts.functions import build_envelope
-from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.drafts import build_constructor
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class RemotingCommand:
         return bool(self.flag & _ONEWAY)
 
 
-new_command: Final = drafting(RemotingCommand)
+new_command: Final = build_constructor(RemotingCommand)
 """Creates a command from all of its values, in the order of its attributes, fast."""
 
 

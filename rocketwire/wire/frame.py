@@ -9,7 +9,7 @@ wait for the content and then close the connection too).
 from __future__ import annotations
 
 from io import SEEK_END, BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import (
@@ -26,7 +26,6 @@ from rocketwire.wire.layouts.functions import (
     parse_length,
     parse_prefix,
 )
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rocketwire.codes import LanguageCode
-from rocketwire.wire.values.named import NamedTuple
 
 Language = LanguageCode | str | None
 """A listed or unlisted number, an unlisted name (in JSON only), or None."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.route import QueueData, TopicQueueMappingInfo
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.registration.reader import RegisteredTopics
+    from rocketwire_namesrv.registration.parsed import RegisteredTopics
     from rocketwire_namesrv.registration.split import SplitRegistrations
     from rocketwire_namesrv.routes.brokers import Registration
     from rocketwire_namesrv.routes.kv_config import KVConfig

@@ -23,7 +23,8 @@ from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.response import Answer, Peer, kv_table, required
 from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
-from rocketwire_namesrv.registration.chunks import ChecksumError, check_sum
+from rocketwire_namesrv.registration.digests import ChecksumError, check_sum
+from rocketwire_namesrv.registration.parsed import BodyRecord
 from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.routes.brokers import Registration
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.events import Occurrence
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.registration.reader import RegisteredTopics
+    from rocketwire_namesrv.registration.parsed import RegisteredTopics
 
 
 def register_broker(
@@ -112,20 +113,21 @@ def _registration(
     peer: Peer,
     now: float,
 ) -> Generator[None, None, Registration]:
-    """What a request registers; of topics that were registered before, and are as they were, it
-    says nothing if it can be told cheaply which these are."""
+    """Returns what a request registers; without topics if the body is the broker's previous one and
+    the table still holds it."""
     crc = header.body_crc32 or 0
     if request.version < 0:
         yield from check_sum(request.body, crc)
         raise DecodeError(f"version {request.version} is below all that MQVersion lists")
-    former: object = None
+    record: object = None
     if not state.config.delete_topic_with_broker_registration:  # that needs the names of all
-        former = state.table.image(header.cluster_name, header.broker_addr)
-    content = yield from _content(state, request, header, now, former, crc)
+        record = state.table.body_record(header.cluster_name, header.broker_addr)
+    previous = record if isinstance(record, BodyRecord) else None
+    content = yield from _content(state, request, header, now, previous, crc)
     if content.size >= MANY_BYTES:
         yield  # from here to the first change of the table there is no pause
     registration = _as_registration(content, request, header, peer)
-    if content.only_changes and not state.table.builds_on(registration, former):
+    if content.unchanged and not state.table.holds_topics_of(registration):
         content = yield from _content(state, request, header, now, None, 0)
         registration = _as_registration(content, request, header, peer)
     return registration
@@ -136,7 +138,7 @@ def _content(
     request: RemotingCommand,
     header: RegisterBrokerRequestHeader,
     now: float,
-    former: object,
+    previous: BodyRecord | None,
     crc: int,
 ) -> Generator[None, None, RegisteredTopics]:
     inflated = state.config.inflated_max_length
@@ -146,10 +148,10 @@ def _content(
             compressed=header.compressed,
             version=request.version,
             wall_ms=state.wall_ms(now),
-            former=former,
+            previous=previous,
             crc=crc,
             max_inflated=inflated if inflated > 0 else sys.maxsize,
-            in_use=state.table.topics.names,
+            shared_names=state.table.topics.shared_names,
         )
     except ChecksumError:
         raise
@@ -185,8 +187,7 @@ def _as_registration(
         topic_keys=content.keys,
         mappings=content.mappings,
         filter_servers=content.filter_servers,
-        image=content.image,
-        only_changes=content.only_changes,
+        record=content.record,
         version=int(request.version),
     )
 

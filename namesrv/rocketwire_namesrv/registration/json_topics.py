@@ -1,13 +1,13 @@
-"""Topics out of the JSON of a registration: one by one, or all that differ in their name alone.
+"""Reads topics from the JSON of a registration: one by one, or all that differ in their name only.
 
-In a piece of a table most topics differ in nothing but their name.  What stands before the name,
-between its two occurrences and behind them is understood once, with two names of which it is known
-how they have to come out.  The names are then taken from the places where they have to be, and the
-piece is what these names make of it, to the byte, or is read in another way.  Where the names are
-known from the body before, they are not even looked for.
+Most topics of a chunk have the same settings.  The text between the two occurrences of the name,
+and the text after the second, are then equal for all of them, and are read once.  The names are
+taken from the places where they have to be.  Finally the text that these names produce is compared
+with the chunk, byte by byte.  If the broker's previous body had the same names, they are not even
+searched for.
 
-Rules of this file: whatever is not ordinary is None or an error here, and left to who reads the
-whole; nothing is ordinary that JSON would take otherwise.
+Rules of this file: the result is False or None if a topic is not ordinary; the caller then reads
+the whole document.  No text is ordinary that JSON would read otherwise.
 
 Java: ``TopicConfig``, as fastjson writes it.
 """
@@ -23,188 +23,191 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import from_json
 from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.wire.json.fastjson import StrictError, strict_loads
-from rocketwire_namesrv.registration.chunks import Piece, digest_of
 from rocketwire_namesrv.registration.parsed import settings_of, topics_of
-from rocketwire_namesrv.routes.topic_batches import Run, TopicRuns
-from rocketwire_namesrv.routes.topic_names import marks_in
+from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
+from rocketwire_namesrv.routes.topic_names import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
     from rocketwire.wire.json.fastjson import JsonValue
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-    from rocketwire_namesrv.routes.topic_names import KnownNames, NamesInUse
+    from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames
 
-__all__ = ["WRAPPER", "TABLE", "JsonTopics", "table_of", "topics_of_table"]
+__all__ = ["TABLE", "WRAPPER", "JsonTopics", "table_of", "topics_of_table"]
 
 WRAPPER: Final = "topicConfigSerializeWrapper"
-"""Member of a body that has the table of topics and their version."""
+"""Member of a body that contains the table of topics and their version."""
 TABLE: Final = "topicConfigTable"
-"""Member of that with the topics by name."""
+"""Member of the wrapper that contains the topics by name."""
 
 _TEXT: Final = frozenset({str})
 _INTEGER: Final = frozenset({int})
 _FILTER_TYPES: Final = frozenset({"SINGLE_TAG", "MULTI_TAG"})
 _PROBES: Final = ("a", "b")
-EACH_PER_STEP: Final = 128
-"""Topics that are understood one by one in one step."""
-AROUND_BYTES: Final = 4096
-"""Within which a topic ends whose name is known."""
+TOPICS_PER_STEP: Final = 128
+"""Topics that one step reads one by one."""
+MAX_TOPIC_BYTES: Final = 4096
+"""Maximum length of a topic after its first name, if that name is known."""
 _PATTERNS: Final = 64
-"""Patterns that are kept; there is one for each pair of lengths of what surrounds a name."""
+"""Cached patterns; there is one for each pair of lengths of the texts around a name."""
 
 
 class JsonTopics:
-    """What has been read of a table.
+    """The topics of a table, chunk by chunk.
 
     Args:
-        in_use: takes the names of topics that differ in nothing else, for the next body; None where
-            some of the body is not read, which may have the same names.
+        shared_names: see ``read_registered_topics``.
 
     Attributes:
-        by_key: settings of all that was read, under the keys of the table.
-        known: numbers of a topic -> settings.
+        by_key: settings by the keys of the table.
+        settings: numbers of a topic -> settings.
+        marks: what ``JsonLimits`` counts in the chunks.
     """
 
-    __slots__ = ("_alike", "_in_use", "_names", "by_key", "known")
+    __slots__ = ("_alike", "_chunks", "_names", "_shared_names", "by_key", "marks", "settings")
 
-    def __init__(self, in_use: NamesInUse | None = None) -> None:
-        self._in_use = in_use
-        self.by_key = TopicRuns()
-        self.known: dict[tuple[Any, ...], QueueSettings] = {}
+    def __init__(self, shared_names: SharedNames) -> None:
+        self._shared_names = shared_names
+        self._chunks: list[TopicNames | None] = []
+        self.by_key = TopicBatches()
+        self.settings: dict[tuple[Any, ...], QueueSettings] = {}
+        self.marks = 0
         self._alike: dict[tuple[str, str], QueueSettings | None] = {}
-        self._names: dict[str, str] = {}  # of a key that is another
+        self._names: dict[str, str] = {}  # key -> name, if they differ
 
     def topics(self) -> Collection[tuple[str, QueueSettings]]:
-        """Names and settings of all that was read."""
+        """Returns names and settings."""
         names = self._names
         if not names:
             return self.by_key
         return [(names.get(key, key), settings) for key, settings in self.by_key]
 
-    def take(
-        self, text: bytes, known: KnownNames | None = None
-    ) -> Generator[None, None, Piece | None]:
-        """Reads some topics, members of an object, in steps; None where this is not what it was, or
-        one is not ordinary.
+    def kept_names(self) -> tuple[TopicNames | None, ...]:
+        """Returns the names of each chunk, for the broker's next body."""
+        return () if self._names or self.by_key.has_repeated() else tuple(self._chunks)
+
+    def take(self, chunk: bytes, names: TopicNames | None = None) -> Generator[None, None, bool]:
+        """Reads a chunk, in steps; returns False if it is not members of an object, or if a topic
+        is not ordinary.
 
         Args:
-            text: of the members.
-            known: the names that stood there in the body before this one, if they are kept.
+            chunk: members of an object.
+            names: the names that the broker's previous body had there.
         """
-        if b"\\" in text or (b"$" in text and b"$ref" in text):
-            return None
-        piece = self._take_alike(text)
-        if piece is None:
-            yield
-            piece = yield from self._take_each(text, known)
-        return piece
+        if b"\\" in chunk or (b"$" in chunk and b"$ref" in chunk):
+            return False
+        if self._take_alike(chunk):
+            return True
+        yield
+        return (yield from self._take_each(chunk, names))
 
-    def take_known(self, body: bytes, at: int, stop: int, known: KnownNames) -> Piece | None:
-        """Reads the topics with these names, if a part of a body is what they make of it.
+    def take_named(self, body: bytes, start: int, names: TopicNames | None) -> int | None:
+        """Reads the topics with these names, if the body contains them, all with the same settings.
 
         Args:
-            body: whole.
-            at: where they begin.
-            stop: where the table ends; before that a comma and more have to follow.
-            known: kept from the body before this one; each at most once.
-        """
-        names = known.names
-        around = _around(body, at, names[0]) if names and not self._names else None
-        settings = None if around is None else self._settings(*around)
-        if around is None or settings is None:
-            return None
-        text = _composed(names, *around).encode()
-        end = at + len(text)
-        if not body.startswith(text, at) or (
-            end != stop and body[end : min(end + 1, stop - 1)] != b","
-        ):
-            return None
-        self.by_key.add_known(Run(names, [settings], known))
-        marks = _marks_of(names, *around) + 2 * known.marks
-        return Piece(len(text), digest_of(text), len(names), marks, known)
+            body: the whole body.
+            start: position of the first topic.
+            names: from the broker's previous body.
 
-    def _take_each(
-        self, text: bytes, known: KnownNames | None
-    ) -> Generator[None, None, Piece | None]:
-        """Reads any topics, in steps; None where one is not ordinary."""
+        Returns:
+            The position of the comma or brace after the topics; None if it read nothing.
+        """
+        if names is None or not names.names or self._names:
+            return None
+        texts = _texts_around(body, start, names.names[0])
+        settings = None if texts is None else self._settings_of(*texts)
+        if texts is None or settings is None:
+            return None
+        text = _written(names.names, *texts).encode()
+        end = start + len(text)
+        if not body.startswith(text, start) or body[end : end + 1] not in (b",", b"}"):
+            return None
+        self.by_key.add_unique(TopicBatch(names.names, [settings], names))
+        self._count(names, *texts)
+        return end
+
+    def _count(self, names: TopicNames, middle: str, end: str) -> None:
+        text = middle + end
+        marks = 1 + text.count(",") + text.count("{") + text.count("[")
+        self.marks += len(names.names) * marks
+        self._chunks.append(names)
+
+    def _take_each(self, chunk: bytes, names: TopicNames | None) -> Generator[None, None, bool]:
+        """Reads any ordinary topics, in steps."""
         topics: list[tuple[str, QueueSettings]] = []
         try:
-            members: Any = strict_loads(b"{%b}" % text)
+            members: Any = strict_loads(b"{%b}" % chunk)
             values = iter(members.values())
-            while some := [self._topic(value) for value in islice(values, EACH_PER_STEP)]:
-                topics += some
+            while step := [self._topic(value) for value in islice(values, TOPICS_PER_STEP)]:
+                topics += step
                 yield
         except (StrictError, KeyError, TypeError):
-            return None
+            return False
         if not topics:
-            return None
+            return False
         for key, (name, _) in zip(members, topics, strict=True):
             if key != name:
                 self._names[key] = name
             elif self._names:
                 self._names.pop(key, None)
-        names = list(members)
+        keys = list(members)
         settings = [settings for _, settings in topics]
-        if known is not None and known.names == names and not self._names:
-            self.by_key.add_known(Run(known.names, settings, known))
+        if names is None or names.names != keys or self._names:
+            names = None
+            self.by_key.add(TopicBatch(keys, settings))
         else:
-            self.by_key.add(Run(names, settings))
-            known = None
-        marks = text.count(b",") + text.count(b"{") + text.count(b"[") + 1
-        return Piece(len(text), digest_of(text), len(names), marks, known)
+            self.by_key.add_unique(TopicBatch(names.names, settings, names))
+        self.marks += chunk.count(b",") + chunk.count(b"{") + chunk.count(b"[") + 1
+        self._chunks.append(names)
+        return True
 
     def _topic(self, value: Any) -> tuple[str, QueueSettings]:
         name, numbers = _ordinary(value)
-        settings = self.known.get(numbers)
+        settings = self.settings.get(numbers)
         if settings is None:
             if not _INTEGER.issuperset(map(type, numbers)):
                 raise TypeError
-            settings = self.known[numbers] = settings_of(_typed(value))
+            settings = self.settings[numbers] = settings_of(_typed(value))
         return name, settings
 
-    def _take_alike(self, piece: bytes) -> Piece | None:
-        """Reads topics that differ in their name alone; None where they do not."""
+    def _take_alike(self, chunk: bytes) -> bool:
+        """Reads topics that differ in their name only."""
         try:
-            text = piece.decode()
+            text = chunk.decode()
         except UnicodeDecodeError:
-            return None
+            return False
         # a topic is: "name" middle name" end
         first = text[1 : text.find('"', 1)]
-        again = text.find(f'"{first}"', len(first) + 2)
-        middle = text[len(first) + 1 : again + 1]
-        end = text[again + 1 + len(first) : text.find("}", again) + 1]
-        if again < 0 or not end or not text.endswith(end) or self._names:
-            return None
+        second = text.find(f'"{first}"', len(first) + 2)
+        middle = text[len(first) + 1 : second + 1]
+        end = text[second + 1 + len(first) : text.find("}", second) + 1]
+        if second < 0 or not end or not text.endswith(end) or self._names:
+            return False
         names: list[str] = _pattern(len(middle), len(end)).findall(text)
-        together = "".join(names)
-        size = 2 * len(together) + len(names) * (len(middle) + len(end) + 2) - 1
-        if size != len(text) or not names:
-            return None
-        if _composed(names, middle, end) != text:
-            return None
-        in_names = marks_in(together)
-        settings = self._settings(middle, end)
-        if settings is None or in_names is None:
-            return None
-        known = None if self._in_use is None else self._in_use.shared(names, together, in_names)
-        count = len(names)
-        if (
-            self.by_key.add(Run(names if known is None else known.names, [settings], known))
-            != count
-        ):
-            known, count = None, len(set(names))
-        marks = _marks_of(names, middle, end) + 2 * in_names
-        return Piece(len(piece), digest_of(piece), count, marks, known)
+        joined = "".join(names)
+        size = 2 * len(joined) + len(names) * (len(middle) + len(end) + 2) - 1
+        if size != len(text) or not names or not is_plain(joined):
+            return False
+        if _written(names, middle, end) != text:
+            return False
+        settings = self._settings_of(middle, end)
+        if settings is None:
+            return False
+        shared = self._shared_names.shared(names, joined)
+        self.by_key.add(TopicBatch(shared.names, [settings], shared))
+        self._count(shared, middle, end)
+        return True
 
-    def _settings(self, middle: str, end: str) -> QueueSettings | None:
-        """The settings of all topics that are written so; None where they are not ordinary."""
+    def _settings_of(self, middle: str, end: str) -> QueueSettings | None:
+        """Returns the settings of a topic with these texts around its name; None if they are not
+        ordinary."""
         if (middle, end) not in self._alike:
-            self._alike[middle, end] = self._understood(middle, end)
+            self._alike[middle, end] = self._read_settings(middle, end)
         return self._alike[middle, end]
 
-    def _understood(self, middle: str, end: str) -> QueueSettings | None:
-        found: set[QueueSettings] = set()
+    def _read_settings(self, middle: str, end: str) -> QueueSettings | None:
+        distinct: set[QueueSettings] = set()
         try:
             for probe in _PROBES:
                 members: Any = strict_loads(f'{{"{probe}{middle}{probe}{end}}}'.encode())
@@ -212,54 +215,55 @@ class JsonTopics:
                 name, settings = self._topic(value)
                 if not key == name == probe:
                     return None
-                found.add(settings)
+                distinct.add(settings)
         except (StrictError, KeyError, TypeError, ValueError):
             return None
-        return found.pop() if len(found) == 1 else None
+        return distinct.pop() if len(distinct) == 1 else None
 
 
 @lru_cache(_PATTERNS)
 def _pattern(middle: int, end: int) -> re.Pattern[str]:
-    """Finds names by their places, with that many characters between the two occurrences and
-    behind them.  Nothing in it is tried twice."""
+    """Returns a pattern that finds names by their places.
+
+    It cannot backtrack: every part of it is possessive or has a fixed length.
+
+    Args:
+        middle: characters between the two occurrences of a name.
+        end: characters after the second one.
+    """
     return re.compile(rf'(?s)"([^"]*+).{{{middle}}}\1.{{{end}}},?')
 
 
-def _around(body: bytes, at: int, first: str) -> tuple[str, str] | None:
-    """What stands between the two occurrences of the name of the topic that begins there, and what
-    behind them, with the quotation marks; None where that name does not begin there."""
-    name = b'"%b"' % first.encode()
-    behind = at + len(name)
-    again = body.find(name, behind, behind + AROUND_BYTES)
-    close = body.find(b"}", again + len(name), behind + AROUND_BYTES)
-    if not body.startswith(name, at) or again < 0 or close < 0:
+def _texts_around(body: bytes, start: int, name: str) -> tuple[str, str] | None:
+    """Returns the text between the two occurrences of the name of the topic at ``start``, and the
+    text after the second one, with the quotation marks; None if there is no topic of that name."""
+    quoted = b'"%b"' % name.encode()
+    first_end = start + len(quoted)
+    second = body.find(quoted, first_end, first_end + MAX_TOPIC_BYTES)
+    close = body.find(b"}", second + len(quoted), first_end + MAX_TOPIC_BYTES)
+    if not body.startswith(quoted, start) or second < 0 or close < 0:
         return None
     try:
-        middle = body[behind - 1 : again + 1].decode()
-        end = body[again + len(name) - 1 : close + 1].decode()
+        middle = body[first_end - 1 : second + 1].decode()
+        end = body[second + len(quoted) - 1 : close + 1].decode()
     except UnicodeDecodeError:
         return None
     both = middle + end
     return None if "\\" in both or "$ref" in both else (middle, end)
 
 
-def _composed(names: list[str], middle: str, end: str) -> str:
-    """The topics with these names that differ in nothing else."""
-    twice = map(middle.join, zip(names, names, strict=True))
-    return "".join(('"', f'{end},"'.join(twice), end))
+def _written(names: list[str], middle: str, end: str) -> str:
+    """Returns the topics with these names and these texts around them."""
+    pairs = map(middle.join, zip(names, names, strict=True))
+    return "".join(('"', f'{end},"'.join(pairs), end))
 
 
-def _marks_of(names: list[str], middle: str, end: str) -> int:
-    """What ``JsonLimits`` counts in these topics beside their names."""
-    text = middle + end
-    return len(names) * (1 + text.count(",") + text.count("{") + text.count("["))
-
-
-# ---------------------------------------------------------------------------- as a whole
+# ---------------------------------------------------------------------------- the whole document
 
 
 def table_of(document: JsonValue) -> dict[str, JsonValue] | None:
-    """Takes the topic table out of a parsed registration, if both are what they should be."""
+    """Removes the topic table from a parsed registration and returns it; None if the document or
+    the table is not an object."""
     wrapper = document.get(WRAPPER) if isinstance(document, dict) else None
     table = wrapper.get(TABLE) if isinstance(wrapper, dict) else None
     if not isinstance(wrapper, dict) or not isinstance(table, dict):
@@ -269,17 +273,18 @@ def table_of(document: JsonValue) -> dict[str, JsonValue] | None:
 
 
 def topics_of_table(table: dict[str, JsonValue]) -> list[tuple[str, QueueSettings]]:
-    """The topics of a parsed table; what is not ordinary is read as ``TopicConfig``."""
+    """Returns the topics of a parsed table; topics that are not ordinary are read as
+    ``TopicConfig``."""
     topics: list[tuple[str, QueueSettings]] = []
-    known: dict[tuple[Any, ...], QueueSettings] = {}
+    by_numbers: dict[tuple[Any, ...], QueueSettings] = {}
     for value in table.values():
         try:
             name, numbers = _ordinary(value)
-            settings = known.get(numbers)
+            settings = by_numbers.get(numbers)
             if settings is None:
-                # whole floats and booleans find the settings of the number they are equal to,
+                # whole floats and booleans have the settings of the number that they equal,
                 # which is what the typed class makes of them
-                settings = known[numbers] = settings_of(_typed(value))
+                settings = by_numbers[numbers] = settings_of(_typed(value))
             topics.append((name, settings))
         except (KeyError, TypeError):
             topics += topics_of([_typed(value)])
@@ -287,7 +292,7 @@ def topics_of_table(table: dict[str, JsonValue]) -> list[tuple[str, QueueSetting
 
 
 def _ordinary(value: Any) -> tuple[str, tuple[Any, ...]]:
-    """Name and numbers of a topic whose other members are certain to be read without a complaint.
+    """Returns name and numbers of a topic whose other members are certain to be valid.
 
     Raises:
         KeyError, TypeError: it is not such a topic.

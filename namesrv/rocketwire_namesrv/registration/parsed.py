@@ -1,7 +1,6 @@
-"""What a registration's body says, in the light form that the route table takes.
+"""The content of a registration body, in the light form that the route table takes.
 
-Rules of this file: values only; how a body is read is the knowledge of ``json_reader`` and
-``packed_reader``.
+Rules of this file: values only; ``json_reader`` and ``packed_reader`` know how a body is read.
 
 Java: ``RegisterBrokerBody``.
 """
@@ -9,7 +8,7 @@ Java: ``RegisterBrokerBody``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages.registration import RegisterBrokerBody, stamped
@@ -20,23 +19,58 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rocketwire.messages.route import TopicQueueMappingInfo
+    from rocketwire_namesrv.registration.digests import Digest
+    from rocketwire_namesrv.routes.topic_names import TopicNames
+
+
+class BodyIdentity(NamedTuple):
+    """What two bodies of a broker have in common if they say the same.
+
+    Attributes:
+        digest: of the bytes as sent.
+        packed: whether they are read as a zlib stream.
+        version: of the sender.
+        crc: the checksum in the header, 0 for none.
+    """
+
+    digest: Digest
+    packed: bool
+    version: int
+    crc: int
+
+
+class BodyRecord(NamedTuple):
+    """What the server keeps of a body, to compare the broker's next body with it.
+
+    Attributes:
+        identity: the next body is the same if it has the same one.
+        rest: the content without the topics.
+        topic_count: topics in the body.
+        names: the names of its topics, in batches as they follow each other; None for a batch
+            whose names are not kept.
+    """
+
+    identity: BodyIdentity
+    rest: RegisterBrokerBody
+    topic_count: int
+    names: tuple[TopicNames | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredTopics:
-    """The body of a registration.
+    """The content of a registration body.
 
     Attributes:
-        topics: name and settings of each topic; with ``only_changes`` of those alone that the
-            former body did not have, or had otherwise.
-        keys: under which they came, in no order; other than the names only in crafted input.
-        data_version: as sent, or of this moment where the broker does not say.
+        topics: name and settings of each topic; empty if the body is ``unchanged``.
+        keys: the keys of the topics, in no order; they differ from the names in crafted input only.
+        data_version: as sent, or stamped with the current time if the broker sent no timestamp.
         mappings: static mappings by topic.
-        filter_servers: None where the body says nothing of them.
-        count: topics in the body, those included that ``topics`` leaves out.
-        most_queues: of any topic in ``topics``, for reading or writing.
-        size: bytes of the body, unpacked; 0 where it is the former one and was not unpacked.
-        image: what tells this body from the next one; None where that is not worth while.
+        filter_servers: None if the body does not contain the list.
+        count: topics in the body.
+        most_queues: the largest number of read or write queues of a topic in ``topics``.
+        size: bytes of the body after decompression; as sent if it is ``unchanged``.
+        record: kept for the broker's next body; None if the body is small or not ordinary.
+        unchanged: whether the body is the previous one of the broker.
     """
 
     topics: Collection[tuple[str, QueueSettings]]
@@ -47,8 +81,8 @@ class RegisteredTopics:
     count: int
     most_queues: int
     size: int
-    image: object = None
-    only_changes: bool = False
+    record: BodyRecord | None = None
+    unchanged: bool = False
 
 
 def registered(
@@ -59,25 +93,23 @@ def registered(
     topics: Collection[tuple[str, QueueSettings]] | None = None,
     keys: Collection[str] | None = None,
     settings: Iterable[QueueSettings] | None = None,
-    count: int | None = None,
-    image: object = None,
-    only_changes: bool = False,
+    record: BodyRecord | None = None,
+    unchanged: bool = False,
 ) -> RegisteredTopics:
-    """What a body says.
+    """Returns the content of a body.
 
     Args:
         body: the body, or all of it but the topics.
         wall_ms: wall-clock milliseconds.
         size: of the body.
-        topics: its topics, where they have been read otherwise.
-        keys: of these.
-        settings: each that occurs in these.
-        count: of these and those left out.
-        image: see ``RegisteredTopics``.
-        only_changes: see ``RegisteredTopics``.
+        topics: its topics; None if they are in ``body``.
+        keys: of ``topics``.
+        settings: each that occurs in ``topics``.
+        record: see ``RegisteredTopics``.
+        unchanged: see ``RegisteredTopics``.
 
     Raises:
-        DecodeError: it is null.
+        DecodeError: the body is null.
     """
     wrapper = None if body is None else body.topic_config_serialize_wrapper
     if body is None or wrapper is None:
@@ -87,26 +119,30 @@ def registered(
     if topics is None:
         topics = topics_of(configs.values())
     if settings is None:
-        settings = [each for _, each in topics]
+        settings = [queues for _, queues in topics]
     return RegisteredTopics(
         topics=topics,
         keys=configs.keys() if keys is None else keys,
         data_version=stamped(version, wall_ms) or version,
         mappings=wrapper.topic_queue_mapping_info_map or {},
         filter_servers=body.filter_server_list,
-        count=len(topics) if count is None else count,
-        most_queues=max((max(each[:2]) for each in settings), default=0),
+        count=len(topics) if record is None else record.topic_count,
+        most_queues=max((max(queues[:2]) for queues in settings), default=0),
         size=size,
-        image=image,
-        only_changes=only_changes,
+        record=record,
+        unchanged=unchanged,
     )
 
 
 def topics_of(configs: Iterable[TopicConfig]) -> list[tuple[str, QueueSettings]]:
-    """Name and settings of topics; one without a name is none."""
-    return [(name, settings_of(one)) for one in configs if (name := one.topic_name) is not None]
+    """Returns name and settings of topics; a topic without a name is left out."""
+    return [
+        (name, settings_of(config)) for config in configs if (name := config.topic_name) is not None
+    ]
 
 
-def settings_of(one: TopicConfig) -> QueueSettings:
-    """The settings of one topic."""
-    return QueueSettings(one.read_queue_nums, one.write_queue_nums, one.perm, one.topic_sys_flag)
+def settings_of(config: TopicConfig) -> QueueSettings:
+    """Returns the settings of a topic."""
+    return QueueSettings(
+        config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_sys_flag
+    )

@@ -1,10 +1,10 @@
-"""What a registration request says, in the light form that the route table takes.
+"""Reads the body of a registration request.
 
-Ten thousand topics come at once, every thirty seconds, from every broker; nearly all of them are
-ordinary, and nearly all of them are what they were thirty seconds ago.  So a large body is read in
-steps, ordinary topics are taken straight out of it, and what it has in common with the former body
-of the same broker is recognised by digests and not read at all.  Whatever is not ordinary goes
-through the typed classes, which decide what it means.
+Every broker sends up to ten thousand topics and more every thirty seconds.  Nearly all of them are
+ordinary, and nearly always the body is the same as thirty seconds ago.  So a large body is read in
+steps, its digest is compared with that of the broker's previous body, and ordinary topics are taken
+straight out of the bytes.  Bodies that are not ordinary go through the typed classes, which decide
+what they mean.
 
 Rules of this file: one meaning, several speeds.  Nothing here is applied; a body is read to its end
 or refused.
@@ -25,21 +25,23 @@ from rocketwire.messages.registration import (
 from rocketwire.versions import MQVersion
 from rocketwire.wire.json.fastjson import loads
 from rocketwire.wire.zlib_stream import looks_like_zlib
-from rocketwire_namesrv.registration.chunks import ChecksumError as ChecksumError
-from rocketwire_namesrv.registration.chunks import check_sum, digest_in_steps
-from rocketwire_namesrv.registration.json_reader import common, read_json
+from rocketwire_namesrv.registration.digests import check_sum, digest_in_steps
+from rocketwire_namesrv.registration.json_reader import read_json
 from rocketwire_namesrv.registration.json_topics import table_of, topics_of_table
-from rocketwire_namesrv.registration.packed_reader import read_packed, same_stream
-from rocketwire_namesrv.registration.parsed import RegisteredTopics as RegisteredTopics
-from rocketwire_namesrv.registration.parsed import registered
+from rocketwire_namesrv.registration.packed_reader import read_packed
+from rocketwire_namesrv.registration.parsed import (
+    BodyIdentity,
+    BodyRecord,
+    RegisteredTopics,
+    registered,
+)
+from rocketwire_namesrv.routes.topic_names import SharedNames
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from rocketwire_namesrv.routes.topic_names import NamesInUse
-
 MANY_BYTES: Final = 4096
-"""A shorter body is not worth a second way."""
+"""Shorter bodies are always read by the typed classes."""
 
 
 def read_registered_topics(
@@ -48,28 +50,27 @@ def read_registered_topics(
     compressed: bool,
     version: int,
     wall_ms: int,
-    former: object = None,
+    previous: BodyRecord | None = None,
     crc: int = 0,
     max_inflated: int = MAX_INFLATED,
-    in_use: NamesInUse | None = None,
+    shared_names: SharedNames | None = None,
 ) -> Generator[None, None, RegisteredTopics]:
     """Reads the body of a registration, in steps of less than a millisecond.
 
     Args:
         body: as sent; None registers no topics.
-        compressed: what the header says of it.  A zlib stream is known by itself: Java's brokers
+        compressed: the field of the header.  A zlib stream is recognised without it: Java's brokers
             send it under the wrong label when ``compressedRegister`` is on.
         version: of the sender; brokers before 3.0.11 send the bare topic table.
         wall_ms: wall-clock milliseconds.
-        former: image of the broker's former body; None to have all topics read.
-        crc: checksum of the body, 0 for none.  A body that is the former one, which had the same
-            checksum, is not summed again.
-        max_inflated: most bytes that a packed body may unpack to.
-        in_use: takes the names of its topics, for the next body; None where they are not kept.
+        previous: record of the broker's previous body; None to have all topics read.
+        crc: checksum of the body, 0 for none.
+        max_inflated: maximum size of a packed body after decompression.
+        shared_names: the names of the topics are shared with what is in there.
 
     Raises:
-        ChecksumError: the checksum is another one; nothing else counts then.
-        DecodeError: it cannot be read, or says null.
+        ChecksumError: the checksum differs; this is checked before anything else.
+        DecodeError: the body cannot be read, or is null.
     """
     if body is None or version < MQVersion.V3_0_11 or len(body) < MANY_BYTES:
         yield from check_sum(body, crc)
@@ -77,27 +78,33 @@ def read_registered_topics(
             body, compressed=compressed, version=version, max_inflated=max_inflated
         )
         return registered(typed, wall_ms, len(body or b""))
-    if compressed or looks_like_zlib(body):
-        digest = yield from digest_in_steps(body)
-        same = same_stream(former, digest, version)
-        if same is None or same.crc != crc:
-            yield from check_sum(body, crc)
-            yield
-        now = (digest, version, crc)
-        return (yield from read_packed(body, wall_ms, former, now, max_inflated, in_use))
-    begun = yield from common(body, former)
-    if begun is None or begun.same is None or begun.same.crc != crc:
-        yield from check_sum(body, crc)
-        yield
-    light = None
-    if begun is not None:
-        light = yield from read_json(body, wall_ms, begun, former, crc, in_use)
-    return _as_a_whole(body, wall_ms) if light is None else light
+    packed = compressed or looks_like_zlib(body)
+    digest = yield from digest_in_steps(body)
+    identity = BodyIdentity(digest, packed, version, crc)
+    if previous is not None and previous.identity == identity:
+        return registered(
+            previous.rest,
+            wall_ms,
+            len(body),
+            topics=(),
+            keys=(),
+            record=previous,
+            unchanged=True,
+        )
+    yield from check_sum(body, crc)
+    yield
+    names = () if previous is None else previous.names
+    if shared_names is None:
+        shared_names = SharedNames()
+    if packed:
+        return (yield from read_packed(body, wall_ms, identity, max_inflated, names, shared_names))
+    content = yield from read_json(body, wall_ms, identity, names, shared_names)
+    return _read_whole(body, wall_ms) if content is None else content
 
 
-def _as_a_whole(body: bytes, wall_ms: int) -> RegisteredTopics:
-    """Reads a JSON body that is not an ordinary one."""
-    # a reference needs the whole document, which only the typed way looks at
+def _read_whole(body: bytes, wall_ms: int) -> RegisteredTopics:
+    """Reads a JSON body that is not ordinary."""
+    # a reference needs the whole document, which only the typed classes look at
     document = None if b"$ref" in body else loads(body)
     table = table_of(document)
     if table is None:

@@ -116,7 +116,7 @@ class SplitRegistrations:
         if size <= 0 or version < SPLIT_SINCE:
             return registration
         sender = _sender(registration)
-        is_full = not registration.only_changes and len(registration.topics) == size
+        is_full = len(registration.topics) == size
         collected = self._collected.get(sender)
         if collected is None:
             missing = _missing(registration) if is_new else set[str]()
@@ -189,6 +189,5 @@ def _joined(parts: list[Registration]) -> Registration:
         topics=[topic for part in parts for topic in part.topics],
         topic_keys={key for part in parts for key in part.topic_keys},
         mappings={topic: info for part in parts for topic, info in part.mappings.items()},
-        image=None,
-        only_changes=False,
+        record=None,
     )

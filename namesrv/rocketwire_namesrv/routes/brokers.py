@@ -44,9 +44,7 @@ class Registration:
         topic_keys: the keys under which they came; other than the names only in crafted input.
         filter_servers: None leaves those known alone.
         connection_id: the connection it came over.
-        image: what tells its body from another; the table keeps it (``RouteTable.image``).
-        only_changes: ``topics`` are only those in which the body differs from the image kept
-            (``RouteTable.builds_on``).
+        record: of its body, kept to compare the next one with it; None if nothing is kept.
         version: of the protocol, as the request named it.
     """
 
@@ -64,8 +62,7 @@ class Registration:
     topic_keys: Collection[str] = ()
     mappings: Mapping[str, TopicQueueMappingInfo]
     filter_servers: Sequence[str] | None = ()
-    image: object = None
-    only_changes: bool = False
+    record: object = None
     version: int | None = None
 
     @property
@@ -84,23 +81,20 @@ class Registered(NamedTuple):
     occurrences: list[Occurrence]
 
 
-class Known(NamedTuple):
-    """What the table has taken over of a broker's latest body, and until when that holds.
+class RegisteredBody(NamedTuple):
+    """The body that a broker registered last, and the conditions under which it still holds.
 
     Attributes:
-        image: of that body.
-        broker_name: under which it came.
-        keep: mask of the permissions; None where the broker does not speak for its group.
-        settings: value of ``TopicTable.touched`` with which every topic is set as the body says; None
-            if not every topic is.
-        presence: value of ``TopicTable.lost`` with which the broker has every topic of the body.
+        record: of the body.
+        broker_name: under which it was registered.
+        keep: mask of the permissions; None if the broker does not speak for its group.
+        losses: value of ``TopicTable.losses`` with which the broker has every topic of the body.
     """
 
-    image: object
+    record: object
     broker_name: str
     keep: int | None
-    settings: int | None
-    presence: int
+    losses: int
 
 
 class BrokerGroup:
@@ -160,10 +154,10 @@ class LiveEntry:
     under."""
 
     __slots__ = (
+        "body",
         "connection_id",
         "data_version",
         "ha_address",
-        "known",
         "last_update",
         "names",
         "timeout_ms",
@@ -177,7 +171,7 @@ class LiveEntry:
         self.timeout_ms = sane_timeout(registration.timeout_ms)
         self.last_update = now
         self.names = names
-        self.known: Known | None = None
+        self.body: RegisteredBody | None = None
         self.version = registration.version
 
     def expired(self, now: float) -> bool:

@@ -33,15 +33,15 @@ from rocketwire_namesrv.events import (
 from rocketwire_namesrv.routes.brokers import (
     MASTER_ID,
     BrokerGroup,
-    Known,
     LiveEntry,
     LiveKey,
     Registered,
+    RegisteredBody,
     Registration,
 )
 from rocketwire_namesrv.routes.java_hashmap import ConcurrentHashMap, HashMap
-from rocketwire_namesrv.routes.topic_batches import settle
-from rocketwire_namesrv.routes.topic_table import Applied, TopicTable
+from rocketwire_namesrv.routes.topic_batches import drop_foreign_names
+from rocketwire_namesrv.routes.topic_table import TopicTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
@@ -110,25 +110,24 @@ class RouteTable:
         everything = first or before is None or before.data_version != registration.data_version
         entry = self._bind(registration, before, now, happened)
         keep = group.perms_of(registration)
-        applied: Applied | None = None
+        losses = 0
         if keep is not None:
             if delete_absent_topics and not registration.mappings:
                 happened += self.topics.remove_others(group.name, registration.topic_keys)
-            applied = yield from self.topics.register(
+            losses = self.topics.losses.get(group.name, 0)
+            happened += yield from self.topics.register(
                 registration,
                 everything=everything,
                 keep=keep,
                 is_current=lambda: self.live.get(registration.key) is entry,
             )
-            happened += applied.occurrences
             if self.live.get(registration.key) is not entry:
                 return Registered(True, None, None, happened)
             if everything:
                 self.topics.map_statically(registration.mappings)
-        if registration.image is not None:
-            settle(registration.topics)
-            former = None if before is None else before.known
-            entry.known = _known(registration, keep, former, applied, everything=everything)
+        if registration.record is not None:
+            drop_foreign_names(registration.topics)
+            entry.body = RegisteredBody(registration.record, group.name, keep, losses)
         if notify and registration.broker_id < least:
             happened.append(group.joined_as_least(registration.ha_address))
         return Registered(True, *self._master_of(group, registration), happened)
@@ -253,34 +252,34 @@ class RouteTable:
         live = self.live.get((registration.cluster, master))
         return (None, None) if live is None else (live.ha_address, master)
 
-    def image(self, cluster: str | None, address: str | None) -> object:
-        """The image of the body that a broker registered last, None where there is none."""
+    def body_record(self, cluster: str | None, address: str | None) -> object:
+        """Returns the record of the body that a broker registered last, or None."""
         if cluster is None or address is None:
             return None
         entry = self.live.get((cluster, address))
-        return None if entry is None or entry.known is None else entry.known.image
+        return None if entry is None or entry.body is None else entry.body.record
 
-    def builds_on(self, registration: Registration, image: object) -> bool:
-        """Whether the topics that a registration has in common with the body of ``image`` need not
-        be registered: they have been, and nobody has changed them since."""
+    def holds_topics_of(self, registration: Registration) -> bool:
+        """Returns whether the topics of a registration need not be registered: the broker has
+        registered the same body in the same role, and has lost none of its topics since."""
         entry = self.live.get(registration.key)
         group = self.groups.get(registration.broker_name)
-        if group is None or entry is None or entry.known is None:
+        if group is None or entry is None or entry.body is None:
             return False
-        known = entry.known
-        ids = [number for number, each in group.addresses.items() if each == registration.address]
-        if (
-            known.image is not image
-            or known.broker_name != registration.broker_name
-            or ids != [registration.broker_id]
-            or known.keep != group.perms_of(registration)
-        ):
-            return False
-        if known.keep is None:
-            return True
-        if entry.data_version != registration.data_version:
-            return known.settings == self.topics.touched.get(group.name, 0)
-        return known.presence == self.topics.lost.get(group.name, 0)
+        body = entry.body
+        ids = [
+            broker_id
+            for broker_id, address in group.addresses.items()
+            if address == registration.address
+        ]
+        return (
+            body.record is registration.record
+            and body.broker_name == group.name
+            and entry.data_version == registration.data_version
+            and ids == [registration.broker_id]
+            and body.keep == group.perms_of(registration)
+            and (body.keep is None or body.losses == self.topics.losses.get(group.name, 0))
+        )
 
     def came_over(self, connection_id: int) -> int:
         """How many brokers have registered over a connection, those included that have left."""
@@ -456,20 +455,3 @@ class RouteTable:
     def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Occurrence]:
         """Registers the route of one topic at brokers that are registered (``TopicTable``)."""
         return self.topics.register_route(topic, queues, self.groups)
-
-
-def _known(
-    registration: Registration,
-    keep: int | None,
-    former: Known | None,
-    applied: Applied | None,
-    *,
-    everything: bool,
-) -> Known:
-    """What a registration leaves behind for the next one of its broker."""
-    if applied is None:
-        return Known(registration.image, registration.broker_name, keep, None, 0)
-    settings = applied.settings if everything else None
-    if not everything and registration.only_changes and not registration.topics:
-        settings = None if former is None else former.settings
-    return Known(registration.image, registration.broker_name, keep, settings, applied.presence)

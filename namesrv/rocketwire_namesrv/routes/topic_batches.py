@@ -1,9 +1,9 @@
-"""Topics in runs: those that stand one behind another in a body and have the same settings.
+"""Topics in batches: neighbours in a body, often with the same settings.
 
-A broker has thousands of topics and few ways of laying them out, so what is to be done with a topic
-is mostly what has just been done with the one before it.  Who works on a run does it once for all.
+A broker has thousands of topics and few different settings, so that most topics are handled like
+the one before.  With batches this is done once for all of them.
 
-Rules of this file: of a name that occurs twice the last settings count, at the place of the first.
+Rules of this file: if a name occurs twice, the last settings count, at the place of the first.
 """
 
 from __future__ import annotations
@@ -16,134 +16,124 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-    from rocketwire_namesrv.routes.topic_names import KnownNames
+    from rocketwire_namesrv.routes.topic_names import TopicNames
 
 Topic = tuple[str, "QueueSettings"]
 """Name and settings."""
 
-MANY: Final = 256
-"""A run of so many topics is not made longer."""
+MAX_JOINED: Final = 256
+"""Maximum number of topics in batches that are joined."""
 
 
-class Run(NamedTuple):
-    """Some topics, at least one.
+class TopicBatch(NamedTuple):
+    """Topics, at least one.
 
     Attributes:
-        names: of each.
-        settings: of each; a single one is that of all.
-        known: keeps the names for the next body; such a run is left as it is.
+        names: one for each topic.
+        settings: one for each topic, or a single one for all.
+        shared: keeps the names for the next body; such a batch is never extended.
     """
 
     names: list[str]
     settings: list[QueueSettings]
-    known: KnownNames | None = None
+    shared: TopicNames | None = None
 
-    def each(self) -> Iterable[QueueSettings]:
-        """The settings, as often as there are names."""
+    def settings_of_each(self) -> Iterable[QueueSettings]:
+        """Returns the settings of each topic, in the order of the names."""
         settings = self.settings
         return repeat(settings[0], len(self.names)) if len(settings) == 1 else settings
 
-    def is_alike(self, other: Run) -> bool:
-        """Whether all topics of both have the same settings."""
+    def is_alike(self, other: TopicBatch) -> bool:
+        """Returns whether all topics of both batches have the same settings."""
         return len(self.settings) == 1 and self.settings == other.settings
 
 
-class TopicRuns(Collection[Topic]):
-    """Topics, as pairs of name and settings and in runs.
+class TopicBatches(Collection[Topic]):
+    """Topics, as pairs of name and settings and as batches.
 
     Attributes:
-        runs: all that was added, in that order.
+        batches: in the order in which they were added.
     """
 
-    __slots__ = ("_added", "_named", "_names", "runs")
+    __slots__ = ("_added", "_named", "_names", "batches")
 
     def __init__(self) -> None:
-        self.runs: list[Run] = []
+        self.batches: list[TopicBatch] = []
         self._added = 0
         self._names: set[str] = set()
-        self._named = 0  # runs whose names are in ``_names``
+        self._named = 0  # batches whose names are in ``_names``
 
-    def add(self, run: Run) -> int:
-        """Adds some topics; the run belongs to this object from now on.
-
-        Returns:
-            How many of their names are new.
-        """
-        names = self.names
-        before = len(names)
-        names.update(run.names)
-        self._added += len(run.names)
-        last = self.runs[-1] if self.runs else None
-        if last is None or last.known or not last.is_alike(run) or len(last.names) >= MANY:
-            self.runs.append(run)
+    def add(self, batch: TopicBatch) -> None:
+        """Adds a batch, which belongs to this object from now on."""
+        self.names.update(batch.names)
+        self._added += len(batch.names)
+        last = self.batches[-1] if self.batches else None
+        if (
+            last is None
+            or last.shared
+            or batch.shared
+            or not last.is_alike(batch)
+            or len(last.names) >= MAX_JOINED
+        ):
+            self.batches.append(batch)
         else:
-            last.names.extend(run.names)
-        self._named = len(self.runs)
-        return len(names) - before
+            last.names.extend(batch.names)
+        self._named = len(self.batches)
 
-    def add_known(self, run: Run) -> None:
-        """Adds topics whose names are kept from a body that had none of them twice; of that body
-        nothing is added but once."""
-        self._added += len(run.names)
-        self.runs.append(run)
+    def add_unique(self, batch: TopicBatch) -> None:
+        """Adds a batch whose names occur once in it and in no other batch added in this way."""
+        self._added += len(batch.names)
+        self.batches.append(batch)
 
     @property
     def names(self) -> set[str]:
-        """Of all; not to be changed."""
-        for run in self.runs[self._named :]:
-            self._names.update(run.names)
-        self._named = len(self.runs)
+        """All names; not to be changed."""
+        for batch in self.batches[self._named :]:
+            self._names.update(batch.names)
+        self._named = len(self.batches)
         return self._names
 
     @property
-    def each_name(self) -> Collection[str]:
-        """The names, for who may not want to know them."""
-        return self._names if self._named == len(self.runs) else _Names(self)
+    def lazy_names(self) -> Collection[str]:
+        """All names, collected when they are first used."""
+        return self._names if self._named == len(self.batches) else _LazyNames(self)
 
     def has_repeated(self) -> bool:
-        """Whether a name is in the runs more than once."""
+        """Returns whether a name occurs more than once."""
         return self._added != len(self)
 
     def __len__(self) -> int:
-        # where all names are kept ones there is none twice
+        # if all batches were added as unique, no name occurs twice
         return len(self.names) if self._named else self._added
 
     def __iter__(self) -> Iterator[Topic]:
-        pairs = chain.from_iterable(zip(run.names, run.each(), strict=True) for run in self.runs)
+        pairs = chain.from_iterable(
+            zip(batch.names, batch.settings_of_each(), strict=True) for batch in self.batches
+        )
         return iter(dict(pairs).items()) if self.has_repeated() else pairs
 
     def __contains__(self, topic: object) -> bool:
-        return any(each == topic for each in self)
+        return any(pair == topic for pair in self)
 
 
-def take_over(topics: Collection[Topic]) -> None:
-    """Notes that the names of all topics are the route table's own from now on."""
-    for known in _known(topics):
-        known.are_keys = True
+def shared_names_of(topics: Collection[Topic]) -> list[TopicNames]:
+    """Returns the names that are kept for the next body."""
+    batches = topics.batches if isinstance(topics, TopicBatches) else []
+    return [batch.shared for batch in batches if batch.shared is not None]
 
 
-def strange(topics: Collection[Topic]) -> list[KnownNames]:
-    """The names that are to be kept and are not the route table's own."""
-    return [known for known in _known(topics) if not known.are_keys]
+def drop_foreign_names(topics: Collection[Topic]) -> None:
+    """Keeps no names for the next body but the keys of the route table."""
+    for names in shared_names_of(topics):
+        names.drop_foreign()
 
 
-def settle(topics: Collection[Topic]) -> None:
-    """Keeps no names for the next body but those that the route table has taken over."""
-    for known in _known(topics):
-        known.settle()
-
-
-def _known(topics: Collection[Topic]) -> list[KnownNames]:
-    runs = topics.runs if isinstance(topics, TopicRuns) else []
-    return [run.known for run in runs if run.known is not None]
-
-
-class _Names(Collection[str]):
-    """The names of topics, gathered when somebody asks for them."""
+class _LazyNames(Collection[str]):
+    """The names of topics, collected when they are first used."""
 
     __slots__ = ("_topics",)
 
-    def __init__(self, topics: TopicRuns) -> None:
+    def __init__(self, topics: TopicBatches) -> None:
         self._topics = topics
 
     def __len__(self) -> int:
@@ -156,16 +146,16 @@ class _Names(Collection[str]):
         return name in self._topics.names
 
 
-def runs_of(topics: Collection[Topic], most: int) -> Iterator[Run]:
-    """Any topics in runs, no name in more than one if none is in ``topics`` twice.
+def batches_of(topics: Collection[Topic], size: int) -> Iterator[TopicBatch]:
+    """Returns topics in batches.  If no name occurs twice in ``topics``, none is in two batches.
 
     Args:
-        topics: as they came.
-        most: topics in a run, where they do not come in runs.
+        topics: in any form.
+        size: maximum number of topics in a batch, if ``topics`` has no batches.
     """
-    if isinstance(topics, TopicRuns) and not topics.has_repeated():
-        yield from topics.runs
+    if isinstance(topics, TopicBatches) and not topics.has_repeated():
+        yield from topics.batches
         return
     rest = iter(topics)
-    while some := list(islice(rest, most)):
-        yield Run([name for name, _ in some], [settings for _, settings in some])
+    while batch := list(islice(rest, size)):
+        yield TopicBatch([name for name, _ in batch], [settings for _, settings in batch])

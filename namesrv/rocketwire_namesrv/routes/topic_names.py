@@ -1,13 +1,12 @@
-"""Names of topics that stand one behind another in a body, kept for the next body of that broker.
+"""The names of topics in the order of a registration body, kept for the next body of that broker.
 
-A broker whose topics have all changed still has the same topics, in the same order.  With their
-names at hand a piece of its body is not searched for them: it is what these names make of it, or
-not.
+If all topics of a broker change, the body still has the same topics in the same order.  With their
+names at hand, a chunk of the body need not be searched for them.
 
-Rules of this file: what is kept are the very texts that the route table has, at the price of a
-pointer each, and once for all brokers that name the same topics in the same order.  Where the table
-has other texts of the same names, these are looked for once (``adopt``); names that it has not are
-not kept (``KnownNames.settle``).
+Rules of this file: the kept texts are the very keys of the route table, so that a name costs one
+pointer, and brokers with the same topics in the same order share one list.  If the table has equal
+keys, ``use_keys`` puts them in the place of the texts of the body; names that are not in the table
+are not kept (``TopicNames.drop_foreign``).
 """
 
 from __future__ import annotations
@@ -19,95 +18,85 @@ from weakref import WeakValueDictionary
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-__all__ = ["KnownNames", "NamesInUse", "adopt", "marks_in"]
+__all__ = ["SharedNames", "TopicNames", "is_plain", "use_keys"]
 
 KEYS_PER_STEP: Final = 4096
-"""Names of the table that are looked at in one step."""
-RUNS_PER_STEP: Final = 8
-"""Runs of names that are replaced in one step."""
+"""Keys of the table that one step looks at."""
+BATCHES_PER_STEP: Final = 8
+"""Batches of names that one step replaces."""
 
-_FORBIDDEN, _MARK, _OTHER = range(3)
-_KINDS: Final = bytes(
-    _FORBIDDEN if byte < ord(" ") or byte in b'"\\' else _MARK if byte in b",{[" else _OTHER
-    for byte in range(256)
-)
+_PLAIN: Final = bytes(byte for byte in range(ord("!"), 127) if byte not in b'"\\,{[')
 
 
-def marks_in(names: str) -> int | None:
-    """How much ``JsonLimits`` counts in names; None if one is not written in JSON as it is."""
-    kinds = names.encode().translate(_KINDS)
-    return None if _FORBIDDEN in kinds else kinds.count(_MARK)
+def is_plain(names: str) -> bool:
+    """Returns whether JSON and the packed form write names as they are, and ``JsonLimits`` counts
+    nothing in them.  All names that Java's ``TopicValidator`` accepts are plain."""
+    return names.isascii() and not names.encode().translate(None, _PLAIN)
 
 
-class KnownNames:
-    """The names of a piece, none of them twice in its body, all written in JSON as they are.
+class TopicNames:
+    """The names of a batch of topics, all of them plain.
 
     Attributes:
-        names: in their order; not to be changed.  Empty where they are not kept.
-        marks: how much ``JsonLimits`` counts in them.
-        are_plain: whether they are ASCII without blanks: packed as they are.
-        are_keys: whether they are the table's own texts.
+        names: in the order of the body; not to be changed.  Empty if they are not kept.
+        are_keys: whether they are the keys of the route table.
     """
 
-    __slots__ = ("__weakref__", "are_keys", "are_plain", "marks", "names")
+    __slots__ = ("__weakref__", "are_keys", "names")
 
-    def __init__(self, names: list[str], marks: int, *, are_plain: bool) -> None:
+    def __init__(self, names: list[str]) -> None:
         self.names = names
-        self.marks = marks
-        self.are_plain = are_plain
         self.are_keys = False
 
-    def settle(self) -> None:
-        """Keeps the names only if the table has taken them over."""
+    def drop_foreign(self) -> None:
+        """Drops the names unless they are the keys of the route table."""
         if not self.are_keys:
             self.names = []
 
 
-def adopt(known: Sequence[KnownNames], table: Iterable[str]) -> Generator[None, None, None]:
-    """Puts the table's own texts in the place of equal ones, so that they may be kept, in steps.
+def use_keys(batches: Sequence[TopicNames], table: Iterable[str]) -> Generator[None, None, None]:
+    """Replaces names by the equal keys of the table, in steps.
 
     Args:
-        known: names that may be those of topics which the table had before.
-        table: it; nothing is adopted if its size changes between two steps.
+        batches: a batch is left as it is if one of its names is not in the table.
+        table: nothing is replaced if its size changes between two steps.
     """
-    wanted = set(chain.from_iterable(each.names for each in known))
+    missing = set(chain.from_iterable(batch.names for batch in batches))
     own: dict[str, str] = {}
     keys = iter(table)
     try:
-        while wanted and (some := list(islice(keys, KEYS_PER_STEP))):
-            found = wanted.intersection(some)  # the elements of the list, not of the set
-            own.update(zip(found, found, strict=True))
+        while missing and (step := list(islice(keys, KEYS_PER_STEP))):
+            equal = missing.intersection(step)  # the elements of the list, not of the set
+            own.update(zip(equal, equal, strict=True))
             yield
     except RuntimeError:
         return
-    for number, each in enumerate(known, 1):
-        if all(map(own.__contains__, each.names)):
-            each.names = list(map(own.__getitem__, each.names))
-            each.are_keys = True
-        if number % RUNS_PER_STEP == 0:
+    for number, batch in enumerate(batches, 1):
+        if all(map(own.__contains__, batch.names)):
+            batch.names = list(map(own.__getitem__, batch.names))
+            batch.are_keys = True
+        if number % BATCHES_PER_STEP == 0:
             yield
 
 
-class NamesInUse:
-    """What is kept for some broker."""
+class SharedNames:
+    """The names that are kept for at least one broker."""
 
     def __init__(self) -> None:
-        self._by_hash: WeakValueDictionary[int, KnownNames] = WeakValueDictionary()
+        self._by_hash: WeakValueDictionary[int, TopicNames] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self._by_hash)
 
-    def shared(self, names: list[str], together: str, marks: int) -> KnownNames:
-        """What is kept of these names already, or may be kept from now on.
+    def shared(self, names: list[str], joined: str) -> TopicNames:
+        """Returns the same object for the same names, as long as a broker has it.
 
         Args:
-            names: in their order.
-            together: all in one.
-            marks: see ``KnownNames``.
+            names: in the order of the body.
+            joined: all names in one text.
         """
-        number = hash(together)
-        known = self._by_hash.get(number)
-        if known is None or known.names != names:
-            are_plain = together.isascii() and " " not in together
-            known = self._by_hash[number] = KnownNames(names, marks, are_plain=are_plain)
-        return known
+        number = hash(joined)
+        shared = self._by_hash.get(number)
+        if shared is None or shared.names != names:
+            shared = self._by_hash[number] = TopicNames(names)
+        return shared

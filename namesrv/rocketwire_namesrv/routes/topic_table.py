@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import compress, repeat
 from operator import getitem, is_, is_not
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocketwire.messages.route import QueueData
 from rocketwire_namesrv.events import (
@@ -25,8 +25,8 @@ from rocketwire_namesrv.routes.java_hashmap import (
     concurrent_order_in_steps,
 )
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings, Shape, Shapes
-from rocketwire_namesrv.routes.topic_batches import Run, runs_of, strange, take_over
-from rocketwire_namesrv.routes.topic_names import NamesInUse, adopt
+from rocketwire_namesrv.routes.topic_batches import TopicBatch, batches_of, shared_names_of
+from rocketwire_namesrv.routes.topic_names import SharedNames, use_keys
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -49,21 +49,6 @@ ORDERED_TOPICS = 4096
 them."""
 
 EXAMPLES = 5
-
-
-class Applied(NamedTuple):
-    """A registration's topics are in the table.
-
-    Attributes:
-        occurrences: what came of it.
-        settings: value of ``TopicTable.touched`` that stands for nothing having changed since; None
-            if somebody else changed something meanwhile.
-        presence: likewise of ``TopicTable.lost``.
-    """
-
-    occurrences: list[Occurrence]
-    settings: int | None
-    presence: int
 
 
 class _Transition(dict[Shape | None, Shape]):
@@ -128,36 +113,36 @@ class _Application:
         self.created: list[str] = []
         self.changed: list[str] = []
 
-    def apply(self, run: Run) -> None:
-        """Applies some of the topics: all, or only those that the table does not know of this
-        broker."""
+    def apply(self, batch: TopicBatch) -> None:
+        """Applies a batch: all of it, or only the topics that have no queues at this broker."""
         if self.everything:
-            self._apply_all(run)
+            self._apply_all(batch)
             return
         # between two steps an administrator may have given the topics other shapes
         self.seen.update(self.table.shapes.of_broker(self.name))
-        unknown = self._unknown(run)
-        if unknown:
-            self._apply_all(Run(list(unknown), list(unknown.values())))
+        missing = self._missing(batch)
+        if missing:
+            self._apply_all(TopicBatch(list(missing), list(missing.values())))
 
-    def _unknown(self, run: Run) -> dict[str, QueueSettings]:
-        """Those that the broker has no queues of; of two with one name the first."""
+    def _missing(self, batch: TopicBatch) -> dict[str, QueueSettings]:
+        """Returns the topics without queues at the broker; of two with one name the first."""
         entries, seen = self.table.entries, self.seen
-        found: dict[str, QueueSettings] = {}
-        for name, settings in zip(run.names, run.each(), strict=True):
+        missing: dict[str, QueueSettings] = {}
+        for name, settings in zip(batch.names, batch.settings_of_each(), strict=True):
             if entries.get(name) not in seen:
-                found.setdefault(name, settings)
-        return found
+                missing.setdefault(name, settings)
+        return missing
 
-    def _apply_all(self, run: Run) -> None:
+    def _apply_all(self, batch: TopicBatch) -> None:
         """Applies topics, without a line of Python for each: nearly always there are thousands."""
-        names = run.names
+        names = batch.names
         entries = self.table.entries
         old = list(map(entries.get, names))
-        if len(run.settings) == 1 and old.count(old[0]) == len(old):
-            self._apply_alike(run, old[0], self.transitions[run.settings[0]][old[0]])
+        if len(batch.settings) == 1 and old.count(old[0]) == len(old):
+            self._apply_alike(batch, old[0], self.transitions[batch.settings[0]][old[0]])
             return
-        new = list(map(getitem, map(self.transitions.__getitem__, run.each()), old))
+        transitions = map(self.transitions.__getitem__, batch.settings_of_each())
+        new = list(map(getitem, transitions, old))
         if old == new:  # which asks for identity first, and shapes have no other equality
             return
         entries.insert_all(zip(names, new, strict=True))
@@ -169,17 +154,17 @@ class _Application:
         self.changed += compress(names, map(is_not, old, new))
         self.table.revision += 1
 
-    def _apply_alike(self, run: Run, before: Shape | None, after: Shape) -> None:
+    def _apply_alike(self, batch: TopicBatch, before: Shape | None, after: Shape) -> None:
         """Applies topics that all had one shape and will all have another."""
         if before is after:
             return
-        self.table.entries.insert_all(zip(run.names, repeat(after), strict=False))
+        self.table.entries.insert_all(zip(batch.names, repeat(after), strict=False))
         if before is not None:
-            self.changed += run.names
+            self.changed += batch.names
         else:
-            self.created += run.names
-            if run.known is not None:
-                run.known.are_keys = True
+            self.created += batch.names
+            if batch.shared is not None:
+                batch.shared.are_keys = True
         self.table.revision += 1
 
     def occurrences(self) -> list[Occurrence]:
@@ -205,10 +190,9 @@ class TopicTable:
         shapes: all shapes in use.
         mappings: topic -> broker name -> static mapping; survives the topic, as in Java.
         revision: grows whenever ``entries`` changes.
-        touched: broker name -> number of the latest change to its queues in any topic.
-        lost: broker name -> number of the latest loss of a topic.
+        losses: broker name -> number of the last event that took a topic from it.
         mapped: what ``mappings`` takes, in queues.
-        names: of topics as brokers name them, kept for the next body of each.
+        shared_names: the names that are kept for the next body of each broker.
     """
 
     def __init__(self) -> None:
@@ -216,11 +200,10 @@ class TopicTable:
         self.shapes = Shapes()
         self.mappings: dict[str, HashMap[str, TopicQueueMappingInfo]] = {}
         self.revision = 0
-        self.touched: dict[str | None, int] = {}
-        self.lost: dict[str | None, int] = {}
+        self.losses: dict[str | None, int] = {}
         self.mapped = 0
-        self.names = NamesInUse()
-        self._changes = 0
+        self.shared_names = SharedNames()
+        self._last_loss = 0
         self._at_most: dict[str | None, int] = {}
 
     def at_most_at(self, broker_name: str) -> int:
@@ -244,8 +227,8 @@ class TopicTable:
         everything: bool,
         keep: int,
         is_current: Callable[[], bool],
-    ) -> Generator[None, None, Applied]:
-        """Takes the topics of a registration, in steps.
+    ) -> Generator[None, None, list[Occurrence]]:
+        """Takes the topics of a registration, in steps; returns what came of it.
 
         Args:
             registration: whose.
@@ -255,42 +238,30 @@ class TopicTable:
         """
         name = registration.broker_name
         work = _Application(self, name, everything=everything, keep=keep)
-        touched, presence = self.touched.get(name, 0), self.lost.get(name, 0)
-        alone = True
         try:
             arranged = yield from self._arranged(registration.topics)
-            runs = runs_of(arranged, TOPICS_PER_STEP)
-            run = next(runs, None)
-            while run is not None and is_current():
-                work.apply(run)
-                run = next(runs, None)
-                if run is not None:
+            batches = batches_of(arranged, TOPICS_PER_STEP)
+            batch = next(batches, None)
+            while batch is not None and is_current():
+                work.apply(batch)
+                batch = next(batches, None)
+                if batch is not None:
                     yield
         finally:
-            alone = self.touched.get(name, 0) == touched
             if work.created or work.changed:
-                self._touch_held(name)
                 self._more_at(name, len(work.created) + len(work.changed))
+        shared_names = shared_names_of(registration.topics)
         if len(work.created) == len(registration.topics):
-            take_over(registration.topics)
-        settings = self.touched.get(name, 0) if alone else None
-        applied = Applied(work.occurrences(), settings, presence)
-        if names := strange(registration.topics):
-            yield from adopt(names, self.entries)
-        return applied
-
-    def _touch(self, broker_name: str | None) -> None:
-        self._changes += 1
-        self.touched[broker_name] = self._changes
-
-    def _touch_held(self, broker_name: str) -> None:
-        """Notes a change at a broker, if there is anything left at it that may have changed."""
-        if self.shapes.of_broker(broker_name):
-            self._touch(broker_name)
+            for names in shared_names:
+                names.are_keys = True
+        if foreign := [names for names in shared_names if not names.are_keys]:
+            yield from use_keys(foreign, self.entries)
+        return work.occurrences()
 
     def _lose(self, broker_name: str | None) -> None:
-        self._touch(broker_name)
-        self.lost[broker_name] = self._changes
+        """Notes that a broker has lost a topic, so that its next body is registered in full."""
+        self._last_loss += 1
+        self.losses[broker_name] = self._last_loss
 
     def _arranged(
         self, topics: Collection[tuple[str, QueueSettings]]
@@ -345,15 +316,13 @@ class TopicTable:
         """Takes a broker from all topics; counts them."""
         count = self._replace(self._without(broker_name))
         self.shapes.drop(broker_name)
-        self.touched.pop(broker_name, None)
-        self.lost.pop(broker_name, None)
+        self.losses.pop(broker_name, None)
         self._at_most.pop(broker_name, None)
         return count
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
         """Changes the permission of all topics of a broker until its data version changes; counts
         them."""
-        self._touch_held(broker_name)
         return self._replace(
             {
                 shape: self.shapes.permitted(shape, broker_name, perm)
@@ -397,7 +366,6 @@ class TopicTable:
             queues = () if shape is None else queues[: queues.index(unknown)]
         for queue in queues:
             shape = self.shapes.joined(shape, queue)
-            self._touch(queue.broker_name)
             self._more_at(queue.broker_name, 1)
         if queues:
             self._place(topic, shape)

@@ -10,9 +10,7 @@ comes, ``Channel.finish_request`` waits for the response to the ``StartedRequest
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
-
-from rocketwire.wire.values.named import NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,7 @@ Names are never looked up.  An IPv4-mapped IPv6 address counts as the IPv4 addre
 from __future__ import annotations
 
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from typing import Final, Self
-
-from rocketwire.wire.values.named import NamedTuple
+from typing import Final, NamedTuple, Self
 
 MAX_PORT: Final = 65_535
 

@@ -10,11 +10,10 @@ The text does not show its type.  This module reads no clock and draws no random
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.wire.message.host import MAX_PORT, Host
-from rocketwire.wire.values.named import NamedTuple
 
 _HEX_OF_AN_ID: Final = "(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})"
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from functools import lru_cache
 from operator import lt
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageError
 from rocketwire.flags import MessageSysFlag
@@ -44,7 +44,6 @@ from rocketwire.wire.message.stored import (
     decode_raw_properties,
 )
 from rocketwire.wire.values.frozen import dataclass
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredLimits

@@ -88,8 +88,8 @@ def beyond_suffix(trial: Trial, found: Difference) -> bool:
 
 
 def date_as_number(trial: Trial, found: Difference) -> bool:
-    refused = only_java(found, f"no integer from {-1 << 63}") or only_java(
-        found, "no array: a string"
+    refused = only_java(found, f"expected an integer from {-1 << 63}") or only_java(
+        found, "expected an array, got a string"
     )
     date = rb'"(?=[^"]{11,39}")[^"]*[0-9]{2}[-:/ ][^"]*"'
     return damaged(trial) and refused and any(re.search(date, text) for text in texts_of(trial))

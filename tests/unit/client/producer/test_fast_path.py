@@ -220,7 +220,7 @@ async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
         broker.changed = {"queueId": "9", "TRACE_ON": "false", "MSG_REGION": "Q"}
         other = await producer.send(Message("T", b"x"))
         broker.changed = {"queueOffset": "many"}
-        with pytest.raises(DecodeError, match="not the answer to a send"):
+        with pytest.raises(DecodeError, match="invalid response to a send"):
             await producer.send(Message("T", b"x"))
         broker.changed = {"recallHandle": "h"}
         handles = [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)]
@@ -244,7 +244,7 @@ async def test_a_channel_that_is_given_up_gets_no_more_messages() -> None:
 async def test_messages_go_where_a_broker_is_now() -> None:
     async with producing() as (producer, broker):
         there = BrokerData(broker_name="a", cluster="c", broker_addrs={0: B})
-        assert producer.instance.take_route("U", replace(route("a"), broker_datas=(there,)))
+        assert producer.instance.set_route("U", replace(route("a"), broker_datas=(there,)))
         for _ in range(24):
             assert (await producer.send(Message("T", b"x"))).is_ok
 

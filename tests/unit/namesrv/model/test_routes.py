@@ -283,8 +283,8 @@ def pieces(request: pytest.FixtureRequest) -> Iterator[None]:
         if request.param == "in small pieces":
             patch.setattr(reader, "MANY_BYTES", 120)
             patch.setattr(session, "MANY_BYTES", 120)
-            patch.setattr(json_reader, "PIECE_BYTES", 200)
-            patch.setattr(packed_reader, "PIECE_BYTES", 40)
+            patch.setattr(json_reader, "CHUNK_BYTES", 200)
+            patch.setattr(packed_reader, "CHUNK_BYTES", 40)
             patch.setattr(topic_table, "TOPICS_PER_STEP", 2)
         yield
 

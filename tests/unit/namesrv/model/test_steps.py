@@ -213,8 +213,8 @@ def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "MANY_BYTES", 1)
         patch.setattr(session, "MANY_BYTES", 1)
-        patch.setattr(json_reader, "PIECE_BYTES", 150)
-        patch.setattr(packed_reader, "PIECE_BYTES", 40)
+        patch.setattr(json_reader, "CHUNK_BYTES", 150)
+        patch.setattr(packed_reader, "CHUNK_BYTES", 40)
         patch.setattr(topic_table, "TOPICS_PER_STEP", 2)
         yield
 

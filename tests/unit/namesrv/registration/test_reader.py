@@ -20,11 +20,8 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS
 from rocketwire_namesrv.registration import json_reader, reader
-from rocketwire_namesrv.registration.reader import (
-    MANY_BYTES,
-    RegisteredTopics,
-    read_registered_topics,
-)
+from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
+from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.routes.steps import drained
 from tests.support.fakes.sansio_server import registration_body, topic, version
 
@@ -32,11 +29,11 @@ PADDING = b" " * MANY_BYTES
 
 
 def understood(
-    body: bytes, *, version: int = 513, former: object = None, wall_ms: int = 5
+    body: bytes, *, version: int = 513, previous: BodyRecord | None = None, wall_ms: int = 5
 ) -> RegisteredTopics:
     return drained(
         read_registered_topics(
-            body, compressed=False, version=version, wall_ms=wall_ms, former=former
+            body, compressed=False, version=version, wall_ms=wall_ms, previous=previous
         )
     )
 
@@ -136,7 +133,7 @@ def test_before_version_37_there_is_one_way_only() -> None:
     assert result.filter_servers is None
 
 
-# ---- in pieces
+# ---- in chunks
 
 
 def body_of(
@@ -182,30 +179,39 @@ def packed(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 
     return encode_register_broker_body(body, compressed=True)
 
 
-def test_a_large_body_is_read_in_pieces_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_body_is_read_in_chunks_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     light = understood(body_of(MANY))
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
     whole = understood(body_of(MANY))
 
-    assert light.image is not None
-    assert whole.image is None
+    assert light.record is not None
+    assert whole.record is None
     assert list(whole.topics) == list(light.topics)
     assert set(whole.keys) == set(light.keys)
     assert (whole.data_version, whole.filter_servers) == (light.data_version, light.filter_servers)
-    assert not light.only_changes
+    assert not light.unchanged
 
 
 def test_of_an_unchanged_body_no_topic_is_read() -> None:
     first = understood(body_of(MANY))
-    again = understood(body_of(MANY, counter=2), former=first.image)
+    again = understood(body_of(MANY), previous=first.record)
 
-    assert again.only_changes
+    assert again.unchanged
     assert list(again.topics) == []
-    assert again.data_version.counter == 2
-    assert isinstance(first.image, json_reader.JsonImage)
-    assert isinstance(again.image, json_reader.JsonImage)
-    assert again.image.pieces == first.image.pieces
+    assert again.record is first.record
     assert again.count == first.count == len(MANY)
+
+
+def test_another_version_of_the_same_topics_is_another_body() -> None:
+    first = understood(body_of(MANY))
+    second = understood(body_of(MANY, counter=2), previous=first.record)
+
+    assert not second.unchanged
+    assert settings(second) == MANY
+    assert second.data_version.counter == 2
+    assert first.record is not None
+    assert second.record is not None
+    assert second.record.names == first.record.names
 
 
 @pytest.mark.parametrize(
@@ -219,36 +225,35 @@ def test_of_an_unchanged_body_no_topic_is_read() -> None:
         {"Aopic": 1},
     ],
 )
-def test_of_a_changed_body_what_changed_is_read_and_little_else(change: dict[str, int]) -> None:
+def test_a_changed_body_is_read_like_a_new_one(change: dict[str, int]) -> None:
     first = understood(body_of(MANY))
-    second = understood(body_of(MANY | change, counter=2), former=first.image)
+    body = body_of(MANY | change, counter=2)
+    second = understood(body, previous=first.record)
 
-    assert second.only_changes
-    assert settings(second).items() >= change.items()
-    assert len(second.topics) < len(MANY) * 2 // 3
-    again = understood(body_of(MANY | change, counter=3), former=second.image)
-    assert list(again.topics) == []
-    assert settings(understood(body_of(MANY | change))) == MANY | change
+    assert not second.unchanged
+    assert list(second.topics) == list(understood(body).topics)
+    assert settings(second) == MANY | change
+    assert understood(body, previous=second.record).unchanged
 
 
 def test_topics_may_have_gone_since() -> None:
     fewer = named(300)
     first = understood(body_of(MANY))
-    second = understood(body_of(fewer), former=first.image)
+    second = understood(body_of(fewer), previous=first.record)
 
-    assert settings(second).items() <= fewer.items()
-    assert list(understood(body_of(fewer), former=second.image).topics) == []
+    assert settings(second) == fewer
+    assert understood(body_of(fewer), previous=second.record).unchanged
     assert settings(understood(body_of({"T": 1} | named(120)))) == {"T": 1} | named(120)
 
 
 def test_what_follows_the_topics_may_change() -> None:
     mappings = {"TA": {"bname": "b1", "currIdMap": {"0": 0}, "epoch": 1, "totalQueues": 1}}
     first = understood(body_of(MANY))
-    second = understood(body_of(MANY, mappings=mappings), former=first.image)
-    third = understood(body_of(MANY | {"Topic-00300": 4}), former=second.image)
+    second = understood(body_of(MANY, mappings=mappings), previous=first.record)
+    third = understood(body_of(MANY | {"Topic-00300": 4}), previous=second.record)
 
     assert list(second.mappings) == ["TA"]
-    assert settings(third)["Topic-00300"] == 4
+    assert settings(third) == MANY | {"Topic-00300": 4}
     assert third.mappings == {}
 
 
@@ -285,35 +290,34 @@ TABLE_ENDS = BODY.index(b"}}", 300) + 1
 def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
     body: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    former = understood(BODY).image
     light = read(body)
-    building: list[RegisteredTopics] = []
     try:
-        building = [understood(body, former=former)]
+        second: RegisteredTopics | str = understood(body, previous=understood(BODY).record)
     except DecodeError:
-        assert light == "refused"
+        second = "refused"
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
     whole = read(body)
 
-    assert isinstance(whole, RegisteredTopics) == isinstance(light, RegisteredTopics)
-    if isinstance(whole, RegisteredTopics) and isinstance(light, RegisteredTopics):
-        assert list(whole.topics) == list(light.topics)
-        assert set(whole.keys) == set(light.keys)
-        for one in building:
-            assert set(one.topics) <= set(whole.topics)
+    if isinstance(whole, str):
+        assert whole == light == second
+        return
+    for result in (light, second):
+        assert isinstance(result, RegisteredTopics)
+        assert list(whole.topics) == list(result.topics)
+        assert set(whole.keys) == set(result.keys)
 
 
 def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.MonkeyPatch) -> None:
     count = BODY.count(b",") + BODY.count(b"{") + BODY.count(b"[") + 1
     limits = DEFAULT_LIMITS
-    for changed, in_pieces in (
+    for changed, in_chunks in (
         (replace(limits, max_count=count), True),
         (replace(limits, max_count=count - 1), False),
         (replace(limits, max_size=len(BODY)), True),
         (replace(limits, max_size=len(BODY) - 1), False),
     ):
         monkeypatch.setattr(json_reader, "DEFAULT_LIMITS", changed)
-        assert (understood(BODY).image is not None) == in_pieces
+        assert (understood(BODY).record is not None) == in_chunks
 
 
 @given(
@@ -321,7 +325,7 @@ def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.Monk
     st.lists(st.integers(0, 599), max_size=4),
     st.integers(0, 3),
 )
-def test_changes_are_all_that_has_to_be_applied(
+def test_any_changed_body_is_read_like_a_new_one(
     changed: list[int], gone: list[int], added: int
 ) -> None:
     after = {
@@ -329,11 +333,9 @@ def test_changes_are_all_that_has_to_be_applied(
     }
     after |= {f"Topic-{number:05}": 4 for number in changed}
     after |= {f"New-{number}": 2 for number in range(added)}
-    image = understood(BODY).image
-    second = understood(body_of(after), former=image)
+    second = understood(body_of(after, counter=2), previous=understood(BODY).record)
 
-    assert (MANY | settings(second)).items() >= after.items()
-    assert settings(second).items() <= after.items()
+    assert list(settings(second).items()) == list(after.items())
 
 
 TEXTS = st.text(max_size=6) | st.sampled_from(
@@ -343,7 +345,7 @@ TABLES = st.dictionaries(TEXTS.map(lambda name: name.replace(" ", "")), st.integ
 
 
 @given(TABLES, st.booleans(), st.integers(1, 400))
-def test_any_names_in_json_are_read_the_same_in_pieces(
+def test_any_names_in_json_are_read_the_same_in_chunks(
     topics: dict[str, int], escaped: bool, size: int
 ) -> None:
     body = body_of(topics)
@@ -356,7 +358,7 @@ def test_any_names_in_json_are_read_the_same_in_pieces(
         patch.setattr(reader, "MANY_BYTES", 1 << 20)
         typed = understood(body)
         patch.setattr(reader, "MANY_BYTES", 1)
-        patch.setattr(json_reader, "PIECE_BYTES", size)
+        patch.setattr(json_reader, "CHUNK_BYTES", size)
         light = understood(body)
 
     assert list(light.topics) == list(typed.topics)

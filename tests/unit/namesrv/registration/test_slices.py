@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.wire.checksum import crc32_of
-from rocketwire_namesrv.registration import chunks, json_reader, json_topics, packed_reader
+from rocketwire_namesrv.registration import digests
 from tests.support.fakes.sansio_server import Server, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, packed
 
@@ -58,9 +58,8 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
         return call
 
-    for module in (chunks, json_reader, json_topics, packed_reader):
-        monkeypatch.setattr(module, "digest_of", weighed(chunks.digest_of))
-    monkeypatch.setattr(chunks, "crc32_of", weighed(crc32_of))
+    monkeypatch.setattr(digests, "digest_of", weighed(digests.digest_of))
+    monkeypatch.setattr(digests, "crc32_of", weighed(crc32_of))
     return done
 
 

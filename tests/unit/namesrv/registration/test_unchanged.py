@@ -31,8 +31,8 @@ BROKERS = (("a:0", 0, "b1"), ("a:1", 1, "b1"), ("a:9", 0, "b1"), ("b:0", 0, "b2"
 def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "MANY_BYTES", 120)
-        patch.setattr(json_reader, "PIECE_BYTES", 200)
-        patch.setattr(packed_reader, "PIECE_BYTES", 40)
+        patch.setattr(json_reader, "CHUNK_BYTES", 200)
+        patch.setattr(packed_reader, "CHUNK_BYTES", 40)
         yield
 
 
@@ -102,7 +102,7 @@ def test_unchanged_topics_need_not_be_registered_again(
 ) -> None:
     config = Config(support_acting_master=acting)
     quick, slow = Server(config), Server(config)
-    slow.state.table.image = lambda *_: None  # type: ignore[method-assign]
+    slow.state.table.body_record = lambda *_: None  # type: ignore[method-assign]
     links = [[server.connect() for _ in BROKERS] for server in (quick, slow)]
     for event in events:
         for _ in range(2 if repeated else 1):
@@ -237,3 +237,51 @@ def test_a_broker_in_another_role_is_registered_whole() -> None:
     assert server.ask(103, fields | more, body_of(ALL, counter=1)).code == 0
 
     assert server.perms("T1") == {"b1": 4}
+
+
+def test_a_broker_with_another_id_is_registered_whole() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a:0", "brokerName": "b1", "clusterName": "C"}
+    more = {"enableActingMaster": "false"}
+    server.ask(103, fields | more | {"brokerId": "3"}, body_of(ALL))
+    server.ask(205, {"brokerName": "b1"})
+    server.ask(103, fields | more | {"brokerId": "0"}, body_of(ALL))
+
+    assert server.perms("T1") == {"b1": 6}
+
+
+def test_a_body_without_a_timestamp_is_a_new_version_each_time() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    body = packed(ALL | {f"{number}-{hash(number)}": 8 for number in range(50)}, timestamp=None)
+    server.ask(103, fields, body)
+    server.ask(205, {"brokerName": "b1"})
+    server.now += 1
+    server.ask(103, fields, body)
+
+    assert server.perms("T1") == {"b1": 6}
+
+
+def test_a_slave_that_begins_to_speak_for_its_group_is_registered_whole() -> None:
+    server = Server()
+    fields = {"brokerName": "b1", "clusterName": "C", "enableActingMaster": "true"}
+    master = fields | {"brokerAddr": "a:0", "brokerId": "0"}
+    slave = fields | {"brokerAddr": "a:1", "brokerId": "1"}
+    body = body_of(ALL)
+    for broker in (master, slave):
+        server.ask(103, broker, body)
+    server.ask(216, {"topic": "T1"})
+    server.ask(104, master)
+    server.ask(103, slave, body)
+
+    assert server.perms("T1") == {"b1": 4}
+
+
+def test_a_broker_with_two_names_is_registered_whole_under_each() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a:0", "brokerId": "0", "clusterName": "C"}
+    server.ask(103, fields | {"brokerName": "b1"}, body_of({"T0": 1, "T2": 1}))
+    for name in ("b2", "b1"):
+        server.ask(103, fields | {"brokerName": name}, body_of(ALL, counter=2))
+
+    assert server.perms("T1") == {"b1": 6, "b2": 6}

@@ -124,7 +124,7 @@ def _body(
     kind = None if operation is None else body_kind(command, operation)
     con = _body_layout(command, operation)
     if con is None:
-        name = kind.of.__name__ if isinstance(kind, ArrayOf) else getattr(kind, "__name__", "")
+        name = kind.element.__name__ if isinstance(kind, ArrayOf) else getattr(kind, "__name__", "")
         path = f"body.{name}" if name else "body"
         yield Range(start, len(data), path, data[start:], {"kind": kind})
         return

@@ -43,7 +43,7 @@ def body_to_plain(kind: Body, body: bytes) -> Plain:
         DecodeError: the bytes are something else than ``kind``.
     """
     if isinstance(kind, ArrayOf):
-        return to_plain(decode_bodies(kind.of, body, limits=ANSWER_LIMITS))
+        return to_plain(decode_bodies(kind.element, body, limits=ANSWER_LIMITS))
     if isinstance(kind, Raw):
         return _READERS[kind](body)
     return None if kind is None else to_plain(decode_body(kind, body, limits=ANSWER_LIMITS))
@@ -56,7 +56,9 @@ def body_from_plain(kind: Body, value: Plain) -> bytes:
         EncodeError: there are none.
     """
     if isinstance(kind, ArrayOf):
-        return encode_bodies([_required(kind.of, item) for item in an_array(value, "body.value")])
+        return encode_bodies(
+            [_required(kind.element, item) for item in an_array(value, "body.value")]
+        )
     if isinstance(kind, Raw):
         return _WRITERS[kind](value)
     if kind is None:

@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire.wire.checksum import crc32
 from rocketwire_namesrv.registration import reader
-from rocketwire_namesrv.registration.chunks import (
+from rocketwire_namesrv.registration.digests import (
     ChecksumError,
     check_sum,
     choose_digest,
@@ -23,7 +23,7 @@ from tests.unit.namesrv.registration.test_reader import body_of, named, packed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_namesrv.registration.parsed import RegisteredTopics
+    from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 
 LARGE = os.urandom(1000) * 1000
 BODIES = pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000)), body_of({})])
@@ -57,10 +57,10 @@ def test_without_a_body_any_checksum_is_wrong(body: bytes | None) -> None:
         drained(check_sum(body, 1))
 
 
-def understood(body: bytes, crc: int, former: object = None) -> RegisteredTopics:
+def understood(body: bytes, crc: int, previous: BodyRecord | None = None) -> RegisteredTopics:
     return drained(
         read_registered_topics(
-            body, compressed=False, version=513, wall_ms=5, former=former, crc=crc
+            body, compressed=False, version=513, wall_ms=5, previous=previous, crc=crc
         )
     )
 
@@ -68,28 +68,28 @@ def understood(body: bytes, crc: int, former: object = None) -> RegisteredTopics
 @BODIES
 def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> None:
     first = understood(body, crc32(body))
-    for former in (None, first.image):
+    for previous in (None, first.record):
         with pytest.raises(ChecksumError):
-            understood(body, crc32(body) ^ 1, former)
+            understood(body, crc32(body) ^ 1, previous)
         with pytest.raises(ChecksumError):
-            understood(body[:-1], crc32(body), former)
+            understood(body[:-1], crc32(body), previous)
 
 
 @BODIES
 def test_a_body_without_a_checksum_may_be_followed_by_one_with_it(body: bytes) -> None:
     first = understood(body, 0)
-    second = understood(body, crc32(body), first.image)
-    third = understood(body, 0, second.image)
+    second = understood(body, crc32(body), first.record)
+    third = understood(body, 0, second.record)
 
-    assert list(third.topics) == ([] if third.only_changes else list(first.topics))
+    assert list(third.topics) == ([] if third.unchanged else list(first.topics))
 
 
 @pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000))])
 def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     first = understood(body, crc32(body))
     monkeypatch.delattr(reader, "check_sum")
-    again = understood(body, crc32(body), first.image)
+    again = understood(body, crc32(body), first.record)
 
-    assert again.image is first.image
-    assert (again.only_changes, list(again.topics)) == (True, [])
+    assert again.record is first.record
+    assert (again.unchanged, list(again.topics)) == (True, [])
     assert again.count == first.count > 0
