@@ -1,13 +1,13 @@
 """Decodes JSON with fastjson's additions: linear time, no recursion, limits before memory.
 
 fastjson writes integers, objects and null in key position without quotes.  The reader also accepts
-what every release accepts and conformance requires (single quotes, a comma before the end), and NaN,
-infinities and suffixes of numbers (``1.5F``), for members that Java reads from them.  Other
+what every release accepts and conformance requires (single quotes, a comma before the end), and
+NaN, infinities and suffixes of numbers (``1.5F``), for members that Java reads from them.  Other
 leniencies of Java's libraries are rejected, because no release of RocketMQ writes them: comments,
 names without quotes, other surplus and missing commas, sets, unknown escapes.
 
-The text is decoded in one pass by regular expressions that cannot backtrack.  Open containers are on
-a list, not on Python's stack.
+The text is decoded in one pass by regular expressions that cannot backtrack.  Open containers are
+on a list, not on Python's stack.
 """
 
 from __future__ import annotations
@@ -315,10 +315,10 @@ class _Reader:
             self._exceed("characters of a number", length, MAX_NUMBER_LENGTH)
 
     def _string(self) -> str:
-        plain = _PLAIN_STRING.match(self._text, self._position)
-        if plain is not None:
-            self._position = plain.end()
-            return plain[1]
+        simple = _PLAIN_STRING.match(self._text, self._position)
+        if simple is not None:
+            self._position = simple.end()
+            return simple[1]
         match = _STRING.match(self._text, self._position)
         if match is None:
             self._fail("an invalid or unterminated string")
