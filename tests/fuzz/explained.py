@@ -302,8 +302,8 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "malformed JSON that Java reads",
         JSON,
-        "JSON that no release of RocketMQ writes is refused where Java reads it: comments, single quotes, names without "
-        "quotes, surplus or missing commas, unknown escapes, raw control characters, numbers such as +1, 01, .5 and 1.",
+        "JSON that no release of RocketMQ writes is refused where Java reads it: comments, names without quotes, "
+        "surplus or missing commas, unknown escapes, raw control characters, numbers such as +1, 01, .5 and 1.",
         combinations.malformed_for_us,
     ),
     Explanation(

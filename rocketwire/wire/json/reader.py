@@ -1,12 +1,13 @@
 """Decodes JSON with fastjson's additions: linear time, no recursion, limits before memory.
 
-fastjson writes integers, objects and null in key position without quotes.  Besides these, only NaN,
-infinities and suffixes of numbers (``1.5F``) are read, for members that Java reads from them.  Other
+fastjson writes integers, objects and null in key position without quotes.  The reader also accepts
+what every release accepts and conformance requires (single quotes, a comma before the end), and
+NaN, infinities and suffixes of numbers (``1.5F``), for members that Java reads from them.  Other
 leniencies of Java's libraries are rejected, because no release of RocketMQ writes them: comments,
-single quotes, names without quotes, surplus and missing commas, sets, unknown escapes.
+names without quotes, other surplus and missing commas, sets, unknown escapes.
 
-The text is decoded in one pass by regular expressions that cannot backtrack.  Open containers are on
-a list, not on Python's stack.
+The text is decoded in one pass by regular expressions that cannot backtrack.  Open containers are
+on a list, not on Python's stack.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*+")
 # Python up to 3.11.4 misbehaves for a possessive repetition of a group that can backtrack, so each
 # of these groups is atomic.
 _STRING = re.compile(
-    r'"([^"\\\x00-\x1f]*+(?:(?>\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+))*+)"'
+    r"""(["'])((?:(?>[^"'\\\x00-\x1f]++|(?!\1)["']|\\(?:["'\\/bfnrt]|u[0-9a-fA-F]{4})))*+)\1"""
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?)([LSBFD])?")
@@ -47,7 +48,17 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _MAX_DOUBLE = repr(sys.float_info.max)
 
-_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPES = {
+    '"': '"',
+    "'": "'",
+    "\\": "\\",
+    "/": "/",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+}
 _WORDS: dict[str, JsonValue] = {
     "true": True,
     "false": False,
@@ -193,6 +204,8 @@ class _Reader:
                 self._fail("no comma between two values")
             self._position += 1
             char = self._peek()
+            if char == ("]" if is_list else "}"):  # a comma before the end
+                return _Next.END
         if is_list:
             return _Next.VALUE
         plain_key = _PLAIN_KEY.match(self._text, self._position)
@@ -236,7 +249,7 @@ class _Reader:
     # ------------------------------------------------------------------------ keys
 
     def _key(self, char: str) -> str:
-        if char == '"':
+        if char and char in "\"'":
             return self._string()
         start = self._position
         integer = _INTEGER_KEY.match(self._text, start)
@@ -265,7 +278,7 @@ class _Reader:
     def _value(self) -> JsonValue | _Opened:
         self._check_count()
         char = self._peek()
-        if char == '"':
+        if char and char in "\"'":
             return self._string()
         if char == "{":
             return self._object()
@@ -302,14 +315,14 @@ class _Reader:
             self._exceed("characters of a number", length, MAX_NUMBER_LENGTH)
 
     def _string(self) -> str:
-        plain = _PLAIN_STRING.match(self._text, self._position)
-        if plain is not None:
-            self._position = plain.end()
-            return plain[1]
+        simple = _PLAIN_STRING.match(self._text, self._position)
+        if simple is not None:
+            self._position = simple.end()
+            return simple[1]
         match = _STRING.match(self._text, self._position)
         if match is None:
             self._fail("an invalid or unterminated string")
-        content = _ESCAPE.sub(_unescape, match[1])
+        content = _ESCAPE.sub(_unescape, match[2])
         if _SURROGATE.search(content):
             content = joined_pairs(content)
         self._position = match.end()

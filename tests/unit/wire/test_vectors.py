@@ -41,9 +41,6 @@ REJECTED = {
     for name in (
         "raw-controls",
         "hexadecimal-escape",
-        "single-quotes",
-        "comma-before-end",
-        "commas",
     )
 }
 """Headers that Java reads and no release writes."""

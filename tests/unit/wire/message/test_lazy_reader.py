@@ -68,8 +68,8 @@ OTHERS = (
 class StrictReader(StoredMessageReader):
     """Decodes every message strictly, by the function derived from the declaration."""
 
-    def _read_lazily(self, data: bytes, at: int, messages: list[StoredMessage]) -> int:
-        return at
+    def _read_lazily(self, data: bytes, position: int, messages: list[StoredMessage]) -> int:
+        return position
 
 
 def decode_strictly(data: bytes) -> tuple[StoredMessage, ...]:

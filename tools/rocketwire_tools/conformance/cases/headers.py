@@ -76,7 +76,7 @@ JSON_CASES: Final = (
     _closes(9, '{"code":101,"opaque":7', 9),
     _answers(10, "{'code':101,'opaque':7}", NOTHING, 10),
     _answers(11, '{"code":101,"opaque":7,}', NOTHING, 10, severity=Severity.SHOULD),
-    _answers(12, '{/*c*/"code":101,"opaque":7}', NOTHING, 10, severity=Severity.SHOULD),
+    _answers(12, '{/*c*/"code":101,"opaque":7}', NOTHING, 10, severity=Severity.NOTE),
     _answers(13, '  \n\t{"code":101,"opaque":7}', NOTHING, 10),
     _closes(14, "{code:101,opaque:7}", 10, ONLY_5_5, Severity.NOTE),
     _closes(15, b'\xef\xbb\xbf{"code":101,"opaque":7}', 10, ONLY_5_5, Severity.NOTE),
