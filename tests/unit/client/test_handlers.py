@@ -281,8 +281,8 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_pop_consumer(
     async with world() as (network, client):
         body = encode_stored_message(FIRST)
         network.peer(BROKER).expect(Code.POP_MESSAGE, reply(header, body))
+        listener: Any = lambda message: calls.append(message)  # noqa: E731 - returns None
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
-            listener: Any = lambda message: calls.append(message)  # noqa: E731 - returns None
             async with open_pop_consumer(client, "g", {"orders": "*"}, listener):
                 await trio.sleep(60)
     assert len(calls) == 1
