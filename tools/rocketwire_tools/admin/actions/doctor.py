@@ -65,7 +65,7 @@ ADVICE: Final[dict[str, str]] = {
 """What to do about a finding, by its id."""
 
 
-class MessageSearch(NamedTuple):
+class Finding(NamedTuple):
     """A row of the report.
 
     Attributes:
@@ -128,7 +128,7 @@ def findings(
     snapshots: Sequence[Snapshot],
     failures: Mapping[str, str],
     probes: Mapping[str, Probe],
-) -> list[MessageSearch]:
+) -> list[Finding]:
     """All findings.
 
     Args:
@@ -144,19 +144,17 @@ def findings(
     ]
 
 
-def _name_servers(
-    snapshots: Sequence[Snapshot], failures: Mapping[str, str]
-) -> Iterator[MessageSearch]:
+def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) -> Iterator[Finding]:
     for one in snapshots:
         text = f"answers, {MQVersion(one.version).name}"
-        yield MessageSearch(OK, None, "nameServer", one.address, text)
+        yield Finding(OK, None, "nameServer", one.address, text)
     for address, error in failures.items():
         text = f"does not answer: {error}"
-        yield MessageSearch(PROBLEM, "name-server-unreachable", "nameServer", address, text)
+        yield Finding(PROBLEM, "name-server-unreachable", "nameServer", address, text)
     versions = {MQVersion(one.version).name for one in snapshots}
     if len(versions) > 1:
         text = f"name servers run {', '.join(sorted(versions))}"
-        yield MessageSearch(WARNING, "name-server-versions", "versions", "nameServers", text)
+        yield Finding(WARNING, "name-server-versions", "versions", "nameServers", text)
     yield from _registered_partly(snapshots)
     first = snapshots[0]
     for other in snapshots[1:]:
@@ -167,10 +165,10 @@ def _name_servers(
             text = (
                 f"{first.address} says {_said(here)}, {other.address} says {_said(there)} of {kind}"
             )
-            yield MessageSearch(PROBLEM, "name-servers-differ", kind, name, text)
+            yield Finding(PROBLEM, "name-servers-differ", kind, name, text)
 
 
-def _registered_partly(snapshots: Sequence[Snapshot]) -> Iterator[MessageSearch]:
+def _registered_partly(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
     """Findings about masters and replicas that are registered with some of the name servers."""
     for name, addresses in sorted(broker_groups(snapshots).items()):
         registered = {
@@ -186,7 +184,7 @@ def _registered_partly(snapshots: Sequence[Snapshot]) -> Iterator[MessageSearch]
             text = (
                 f"{which}is registered with {', '.join(there)}, and not with {', '.join(missing)}"
             )
-            yield MessageSearch(PROBLEM, "broker-registered-partly", "broker", name, text)
+            yield Finding(PROBLEM, "broker-registered-partly", "broker", name, text)
 
 
 def _is_of_missing_broker(difference: Difference, first: Snapshot, second: Snapshot) -> bool:
@@ -230,22 +228,22 @@ def _said(value: object) -> str:
     return "nothing" if value is None else as_json(value)  # type: ignore[arg-type]  # of a fact
 
 
-def _brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[MessageSearch]:
+def _brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
     told_locally = all(_is_loopback(one.address) for one in snapshots)
     groups = broker_groups(snapshots)
     if not groups:
         text = "no broker is registered: nothing can be sent or received"
-        yield MessageSearch(PROBLEM, "broker-none", "broker", "none", text)
+        yield Finding(PROBLEM, "broker-none", "broker", "none", text)
     for name, addresses in sorted(groups.items()):
         if MASTER_ID not in addresses:
             replicas = ", ".join(f"{id_}: {at}" for id_, at in sorted(addresses.items()))
             text = f"has no master; there are {replicas or 'none'}"
-            yield MessageSearch(PROBLEM, "broker-without-master", "broker", name, text)
+            yield Finding(PROBLEM, "broker-without-master", "broker", name, text)
         for id_, address in sorted(addresses.items()):
             yield from _reached(name, id_, address, probes.get(address, Probe()))
             if not told_locally and _is_loopback(address):
                 text = f"advertises {address}, which other machines cannot reach"
-                yield MessageSearch(WARNING, "broker-loopback", "broker", name, text)
+                yield Finding(WARNING, "broker-loopback", "broker", name, text)
         master = probes.get(addresses.get(MASTER_ID, ""))
         if master is not None and master.replication is not None:
             yield from _replicas(name, addresses, master.replication)
@@ -260,32 +258,32 @@ def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
     return groups
 
 
-def _reached(name: str, id_: int, address: str, probe: Probe) -> Iterator[MessageSearch]:
+def _reached(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
     """Findings about one broker at one address."""
     role = _role(id_)
     if probe.elsewhere is not None:
         text = f"{role} is registered as {address}, where it does not answer ({probe.error}); it answers at {probe.elsewhere}"
-        yield MessageSearch(PROBLEM, "broker-other-address", "broker", name, text)
+        yield Finding(PROBLEM, "broker-other-address", "broker", name, text)
         return
     if probe.error is not None:
         text = f"{role} {address} does not answer: {probe.error}"
-        yield MessageSearch(PROBLEM, "broker-unreachable", "broker", name, text)
+        yield Finding(PROBLEM, "broker-unreachable", "broker", name, text)
         return
     text = f"{role} {address} answers, {probe.version or 'no version'}"
-    yield MessageSearch(OK, None, "broker", name, text)
+    yield Finding(OK, None, "broker", name, text)
     own = probe.identity
     if own is not None and (own.name, own.id) != (name, id_):
         text = f"{role} is registered as {address}, where {own.name} (id {own.id}) answers"
-        yield MessageSearch(PROBLEM, "broker-other-identity", "broker", name, text)
+        yield Finding(PROBLEM, "broker-other-identity", "broker", name, text)
     elif own is not None and own.address != address:
         text = f"{role} is registered as {address}, and calls itself {own.address}"
-        yield MessageSearch(WARNING, "broker-other-address", "broker", name, text)
+        yield Finding(WARNING, "broker-other-address", "broker", name, text)
     if probe.disk is not None and probe.disk >= DISK_WARNING:
         full = probe.disk >= DISK_FULL
         status, id_of_rule = (
             (PROBLEM, "broker-disk-full") if full else (WARNING, "broker-disk-filling")
         )
-        yield MessageSearch(
+        yield Finding(
             status, id_of_rule, "broker", name, f"{role} {address}: disk {probe.disk:.0%} full"
         )
 
@@ -296,21 +294,19 @@ def _role(id_: int) -> str:
 
 def _replicas(
     name: str, addresses: Mapping[int, str], replication: HARuntimeInfo
-) -> Iterator[MessageSearch]:
+) -> Iterator[Finding]:
     connected = replication.ha_connection_info or ()
     registered = len(addresses.keys() - {MASTER_ID})
     if len(connected) < registered:
         text = f"{registered} replicas are registered, and {len(connected)} fetch from the master"
-        yield MessageSearch(PROBLEM, "broker-replicas-missing", "broker", name, text)
+        yield Finding(PROBLEM, "broker-replicas-missing", "broker", name, text)
     for one in connected:
         if one.diff > FAR_BEHIND:
             text = f"the replica {one.addr} is {one.diff} bytes behind its master"
-            yield MessageSearch(PROBLEM, "broker-replica-behind", "broker", name, text)
+            yield Finding(PROBLEM, "broker-replica-behind", "broker", name, text)
 
 
-def _versions(
-    snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]
-) -> Iterator[MessageSearch]:
+def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
     """Findings about releases that do not go together."""
     groups = broker_groups(snapshots)
     newest: MQVersion | None = None
@@ -326,7 +322,7 @@ def _versions(
             text = "; ".join(
                 f"{version}: {', '.join(at)}" for version, at in sorted(versions.items())
             )
-            yield MessageSearch(
+            yield Finding(
                 WARNING, "versions-brokers", "versions", cluster, f"brokers differ: {text}"
             )
     if newest is None:
@@ -336,10 +332,10 @@ def _versions(
             text = (
                 f"runs {MQVersion(one.version).name}, older than the broker release {newest.name}"
             )
-            yield MessageSearch(WARNING, "versions-name-server", "nameServer", one.address, text)
+            yield Finding(WARNING, "versions-name-server", "nameServer", one.address, text)
     if newest > CURRENT_VERSION:
         text = f"brokers run {newest.name}; this program speaks {CURRENT_VERSION.name}"
-        yield MessageSearch(WARNING, "versions-client", "versions", "rocketwire", text)
+        yield Finding(WARNING, "versions-client", "versions", "rocketwire", text)
 
 
 def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
@@ -358,7 +354,7 @@ def _number(version: str) -> MQVersion | None:
     return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None
 
 
-def _topics(snapshots: Sequence[Snapshot]) -> Iterator[MessageSearch]:
+def _topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
     routes: dict[str, TopicRouteData | None] = {}
     for snapshot in snapshots:
         for topic, route in snapshot.routes.items():
@@ -367,13 +363,13 @@ def _topics(snapshots: Sequence[Snapshot]) -> Iterator[MessageSearch]:
     yield from wrong
     bad = len({finding.name for finding in wrong})
     if not bad:
-        yield MessageSearch(OK, None, "topics", "all", f"{len(routes)} checked, no findings")
+        yield Finding(OK, None, "topics", "all", f"{len(routes)} checked, no findings")
 
 
-def _route(topic: str, route: TopicRouteData | None) -> Iterator[MessageSearch]:
+def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
     if route is None or not route.queue_datas:
         text = "is listed and has no route"
-        yield MessageSearch(PROBLEM, "topic-without-route", "topic", topic, text)
+        yield Finding(PROBLEM, "topic-without-route", "topic", topic, text)
         return
     brokers: dict[str, BrokerData] = {
         broker.broker_name or "": broker for broker in route.broker_datas or ()
@@ -382,7 +378,7 @@ def _route(topic: str, route: TopicRouteData | None) -> Iterator[MessageSearch]:
         name = queues.broker_name or ""
         if name not in brokers or not brokers[name].broker_addrs:
             text = f"has queues at {name}, which has no address"
-            yield MessageSearch(PROBLEM, "topic-without-address", "topic", topic, text)
+            yield Finding(PROBLEM, "topic-without-address", "topic", topic, text)
     if topic.startswith(DLQ_PREFIX) or (is_system_topic(topic) and not is_retry_topic(topic)):
         return  # dead letters are only written, and what brokers tell each other is neither
     for perm, doing, count in (
@@ -394,7 +390,7 @@ def _route(topic: str, route: TopicRouteData | None) -> Iterator[MessageSearch]:
         ):
             rule = "topic-not-writable" if perm is Perm.WRITE else "topic-not-readable"
             rule = "retry-topic-unusable" if is_retry_topic(topic) else rule
-            yield MessageSearch(WARNING, rule, "topic", topic, f"has no queue that can be {doing}")
+            yield Finding(WARNING, rule, "topic", topic, f"has no queue that can be {doing}")
 
 
 def _is_loopback(address: str) -> bool:
