@@ -105,10 +105,7 @@ class CheckedHandler:
     __slots__ = ("_example", "_handler", "_name")
 
     def __init__(self, name: str, handler: Callable[..., Any], example: str) -> None:
-        """Args: name: name of the argument; handler: the callable.
-
-        Example: what to write instead.
-        """
+        """Wrap ``handler``; errors have the argument's ``name`` and a correct ``example``."""
         self._name = name
         self._handler = handler
         self._example = example

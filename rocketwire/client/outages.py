@@ -63,7 +63,7 @@ class WarningInterval:
     __slots__ = ("_interval", "_last", "_reason", "_reasons", "is_warned", "since")
 
     def __init__(self, now: float) -> None:
-        """Args: now: start of the outage, in seconds of a monotonic clock."""
+        """Start an outage at ``now``, in seconds of a monotonic clock."""
         self.since = now
         self.is_warned = False
         self._reason = ""

@@ -2,7 +2,6 @@
 
 A method has an ``address`` if it uses one broker, and ``broker`` and ``cluster`` like mqadmin's
 ``-b`` and ``-c``.
-
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Admin:
     """
 
     def __init__(self, client: ClientInstance, *, within: float = ADMIN_TIMEOUT) -> None:
-        """Nothing is sent yet.
+        """Send nothing yet.
 
         Args:
             client: client instance that sends the requests.

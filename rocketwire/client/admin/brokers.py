@@ -108,17 +108,17 @@ class Brokers(AdminCalls):
 
         Java: ``queryConsumeQueue``.
 
-        None where the queue has nothing at that place: the broker answers without a body.
+        None if the queue has no entry at that index: the response has no body.
 
         Args:
             address: address of the broker.
             queue: the queue.
-            index: the first entry.
-            count: how many.
-            group: whose filter.
+            index: index of the first entry.
+            count: number of entries.
+            group: group of the filter.
 
         Raises:
-            BrokerError: 17, it has no such topic; 1, the entries cannot be read.
+            BrokerError: 17, the broker does not have the topic; 1, the entries are unreadable.
         """
         header = QueryConsumeQueueRequestHeader(
             topic=queue.topic,

@@ -72,7 +72,6 @@ class Consumers(AdminCalls):
         and not handled are ``pull_offset - consumer_offset``. The table is empty for broadcasting
         groups.
 
-
         Args:
             group: consumer group.
             topic: only this topic; None for all topics of the group.
@@ -119,7 +118,6 @@ class Consumers(AdminCalls):
         Java: ``examineConsumerConnectionInfo``.
 
         Java uses a random broker of the retry topic; here it is the first with a connected member.
-
 
         Args:
             group: consumer group.

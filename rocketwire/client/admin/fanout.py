@@ -80,7 +80,7 @@ class AdminCalls:
     """
 
     def __init__(self, client: ClientInstance, within: float = ADMIN_TIMEOUT) -> None:
-        """Nothing is sent yet.
+        """Send nothing yet.
 
         Args:
             client: client instance that sends the requests.

@@ -68,8 +68,7 @@ class MessageBrowse(AdminCalls):
         Java: ``PrintMessageSubCommand``.
 
         Close the generator (``contextlib.aclosing``) if you do not read it to its end.  Within
-        ``leaving_out`` it goes on without what is left of the queues of a broker that does not
-        answer.
+        ``leaving_out`` it skips the remaining queues of a broker that does not respond.
 
         Args:
             topic: the topic.
@@ -80,11 +79,11 @@ class MessageBrowse(AdminCalls):
             by: see ``Clusters.of_topic``.
         """
         queues = await self._queues(topic, queue, by)
-        silent: dict[str, ChannelError] = {}
-        is_told = False
+        errors: dict[str, ChannelError] = {}
+        has_response = False
         for walked_queue in queues:
             address = await find_master(self.client, walked_queue)
-            if address in silent:
+            if address in errors:
                 continue
             try:
                 async with aclosing(
@@ -93,11 +92,11 @@ class MessageBrowse(AdminCalls):
                     async for message in messages:
                         yield message
             except ChannelError as error:
-                silent[address] = leave_out(address, error)
+                errors[address] = leave_out(address, error)
             else:
-                is_told = True
-        if silent and not is_told:
-            raise next(iter(silent.values()))
+                has_response = True
+        if errors and not has_response:
+            raise next(iter(errors.values()))
 
     async def _queues(
         self, topic: str, queue: MessageQueue | None, by: str | None

@@ -58,7 +58,6 @@ async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTr
     Raises:
         TopicRouteNotFoundError: no broker has the message's topic.
         RocketWireError: the groups could not be fetched; an error of one group is in its track.
-
     """
     tracks: list[MessageTrack] = []
     for group in await admin.topics.consumer_groups(message.topic):

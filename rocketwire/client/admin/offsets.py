@@ -156,19 +156,17 @@ class Offsets(OffsetResets):
 
         Java: ``queryCorrectionOffset``.
 
-        Groups to be left out cannot be named here: a broker (5.5.0) forgets every offset of those
-        that are.
+        There is no argument for groups to exclude: a broker (5.5.0) deletes all offsets of them.
 
         Args:
             address: address of the broker.
             topic: the topic.
-            compare_group: where its own offset is lower still, before the oldest message, the
-                result is 2^63-1.
-
+            compare_group: group to compare; if its offset is lower and before the oldest message,
+                the result is 2^63-1.
 
         Raises:
-            BrokerError: 1, in a queue of ``compare_group`` no group has an offset of a message that
-                is still there.
+            BrokerError: 1, in a queue of ``compare_group`` no group has the offset of an existing
+                message.
         """
         header = QueryCorrectionOffsetHeader(topic=topic, compare_group=compare_group)
         body: QueryCorrectionOffsetBody | None

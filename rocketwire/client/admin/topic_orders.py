@@ -29,7 +29,6 @@ class TopicOrders(AdminCalls):
             text: ``broker:queues``, separated by ``;``.
             whole: replace the whole value; if False, only the brokers in ``text``.
 
-
         Raises:
             LocalProtocolError: the text is invalid.
         """

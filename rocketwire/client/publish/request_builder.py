@@ -233,7 +233,7 @@ class OutgoingMessage:
     def __init__(
         self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
     ) -> None:
-        """Args: fields: ext fields that ``QueueTemplate`` does not have."""
+        """Create a message; ``fields`` are the ext fields that ``QueueTemplate`` does not have."""
         self.code = code
         self.msg_id = msg_id
         self.body = body

@@ -193,9 +193,9 @@ async def poisoned_topic(
 
 
 def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """The warnings about messages that cannot be read."""
+    """The warnings about unreadable messages."""
     return [
         one.getMessage()
         for one in caplog.records
-        if one.levelno == logging.WARNING and "cannot be read" in one.getMessage()
+        if one.levelno == logging.WARNING and "is unreadable" in one.getMessage()
     ]
