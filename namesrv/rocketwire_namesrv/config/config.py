@@ -146,7 +146,7 @@ class Config:
     delete_topic_with_broker_registration: bool = _namesrv(False)
     config_black_list: str = _namesrv("configBlackList;configStorePath;kvConfigPath")
 
-    bind_address: str = _server("0.0.0.0")  # noqa: S104 - Java's default; a name server is there for the network
+    bind_address: str = _server("0.0.0.0")  # noqa: S104 - Java's default
     listen_port: int = _server(9876)  # 0: any free port
     server_worker_threads: int = _server(8)
     server_callback_executor_threads: int = _server(0)

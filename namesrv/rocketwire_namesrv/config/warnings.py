@@ -121,7 +121,8 @@ def _on_features(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
         yield f"{line}configStorePath has no effect: updates are stored in the file given with -c"
     if config.warm_start_seconds > 0 and not config.known_brokers_path:
         yield placed(
-            "rocketwire.warmStartSeconds has no effect, because rocketwire.knownBrokersPath is empty",
+            "rocketwire.warmStartSeconds has no effect, because rocketwire.knownBrokersPath is"
+            " empty",
             entries,
         )
     if config.enable_controller_in_namesrv:
