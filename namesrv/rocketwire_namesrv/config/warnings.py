@@ -109,7 +109,7 @@ def _on_key(key: str) -> str | None:
 
 
 def _line_of(entries: Mapping[str, str], key: str) -> str:
-    """Where a key stands, without its value, to be put in front of it."""
+    """Return the place of a key, without its value, as the beginning of a message."""
     if not isinstance(entries, PropertiesFile):
         return ""
     return f"{entries.path}, line {entries.entry(key).line}: "
