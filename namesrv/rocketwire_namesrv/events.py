@@ -377,7 +377,7 @@ class RequestFailed(Event):
     """A handler failed; the peer received code 1.
 
     Attributes:
-        error: what it gave up on, with its kind.
+        error: the error and its type.
     """
 
     level = Level.ERROR

@@ -95,7 +95,7 @@ class Exposition(Collector):
 
     Args:
         state: of the server.
-        observer: what it has heard.
+        observer: the history.
         now: gives monotonic seconds.
         connections: gives the number of those open.
         opened: gives the number of all that ever were.
@@ -326,7 +326,7 @@ class Exposition(Collector):
                 sum_value=histogram.total_ms,
             )
 
-    # ---- what happened
+    # ---- events
 
     def _events(self) -> Iterator[Metric]:
         observer = self._observer

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["config_remarks", "placed"]
 
 OURS: Final = "rocketwire."
-"""How the keys begin that are this server's alone."""
+"""Prefix of the keys that only this server has."""
 _TLS: Final = "tls."
 
 _KEYS: Final = (*BY_KEY, *TLS_KEYS)
@@ -36,10 +36,10 @@ _OUR_KEYS: Final = [key for key in BY_KEY if key.startswith(OURS)]
 def config_remarks(
     config: Config, entries: Mapping[str, str], system: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The remarks on what a configuration was made of, and on what it asks for in vain.
+    """Return the warnings about the sources of a configuration, and about settings without effect.
 
     Args:
-        config: as it is in effect.
+        config: the configuration in effect.
         entries: pairs of the configuration file; remarks name the line if it is a
             ``PropertiesFile``.
         system: Java system properties (``config.system_properties``).
