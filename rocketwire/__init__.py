@@ -1,7 +1,7 @@
 """The RocketMQ remoting protocol: frames, commands, headers and bodies, without I/O.
 
-Importing this package starts nothing and brings no event loop.  What is not named here is reached by its
-submodule: typed headers and bodies in ``rocketwire.messages``, numbers in ``rocketwire.codes``.
+Importing this package starts nothing and imports no event loop.  Submodules have the other names:
+``rocketwire.messages`` typed headers and bodies, ``rocketwire.codes`` numbers.
 """
 
 from __future__ import annotations
@@ -62,14 +62,12 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # pragma: no branch  # else every name would be there
+if not TYPE_CHECKING:  # pragma: no branch  # type checkers would accept every name
 
     def __getattr__(name: str) -> object:
         if name != "MQVersion":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from rocketwire.versions import (
-            MQVersion,  # six hundred names: whoever asks for one waits for them
-        )
+        from rocketwire.versions import MQVersion  # 613 members: slow to import
 
         globals()[name] = MQVersion
         return MQVersion

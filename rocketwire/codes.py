@@ -1,8 +1,8 @@
-"""The numbers of the protocol as open enums: an unlisted value is kept, and prints as ``RequestCode(200099)``.
+"""The numbers of the protocol as open enums: an unlisted number prints as ``RequestCode(200099)``.
 
-Rules of this file: names and numbers are Java's (``RequestCode``, ``ResponseCode`` with ``RemotingSysResponseCode``,
-``LanguageCode``, ``SerializeType`` of release 5.5.0); nothing is renamed, nothing is left out.  A member that 5.3.3
-lacks is listed in ``SINCE_5_5_0``.  Protocol versions are in ``rocketwire.versions``.
+Names and numbers are Java's (``RequestCode``, ``ResponseCode`` with ``RemotingSysResponseCode``,
+``LanguageCode``, ``SerializeType`` of release 5.5.0), without omissions.  ``SINCE_5_5_0`` lists the
+members that 5.3.3 lacks.  Protocol versions are in ``rocketwire.versions``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from enum import IntEnum
 from typing import Final, Self
 
 CURRENT_VERSION: Final = 513
-"""What rocketwire puts into its own commands: ``MQVersion.V5_5_0``, the reference release."""
+"""The version in rocketwire's own commands: ``MQVersion.V5_5_0``, the reference release."""
 
 
 class OpenIntEnum(IntEnum):
-    """An ``IntEnum`` whose constructor accepts every integer: what the peer sent survives, named or not."""
+    """An ``IntEnum`` whose constructor accepts every integer, so unlisted numbers survive."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -27,18 +27,18 @@ class OpenIntEnum(IntEnum):
         return member
 
     def __reduce_ex__(self, proto: object) -> tuple[type[Self], tuple[int]]:
-        """By number, also where Python would look for a name, as 3.11.2 does."""
+        """Pickle by number; Python 3.11.2 would pickle by name, which unlisted numbers lack."""
         del proto
         return type(self), (int(self),)
 
     @property
     def is_known(self) -> bool:
-        """Whether the value is one that Java 5.5.0 names."""
+        """Whether Java 5.5.0 has a name for the value."""
         return self._name_ in type(self).__members__
 
     @property
     def text(self) -> str:
-        """The code in errors and logs: ``SEND_MESSAGE_V2 (310)``; ``code 4711`` if Java 5.5.0 has no name for it."""
+        """The code for errors and logs: ``SEND_MESSAGE_V2 (310)``, or ``code 4711`` if unlisted."""
         return f"{self._name_} ({int(self)})" if self.is_known else f"code {int(self)}"
 
     def __repr__(self) -> str:
@@ -48,7 +48,7 @@ class OpenIntEnum(IntEnum):
 
 
 class SerializeType(OpenIntEnum):
-    """How the header of one frame is written; the frame's type byte (Java: ``SerializeType``)."""
+    """Form of a frame's header, as in the frame's type byte (Java: ``SerializeType``)."""
 
     JSON = 0
     ROCKETMQ = 1
@@ -74,7 +74,7 @@ class LanguageCode(OpenIntEnum):
 
 
 class RequestCode(OpenIntEnum):
-    """What a request asks for (Java: ``RequestCode``)."""
+    """The operation that a request asks for (Java: ``RequestCode``)."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -248,7 +248,7 @@ class RequestCode(OpenIntEnum):
 
 
 class ResponseCode(OpenIntEnum):
-    """How a request ended (Java: ``ResponseCode`` and ``RemotingSysResponseCode``)."""
+    """The outcome of a request (Java: ``ResponseCode`` and ``RemotingSysResponseCode``)."""
 
     RPC_TIME_OUT = -1006
     RPC_SEND_TO_CHANNEL_FAILED = -1004

@@ -1,18 +1,15 @@
-"""``Connection``: who asked what and which answer belongs to it, for one connection, without I/O.
+"""``Connection``: pairs requests and responses of one connection, without I/O.
 
-Both ends may ask.  Bytes come in through ``receive``, bytes to send come out of ``send_request``,
-``send_oneway`` and ``send_response``; the caller moves them.  Time comes in as ``now``, seconds of
-any monotonic clock; ``next_deadline`` says when ``handle_deadline`` wants to be called.
+Both sides may send requests.  ``receive`` takes received bytes; ``send_request``, ``send_oneway``
+and ``send_response`` return bytes to send.  ``now`` is the time in seconds of any monotonic clock.
+``next_deadline`` returns the time at which ``handle_deadline`` has to be called.
 
-Rules of this file:
-
-* The response bit decides what a command is, before anything else is looked at.  The numbers
-  (``opaque``) that this side gives and those that the peer gives have nothing to do with each
-  other.
-* A number is given to no second request while the first one waits.
-* Bytes that cannot be read break the connection for good: what came whole before them is still
-  reported, every waiting request is abandoned, and ``receive`` raises the same error ever after.
-* However the connection ends, each waiting request is reported exactly once.
+* The response bit alone decides whether a command is a response.  The numbers (``opaque``) of
+  this side's requests are independent of the peer's.
+* Two pending requests never have the same number.
+* Undecodable bytes break the connection permanently.  Complete commands before them are still
+  reported, every pending request is abandoned, and ``receive`` raises the same error from then on.
+* However the connection ends, each pending request is reported exactly once.
 
 Java: ``NettyRemotingAbstract`` (``responseTable``, ``scanResponseTable``), ``RemotingCommand``
 (``requestId``), ``IdleStateHandler`` as ``NettyRemotingClient`` and ``NettyRemotingServer`` set it.
@@ -22,7 +19,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError, LocalProtocolError
 from rocketwire.events import (
@@ -40,27 +37,26 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.request_template import PreparedRequest
-from rocketwire.wire.values.drafts import drafting
-from rocketwire.wire.values.named import NamedTuple
+from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.request_template import RequestForm
+    from rocketwire.wire.request_template import RequestTemplate
 
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
-"""Requests that may wait at once; Java's default for asynchronous ones (``NettySystemConfig``)."""
+"""Most pending requests; Java's default for asynchronous requests (``NettySystemConfig``)."""
 
 DEFAULT_IDLE_TIMEOUT: Final = 120.0
 """Seconds of silence after which both Java ends close."""
 
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
-_KINDS: Final = _RESPONSE | _ONEWAY
+_COMMAND_FLAGS: Final = _RESPONSE | _ONEWAY
 
-_response_received: Final = drafting(ResponseReceived)
+_response_received: Final = build_constructor(ResponseReceived)
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""What the constructor of a named tuple calls, at a third of its price."""
+"""Creates named tuples without their constructor, in a third of its time."""
 
 _SETTLED_DEADLINES_KEPT: Final = 64
 _MIN_OPAQUE: Final = -(2**31)
@@ -68,7 +64,7 @@ _MAX_OPAQUE: Final = 2**31 - 1
 
 
 class ConnectionState(Enum):
-    """Whether anything can still be sent and received."""
+    """State of a connection."""
 
     OPEN = auto()
     CLOSED = auto()
@@ -79,11 +75,11 @@ _OPEN: Final = ConnectionState.OPEN
 
 
 class SentRequest(NamedTuple):
-    """A request on its way.
+    """A request that is ready to be sent.
 
     Attributes:
-        opaque: the number that it was given; its events carry it.
-        data: what to send.
+        opaque: its number, which its events carry.
+        data: its bytes.
     """
 
     opaque: int
@@ -92,7 +88,7 @@ class SentRequest(NamedTuple):
 
 class _Pending(NamedTuple):
     request_code: int
-    made_at: float
+    sent_at: float
     deadline: float | None
 
 
@@ -100,8 +96,8 @@ class Connection:
     """The protocol's state of one connection.
 
     Attributes:
-        max_in_flight: most requests that may wait for an answer at once.
-        idle_timeout: seconds of silence in both directions that end the connection; None for never.
+        max_in_flight: most pending requests.
+        idle_timeout: seconds without bytes in either direction that end the connection, or None.
     """
 
     def __init__(
@@ -113,14 +109,14 @@ class Connection:
         max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
         idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> None:
-        """A connection that has just been opened.
+        """Create the state of a newly opened connection.
 
         Args:
-            now: the time now.
+            now: the time.
             first_opaque: number of the first request, int32.
-            max_frame_length: most bytes of one whole frame, received or sent.
-            max_in_flight: most requests that may wait for an answer at once.
-            idle_timeout: seconds of silence in both directions that end the connection, or None.
+            max_frame_length: most bytes of a whole frame, received or sent.
+            max_in_flight: most pending requests.
+            idle_timeout: as the attribute.
 
         Raises:
             LocalProtocolError: ``first_opaque`` is not an int32.
@@ -137,11 +133,11 @@ class Connection:
         self._pending: dict[int, _Pending] = {}
         self._deadlines: list[tuple[float, int]] = []
         self._last_active = now
-        self._in_frame = False  # whether what came ended inside a frame
+        self._in_frame = False  # whether the received bytes end inside a frame
 
     @property
     def state(self) -> ConnectionState:
-        """Whether it is open, closed by either side, or broken by unreadable bytes."""
+        """Open, closed by either side, or broken by undecodable bytes."""
         return self._state
 
     @property
@@ -151,12 +147,12 @@ class Connection:
 
     @property
     def in_flight(self) -> int:
-        """Requests that wait for an answer."""
+        """Number of pending requests."""
         return len(self._pending)
 
     @property
     def missing(self) -> int:
-        """Bytes that have to come, at least, before there is another command."""
+        """Least number of bytes that complete the next command."""
         return self._decoder.missing
 
     # ------------------------------------------------------------------ sending
@@ -168,27 +164,27 @@ class Connection:
         now: float,
         deadline: float | None = None,
     ) -> SentRequest:
-        """Makes a request, which from now on waits for its answer.
+        """Encode a request and add it to the pending ones.
 
         Args:
-            request: what to ask; it gets a number of its own, and both command flags are cleared.
-            now: the time now.
-            deadline: the time at which nobody waits any longer; None to wait as long as it takes.
+            request: the request; its number is replaced and both command flags are cleared.
+            now: the time.
+            deadline: the time at which the request times out, or None.
 
         Raises:
-            LocalProtocolError: not open, or ``max_in_flight`` requests wait already.
-            EncodeError: the command has no form on the wire; nothing waits.
+            LocalProtocolError: not open, or ``max_in_flight`` requests are pending.
+            EncodeError: the command cannot be encoded; it is not pending then.
         """
         if self._state is not _OPEN:
             self._require_open()
         pending, opaque = self._pending, self._next_opaque
         if len(pending) >= self.max_in_flight:
-            raise LocalProtocolError(f"{len(pending)} requests wait already")
+            raise LocalProtocolError(f"{len(pending)} requests are pending already")
         if opaque in pending:
             opaque = self._free_opaque()
         if isinstance(request, PreparedRequest):
             data = request.frame(opaque)
-            self._sends(data, now)
+            self._note_sent(data, now)
         else:
             data = self._encode(request, opaque, 0, now)
         self._next_opaque = opaque + 1 if opaque != _MAX_OPAQUE else _MIN_OPAQUE
@@ -197,29 +193,31 @@ class Connection:
         return sent
 
     def send_alone(
-        self, form: RequestForm, values: tuple[object, ...], body: bytes, now: float
+        self, form: RequestTemplate, values: tuple[object, ...], body: bytes, now: float
     ) -> tuple[int, bytes] | None:
-        """Makes a request whose answer is read where it was made, if that is the next that comes; else ``expect`` has to follow.
+        """Encode a request that does not become pending.
+
+        The caller reads the response itself; if it cannot, it calls ``expect`` for the request.
 
         Args:
-            form: of the request.
-            values: what it is filled with.
-            body: of the request.
-            now: the time now.
+            form: template of the request.
+            values: values for the template.
+            body: body of the request.
+            now: the time.
 
         Raises:
-            EncodeError: it is too long.
+            EncodeError: the request is too long.
 
         Returns:
-            Its number and what to send; None where another request waits, something has come that is not whole, or the connection
-            is not open.
+            Its number and its bytes.  None if another request is pending, if part of a frame has
+            been received, or if the connection is not open.
         """
         if self._pending or self._in_frame or self._state is not _OPEN:
             return None
         opaque = self._next_opaque
         data = form.frame(values, body, opaque)
         if len(data) > self._max_frame_length:
-            self._sends(data, now)  # raises
+            self._note_sent(data, now)  # raises
         self._last_active = now
         self._next_opaque = opaque + 1 if opaque != _MAX_OPAQUE else _MIN_OPAQUE
         return opaque, data
@@ -227,24 +225,24 @@ class Connection:
     def expect(
         self, opaque: int, request_code: int, *, now: float, deadline: float | None = None
     ) -> None:
-        """Waits for the answer to a request that was made, before anything else is received.
+        """Add a request of ``send_alone`` to the pending ones, before anything else is received.
 
         Args:
             opaque: its number.
             request_code: its code.
-            now: when it was made.
-            deadline: as of ``send_request``.
+            now: the time at which it was sent.
+            deadline: the time at which it times out, or None.
         """
         self._pending[opaque] = _new(_Pending, (request_code, now, deadline))
         if deadline is not None:
             self._schedule(deadline, opaque)
 
     def send_oneway(self, request: RemotingCommand, *, now: float) -> bytes:
-        """Makes a request that wants no answer; returns what to send.
+        """Encode a request that wants no response, and return its bytes.
 
         Raises:
             LocalProtocolError: not open.
-            EncodeError: the command has no form on the wire.
+            EncodeError: the command cannot be encoded.
         """
         self._require_open()
         opaque = self._free_opaque()
@@ -255,41 +253,40 @@ class Connection:
     def send_response(
         self, request: RemotingCommand, response: RemotingCommand, *, now: float
     ) -> bytes:
-        """Answers a request of the peer; returns what to send.
+        """Encode the response to a request of the peer, and return its bytes.
 
         Args:
-            request: as it was received; its number becomes that of the response.
-            response: the answer, in whichever header form it says.
-            now: the time now.
+            request: the request as received; the response gets its number.
+            response: the response; its ``serialize_type`` selects the form of its header.
+            now: the time.
 
         Raises:
-            LocalProtocolError: not open, the request wants no answer, or it is a response itself.
-            EncodeError: the command has no form on the wire.
+            LocalProtocolError: not open, or ``request`` is one-way or itself a response.
+            EncodeError: the command cannot be encoded.
         """
         self._require_open()
         if request.is_response or request.is_oneway:
-            raise LocalProtocolError("only a request that wants an answer can be answered")
+            raise LocalProtocolError("a response or a one-way request cannot be answered")
         return self._encode(response, request.opaque, _RESPONSE, now)
 
     def forget(self, opaque: int) -> bool:
-        """Stops waiting for an answer, as a cancelled caller does; returns whether it was waited
-        for.
+        """Remove a pending request, for a cancelled caller; return whether it was pending.
 
-        No event comes for the request any more, and an answer that still comes is unmatched.
+        No event follows for the request, and a later response is unmatched.
         """
         return self._pending.pop(opaque, None) is not None
 
     # ------------------------------------------------------------------ receiving
 
     def receive(self, data: bytes, *, now: float) -> tuple[Event, ...]:
-        """Takes bytes that have arrived and says what they mean.
+        """Decode received bytes into events.
 
         Args:
-            data: any piece of the stream; empty when the peer has closed.
-            now: the time now.
+            data: the next bytes of the stream; empty if the peer has closed.
+            now: the time.
 
         Raises:
-            DecodeError: the connection is broken; the same error that ``ConnectionBroken`` told.
+            DecodeError: the connection is broken; the error of ``ConnectionBroken``.
             LocalProtocolError: the connection is closed.
         """
         if self._error is not None:
@@ -303,7 +300,7 @@ class Connection:
         events: list[Event] = []
         try:
             while (command := self._decoder.next_command()) is not None:
-                events.append(self._event_of(command, now))
+                events.append(self._classify(command, now))
         except DecodeError as error:
             self._error = error
             events.append(ConnectionBroken(error=error))
@@ -312,10 +309,11 @@ class Connection:
         return tuple(events)
 
     def receive_answer(self, data: bytes, opaque: int, *, now: float) -> RemotingCommand | None:
-        """Takes bytes that have arrived if they are the answer to this request, whole and nothing else.
+        """Decode received bytes that are exactly the response to a pending request.
 
         Returns:
-            The answer, of which there is no event; None where they are anything else, and ``receive`` has to take them.
+            The response, for which there is no event; None for other bytes, which the caller then
+            gives to ``receive``.
         """
         if self._state is not _OPEN:
             return None
@@ -328,7 +326,7 @@ class Connection:
         return command
 
     def close(self) -> tuple[RequestAbandoned, ...]:
-        """Ends the connection from this side; closing twice, or after the peer, does nothing."""
+        """Close the connection; does nothing if it is closed or broken."""
         if self._state is not ConnectionState.OPEN:
             return ()
         return self._end(ConnectionState.CLOSED)
@@ -336,7 +334,7 @@ class Connection:
     # ------------------------------------------------------------------ time
 
     def next_deadline(self) -> float | None:
-        """When ``handle_deadline`` has something to do unless bytes move before; None for never."""
+        """The time at which ``handle_deadline`` has to be called next, or None."""
         if self._state is not ConnectionState.OPEN:
             return None
         self._drop_settled_deadlines()
@@ -346,7 +344,7 @@ class Connection:
         return min(times, default=None)
 
     def handle_deadline(self, now: float) -> tuple[Event, ...]:
-        """Reports what has timed out by now; may be called at any time.
+        """Return an event for each timeout that has passed; callable at any time.
 
         After ``ConnectionIdle`` the connection is closed.
         """
@@ -360,7 +358,7 @@ class Connection:
                 RequestTimedOut(
                     opaque=opaque,
                     request_code=pending.request_code,
-                    elapsed=now - pending.made_at,
+                    elapsed=now - pending.sent_at,
                 )
             )
         if self.idle_timeout is not None and now >= self._last_active + self.idle_timeout:
@@ -380,32 +378,31 @@ class Connection:
             opaque = _following(opaque)
         return opaque
 
-    def _encode(self, command: RemotingCommand, opaque: int, kind: int, now: float) -> bytes:
-        """The command's frame, with this number and, of the two known flag bits, this one."""
-        flag = command.flag & ~_KINDS | kind
-        data = encode_as(command, opaque, flag)
-        self._sends(data, now)
+    def _encode(self, command: RemotingCommand, opaque: int, flags: int, now: float) -> bytes:
+        """Encode a command with this number and these bits of ``CommandFlag``."""
+        data = encode_as(command, opaque, command.flag & ~_COMMAND_FLAGS | flags)
+        self._note_sent(data, now)
         return data
 
-    def _sends(self, data: bytes, now: float) -> None:
+    def _note_sent(self, data: bytes, now: float) -> None:
         if len(data) > self._max_frame_length:
             message = f"a frame of {len(data)} bytes is longer than {self._max_frame_length}"
             raise EncodeError(message, path="length")
         self._last_active = now
 
-    def _event_of(self, command: RemotingCommand, now: float) -> Event:
+    def _classify(self, command: RemotingCommand, now: float) -> Event:
         if not command.flag & _RESPONSE:
             return RequestReceived(request=command)
         pending = self._pending.pop(command.opaque, None)
         if pending is None:
             return ResponseUnmatched(response=command)
         return _response_received(
-            command.opaque, pending.request_code, command, now - pending.made_at
+            command.opaque, pending.request_code, command, now - pending.sent_at
         )
 
     def _peer_closed(self) -> tuple[Event, ...]:
-        closed = PeerClosed(unread=self._decoder.buffered)
-        return (closed, *self._end(ConnectionState.CLOSED))
+        event = PeerClosed(unread=self._decoder.buffered)
+        return (event, *self._end(ConnectionState.CLOSED))
 
     def _end(self, state: ConnectionState) -> tuple[RequestAbandoned, ...]:
         self._state = state
@@ -418,16 +415,16 @@ class Connection:
         return abandoned
 
     def _schedule(self, deadline: float, opaque: int) -> None:
-        """Remembers a deadline; those of settled requests never outnumber the others by much."""
+        """Add a deadline; discard those of settled requests once they are the majority."""
         if len(self._deadlines) > 2 * len(self._pending) + _SETTLED_DEADLINES_KEPT:
-            waiting = self._pending.items()
-            self._deadlines = [(p.deadline, o) for o, p in waiting if p.deadline is not None]
+            pending = self._pending.items()
+            self._deadlines = [(p.deadline, o) for o, p in pending if p.deadline is not None]
             heapify(self._deadlines)
         else:
             heappush(self._deadlines, (deadline, opaque))
 
     def _drop_settled_deadlines(self) -> bool:
-        """Removes deadlines whose request waits no longer; returns whether any is left."""
+        """Remove leading deadlines of settled requests; return whether any deadline remains."""
         while self._deadlines:
             deadline, opaque = self._deadlines[0]
             pending = self._pending.get(opaque)
@@ -438,5 +435,5 @@ class Connection:
 
 
 def _following(opaque: int) -> int:
-    """The number after this one; after the largest int32 comes the smallest, as in Java."""
+    """Return the next number; the largest int32 is followed by the smallest, as in Java."""
     return _MIN_OPAQUE if opaque == _MAX_OPAQUE else opaque + 1

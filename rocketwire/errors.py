@@ -1,8 +1,7 @@
-"""Every public exception of the library: one tree, so that callers can write one ``except``.
+"""Every public exception of the library, with ``RocketWireError`` as the common base.
 
-Rules of this file: an error has a side (``LocalProtocolError``: you asked for something that cannot be said;
-``RemoteProtocolError``: they sent something that cannot be read), no builtin name is reused, and whoever
-translates a foreign exception keeps it as ``__cause__``.
+``LocalProtocolError``: your arguments cannot be encoded or are invalid.  ``RemoteProtocolError``:
+the peer sent bytes that cannot be decoded.  Causes are kept as ``__cause__``.
 """
 
 from __future__ import annotations
@@ -49,60 +48,60 @@ __all__ = [
 
 
 class RocketWireError(Exception):
-    """Root of everything that rocketwire raises on purpose."""
+    """Base of every error that rocketwire raises deliberately."""
 
 
 class ProtocolError(RocketWireError):
-    """The protocol was violated; by whom, the subclass says.  Never raised itself."""
+    """A violation of the protocol, by either side.  Only subclasses are raised."""
 
 
 class LocalProtocolError(ProtocolError):
-    """This side asked for something that the protocol cannot express."""
+    """The caller asked for something that the protocol cannot express."""
 
 
 class IllegalNameError(LocalProtocolError):
-    """A topic or a group cannot be called that, or not be used for this."""
+    """The name of a topic or a group is invalid, or reserved for another purpose."""
 
 
 class IllegalMessageError(LocalProtocolError):
-    """A message cannot be sent as it is: no body, too large, or properties that mean something else."""
+    """A message cannot be sent: no body, too large, or reserved properties."""
 
 
 class IllegalTypeError(LocalProtocolError, TypeError):
-    """An argument or a setting has the wrong type; the text names it, the expected type and the value that was given."""
+    """An argument or a setting has the wrong type; the text names the valid type."""
 
 
 class IllegalValueError(LocalProtocolError, ValueError):
-    """An argument or a setting has the right type and an invalid value; the text says which values are valid."""
+    """An argument or a setting has an invalid value; the text describes the valid ones."""
 
 
 class IllegalMessageTypeError(IllegalMessageError, IllegalTypeError):
-    """A part of a message has the wrong type, as a body that is a text."""
+    """A part of a message has the wrong type, for example a body of type ``str``."""
 
 
 class IllegalHandlerError(IllegalTypeError):
-    """A function that the library is to call cannot be used: it is not async, or its arguments do not fit."""
+    """A handler cannot be called: it is not async, or its arguments do not fit."""
 
 
 class NotInTrioError(LocalProtocolError, RuntimeError):
-    """The clients were called outside of trio: by asyncio, or by a thread without an event loop."""
+    """A client was used outside of trio: in asyncio, or in a thread without an event loop."""
 
     def __init__(self) -> None:
         super().__init__("rocketwire.client needs trio: call it from trio.run(...)")
 
 
 class RemoteProtocolError(ProtocolError):
-    """The other side sent something that the protocol does not allow."""
+    """The peer sent something that the protocol does not allow."""
 
 
 class CodecError(RocketWireError):
-    """Bytes and values could not be converted into each other.
+    """Bytes could not be decoded, or values could not be encoded.
 
     Attributes:
-        message: what is wrong, without the place.
-        path: the field concerned, as ``header.remark``; None where no field can be named.
-        offset: position of the first byte concerned, from the start of the data given; None if unknown.
-        excerpt: up to 16 bytes at that position, for the message.
+        message: description of the error, without its place.
+        path: the field concerned, such as ``header.remark``, or None.
+        offset: position of the first byte concerned in the data given, or None.
+        excerpt: up to 16 bytes at that position.
     """
 
     def __init__(
@@ -131,23 +130,23 @@ class CodecError(RocketWireError):
 
 
 class EncodeError(CodecError, LocalProtocolError):
-    """A value has no form on the wire: a code beyond int16 in a binary header, a text that is too long."""
+    """A value cannot be encoded: a code beyond int16 in a binary header, or too long a text."""
 
 
 class DecodeError(CodecError, RemoteProtocolError):
-    """The bytes are not what they should be: not a frame, not a header, not a body of that class."""
+    """The bytes are not a valid frame, header or body of the requested class."""
 
 
 class TruncatedError(DecodeError):
-    """One-shot decoding met the end of the data too early.  A stream would wait; ``FrameDecoder`` does."""
+    """The data ends too early.  Streams of data are for ``FrameDecoder``, which waits for more."""
 
 
 class LimitExceededError(DecodeError):
-    """The data asks for more than a limit allows (inflated size, depth, number of values).
+    """The data exceeds a limit (inflated size, depth, number of values).
 
     Attributes:
-        declared: what was asked for or met, in the limit's unit.
-        limit: the limit, in bytes, levels or values as the message says.
+        declared: the declared or counted amount, in the limit's unit.
+        limit: the limit, in the unit that the message names: bytes, levels or values.
     """
 
     def __init__(
@@ -166,14 +165,14 @@ class LimitExceededError(DecodeError):
 
 
 class MissingPackageError(DecodeError):
-    """A body is compressed by a package that is not installed; the text names the extra to install.
+    """A body cannot be decompressed: a package is not installed.  The text names the extra.
 
-    The bytes may be right.  A consumer ends with this error instead of skipping the message.
+    The bytes may be valid.  A consumer ends with this error instead of skipping the message.
     """
 
 
 class FrameTooLargeError(LimitExceededError):
-    """A frame declares more bytes than the limit; raised on its first four bytes (``declared``, ``limit``: bytes)."""
+    """A frame declares more bytes than the limit; raised on its first four bytes."""
 
 
 class HeaderTooLargeError(LimitExceededError):
@@ -193,16 +192,18 @@ class UnknownHeaderTypeError(DecodeError):
 
 
 class ChannelError(RocketWireError):
-    """A connection could not carry what it was asked to.  Never raised itself."""
+    """A connection failed.  Only subclasses are raised."""
 
 
 class ConnectFailedError(ChannelError):
-    """The connection was not made: nobody listens, no route, or the TLS handshake failed (``__cause__``)."""
+    """The connection could not be opened: refused, no route, no TLS handshake (``__cause__``)."""
 
 
 class IllegalAddressError(ConnectFailedError, LocalProtocolError):
-    """An address is not ``host:port``.  Brokers advertise what they like, so whoever deals with those that cannot be reached deals
-    with these too; whose mistake it is knows who has the address from somewhere (Java: ``RemotingConnectException`` as well).
+    """An address is not ``host:port`` (Java: ``RemotingConnectException``).
+
+    Brokers can advertise invalid addresses, so this is also a ``ConnectFailedError``: code that
+    handles unreachable brokers handles these too.
     """
 
 
@@ -211,17 +212,21 @@ class ChannelClosedError(ChannelError):
 
 
 class ChannelBrokenError(ChannelError):
-    """The connection ended without this side wanting it: the peer closed or reset it, was silent too long or sent
-    what cannot be read, or a send was cancelled half-way."""
+    """The connection ended unexpectedly.
+
+    The peer closed or reset it, was silent too long or sent undecodable bytes.
+    """
 
 
 class RequestTimeoutError(ChannelError):
-    """No answer came in time; whether the peer has acted is unknown (Java: ``RemotingTimeoutException``).
+    """No response came in time (Java: ``RemotingTimeoutException``).
+
+    The peer may have executed the request.
 
     Attributes:
-        address: who was asked.
-        request_code: what for.
-        seconds: how long was waited, connecting included.
+        address: address of the peer.
+        request_code: code of the request.
+        seconds: time waited, connecting included.
     """
 
     def __init__(self, address: str, request_code: int, seconds: float) -> None:
@@ -231,23 +236,23 @@ class RequestTimeoutError(ChannelError):
         self.seconds = seconds
 
     def __str__(self) -> str:
-        seconds = round(self.seconds, 2)  # what is left of a limit is seldom a round number
-        return f"{self.address}: no answer to request {RequestCode(self.request_code).text} within {seconds:g} s"
+        code = RequestCode(self.request_code).text
+        return f"{self.address}: no answer to request {code} within {round(self.seconds, 2):g} s"
 
 
 class ClientError(RocketWireError):
-    """What a client was asked for cannot be done, although its connections work.  Never raised itself.
+    """An operation of a client failed although its connections work.  Only subclasses are raised.
 
     Java: ``MQClientException``, ``MQBrokerException``.
     """
 
 
 class NoNameServerError(ClientError):
-    """No name server is configured, or the address server told none (Java: code 10004)."""
+    """No name server is configured, or the address server listed none (Java: code 10004)."""
 
 
 class TopicRouteNotFoundError(ClientError):
-    """The name servers know no route of the topic (Java: code 10005).
+    """The name servers have no route of the topic (Java: code 10005).
 
     Attributes:
         topic: the topic.
@@ -262,10 +267,10 @@ class TopicRouteNotFoundError(ClientError):
 
 
 class BrokerNotFoundError(ClientError):
-    """No route tells an address of the broker (Java: code 10003).
+    """No route contains an address of the broker (Java: code 10003).
 
     Attributes:
-        broker_name: the broker group.
+        broker_name: name of the broker group.
     """
 
     def __init__(self, broker_name: str) -> None:
@@ -277,10 +282,10 @@ class BrokerNotFoundError(ClientError):
 
 
 class ClusterNotFoundError(ClientError):
-    """No name server knows a cluster of that name, or it has no master.
+    """The name servers have no cluster of that name, or the cluster has no master.
 
     Attributes:
-        cluster: which.
+        cluster: name of the cluster.
     """
 
     def __init__(self, cluster: str) -> None:
@@ -292,13 +297,13 @@ class ClusterNotFoundError(ClientError):
 
 
 class SendFailedError(ClientError):
-    """A message could not be sent although several brokers were asked; the last one's error is the cause.
+    """Every attempt to send a message failed; the last error is the cause.
 
-    A try that ended without an answer may have been executed, so the message may be there.
+    An attempt that ended without a response may have stored the message.
 
     Attributes:
         topic: the topic.
-        brokers: whom it was tried to send to, in order.
+        brokers: names of the brokers tried, in order.
     """
 
     def __init__(self, topic: str, brokers: tuple[str, ...]) -> None:
@@ -307,15 +312,16 @@ class SendFailedError(ClientError):
         self.brokers = brokers
 
     def __str__(self) -> str:
-        text = f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {', '.join(self.brokers)}"
+        brokers = ", ".join(self.brokers)
+        text = f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {brokers}"
         return text if self.__cause__ is None else f"{text}; the last error: {self.__cause__}"
 
 
 class ReplyTimeoutError(ClientError):
-    """A request was sent and nobody replied in time (Java: code 10006).
+    """A request was sent, but no consumer replied in time (Java: code 10006).
 
     Attributes:
-        correlation_id: names the request.
+        correlation_id: identifies the request.
     """
 
     def __init__(self, correlation_id: str) -> None:
@@ -327,13 +333,13 @@ class ReplyTimeoutError(ClientError):
 
 
 class ResponseError(ClientError):
-    """The peer answered with another code than one of success.
+    """The peer answered with an error code.
 
     Attributes:
-        code: the answer's ``ResponseCode``; also a number that it does not list.
-        remark: what the peer said about it, which may have several lines; empty where it said nothing.
-        request_code: what was asked for.
-        address: who answered.
+        code: code of the response, also if ``ResponseCode`` does not list it.
+        remark: error text of the peer, possibly of several lines, or empty.
+        request_code: code of the request.
+        address: address of the peer.
     """
 
     def __init__(self, code: int, remark: str | None, request_code: int, address: str) -> None:
@@ -345,13 +351,14 @@ class ResponseError(ClientError):
 
     def __str__(self) -> str:
         request, answer = self.request_code.text, self.code.text
-        remark = " ".join(map(str.strip, self.remark.splitlines()))  # Java adds lines of advice
+        # Java adds lines of advice
+        remark = " ".join(map(str.strip, self.remark.splitlines()))
         return f"{self.address}: request {request}: {answer} {remark}".rstrip()
 
 
 class BrokerError(ResponseError):
-    """A broker said no (Java: ``MQBrokerException``)."""
+    """A broker answered with an error (Java: ``MQBrokerException``)."""
 
 
 class NameServerError(ResponseError):
-    """A name server said no."""
+    """A name server answered with an error."""

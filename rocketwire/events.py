@@ -1,8 +1,7 @@
-"""What can happen on a connection; ``Connection.receive`` and its kin return these, in order.
+"""Events of a connection, in order, as ``Connection.receive`` and similar methods return them.
 
-Rules of this file: events are plain values that say what happened, never what to do about it.  For
-each request sent exactly one of ``ResponseReceived``, ``RequestTimedOut`` and ``RequestAbandoned``
-comes, unless the caller has forgotten the request before.
+Events are plain values.  Each request ends with exactly one of ``ResponseReceived``,
+``RequestTimedOut`` and ``RequestAbandoned``, unless the caller forgets the request earlier.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestReceived:
-    """The peer asks for something; both sides of a connection may.
+    """The peer sent a request; both sides of a connection may send requests.
 
     Attributes:
-        request: what it asks; ``request.is_oneway`` tells that it wants no answer.
+        request: the request; it wants no response if ``request.is_oneway``.
     """
 
     request: RemotingCommand
@@ -41,13 +40,13 @@ class RequestReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseReceived:
-    """The answer to one of this side's requests.
+    """The response to a request of this side.
 
     Attributes:
         opaque: number of the request.
-        request_code: what was asked for; the response does not say it.
-        response: the answer, whose ``code`` tells how the request ended.
-        elapsed: seconds since the request was made.
+        request_code: code of the request, which the response does not carry.
+        response: the response; its ``code`` is the outcome.
+        elapsed: seconds since the request was sent.
     """
 
     opaque: int
@@ -58,10 +57,10 @@ class ResponseReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseUnmatched:
-    """An answer that nobody waits for: late, given twice, or to a request that was never made.
+    """A response without a pending request: late, repeated, or with an unknown number.
 
     Attributes:
-        response: the answer.
+        response: the response.
     """
 
     response: RemotingCommand
@@ -69,12 +68,12 @@ class ResponseUnmatched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTimedOut:
-    """The deadline of a request has passed; an answer that still comes will be unmatched.
+    """The deadline of a request has passed; a later response will be unmatched.
 
     Attributes:
         opaque: number of the request.
-        request_code: what was asked for.
-        elapsed: seconds since the request was made.
+        request_code: code of the request.
+        elapsed: seconds since the request was sent.
     """
 
     opaque: int
@@ -84,11 +83,11 @@ class RequestTimedOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestAbandoned:
-    """The connection ended before the answer came; whether the peer has acted is unknown.
+    """The connection ended before the response came; the peer may have executed the request.
 
     Attributes:
         opaque: number of the request.
-        request_code: what was asked for.
+        request_code: code of the request.
     """
 
     opaque: int
@@ -100,7 +99,7 @@ class PeerClosed:
     """The peer has closed the connection.
 
     Attributes:
-        unread: bytes of a frame that has not been sent to its end; 0 when it ended between frames.
+        unread: bytes of an incomplete frame; 0 if the connection ended between frames.
     """
 
     unread: int
@@ -108,10 +107,10 @@ class PeerClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionBroken:
-    """The peer sent what cannot be read; nothing after it can be trusted, so close.
+    """The peer sent bytes that cannot be decoded; the caller has to close the connection.
 
     Attributes:
-        error: what is wrong with it.
+        error: the cause.
     """
 
     error: DecodeError
@@ -119,7 +118,7 @@ class ConnectionBroken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionIdle:
-    """Nothing has been sent or received for longer than allowed, so close.
+    """The idle timeout has passed; the caller has to close the connection.
 
     Attributes:
         silence: seconds since the last byte in either direction.
@@ -138,4 +137,4 @@ Event = (
     | ConnectionBroken
     | ConnectionIdle
 )
-"""Anything that can happen."""
+"""Any event of a connection."""

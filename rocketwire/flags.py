@@ -1,7 +1,7 @@
-"""Bits of the protocol as named masks, never as bit positions.
+"""Flag bits of the protocol as named masks.
 
-Java keeps some of these as positions (``RemotingCommand.RPC_TYPE = 0`` is used as ``1 << 0``); here each is the mask.
-Unknown bits survive: the classes are ``IntFlag`` with ``KEEP``.
+Java declares some as bit positions (``RemotingCommand.RPC_TYPE = 0`` means ``1 << 0``); here each
+value is the mask.  Unknown bits survive: the classes are ``IntFlag`` with ``KEEP``.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class TopicSysFlag(IntFlag, boundary=KEEP):
 class MessageSysFlag(IntFlag, boundary=KEEP):
     """``sysFlag`` of a stored message (Java: ``MessageSysFlag``).
 
-    Two fields are wider than a bit: ``TRANSACTION_MASK`` (not, prepared 4, commit 8, rollback 12) and
-    ``COMPRESSION_TYPE_MASK`` (0 old zlib, LZ4 0x100, ZSTD 0x200, ZLIB 0x300).
+    Two fields are wider than a bit: ``TRANSACTION_MASK`` (none 0, prepared 4, commit 8, rollback
+    12) and ``COMPRESSION_TYPE_MASK`` (0 old zlib, LZ4 0x100, ZSTD 0x200, ZLIB 0x300).
     """
 
     COMPRESSED = 0x1

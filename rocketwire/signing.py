@@ -1,12 +1,13 @@
 """The ACL signature of a request: a pure function of the command and the credentials.
 
-Rules of this file: signed are the values of all ext fields, in the order of their names, and then
-the body.  Names, code, opaque, remark and flags are not, so nothing may be added to ``ext_fields``
-after signing.  A field with an empty value is signed as empty here and as ``null`` by a server that
-got it in a binary header: send it in a JSON header or leave it out.
+The signature covers the values of all ext fields, in the order of their names, and then the body.
+It does not cover names, code, opaque, remark and flags.  Do not add ext fields after signing.  This
+module signs an empty value as empty; a server that received it in a binary header checks ``null``.
+Send such a field in a JSON header or omit it.
 
-One field is an exception, ``_UNIQUE_KEY_QUERY``: brokers of 4.9.4 never count it (and so refuse Java's own queries of that release),
-later ones count it if the sender's version is above ``V4_9_3``.  So who sends it says to be of that version, and does not sign it.
+``_UNIQUE_KEY_QUERY`` is an exception.  Brokers of 4.9.4 never sign it (and therefore reject Java's
+own queries of that release); later brokers sign it if the sender's version is above ``V4_9_3``.  So
+a command with this field is sent with version ``V4_9_3``, and the field is not signed.
 
 Java: ``AclClientRPCHook``, ``AclUtils.combineRequestContent``, ``AclSigner``.
 """
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 ACCESS_KEY: Final = "AccessKey"
-SECURITY_TOKEN: Final = "SecurityToken"  # noqa: S105 - the name of a field
+SECURITY_TOKEN: Final = "SecurityToken"  # noqa: S105 - a field name
 SIGNATURE: Final = "Signature"
 UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
 
 LAST_VERSION_THAT_LEAVES_OUT_UNIQUE_KEY_QUERY: Final = 399
-"""Senders up to this version add the field ``_UNIQUE_KEY_QUERY`` after they have signed."""
+"""Senders up to this version add the field ``_UNIQUE_KEY_QUERY`` after signing."""
 
 
 class SigningAlgorithm(Enum):
-    """How a signature is made (Java: ``SigningAlgorithm``); its client and server use HmacSHA1."""
+    """Hash function of a signature (Java: ``SigningAlgorithm``); Java uses HmacSHA1."""
 
     HMAC_SHA1 = "HmacSHA1"
     HMAC_SHA256 = "HmacSHA256"
@@ -57,14 +58,16 @@ def sign(
     *,
     algorithm: SigningAlgorithm = SigningAlgorithm.HMAC_SHA1,
 ) -> RemotingCommand:
-    """``command`` with access key, token if there is one, and signature among its ext fields; of another version if need be.
+    """Return ``command`` with access key, security token and signature in its ext fields.
+
+    The version is lowered if the command has the field ``_UNIQUE_KEY_QUERY``.
 
     Args:
-        command: as it will be sent; all of its ext fields are there.
-        access_key: who sends.
-        secret_key: known to the sender and the server; it is not sent.
-        security_token: of temporary credentials.
-        algorithm: what the server expects.
+        command: the command with all of its other ext fields.
+        access_key: name of the sender's account.
+        secret_key: shared by the sender and the server; it is not sent.
+        security_token: token of temporary credentials, or None.
+        algorithm: the server's algorithm.
 
     Raises:
         LocalProtocolError: the secret key is empty.
@@ -88,7 +91,7 @@ def verify(
     *,
     algorithm: SigningAlgorithm = SigningAlgorithm.HMAC_SHA1,
 ) -> bool:
-    """Whether ``command`` carries the signature of this secret key; compared in constant time.
+    """Return whether ``command`` is signed with this secret key; compares in constant time.
 
     Raises:
         LocalProtocolError: the secret key is empty.
@@ -103,11 +106,11 @@ def verify(
 
 
 def signed_content(ext_fields: Mapping[str, str | None], body: bytes | None) -> bytes:
-    """The bytes that are signed: the values by the names' UTF-16 order, then the body.
+    """Return the bytes to sign: the values in the UTF-16 order of the names, then the body.
 
     Args:
-        ext_fields: of the command; ``Signature`` is left out, a missing value counts as ``null``.
-        body: of the command.
+        ext_fields: ext fields; ``Signature`` is skipped, None is signed as ``null``.
+        body: body of the command.
     """
     names = sorted(ext_fields, key=_utf16)
     values = ("null" if value is None else value for value in map(ext_fields.get, names))
@@ -118,16 +121,16 @@ def signed_content(ext_fields: Mapping[str, str | None], body: bytes | None) -> 
 def signature_of(
     content: bytes, secret_key: str, *, algorithm: SigningAlgorithm = SigningAlgorithm.HMAC_SHA1
 ) -> str:
-    """The signature of ``content``: padded Base64 (Java: ``AclSigner.calSignature``).
+    """Return the signature of ``content`` in padded Base64 (Java: ``AclSigner.calSignature``).
 
     Raises:
         LocalProtocolError: the secret key is empty.
     """
     if not secret_key:
-        raise LocalProtocolError("an empty secret key signs nothing")
+        raise LocalProtocolError("the secret key is empty")
     return b64encode(hmac.digest(encode_utf8(secret_key), content, algorithm.digest)).decode()
 
 
 def _utf16(name: str) -> bytes:
-    """Sorts names as Java's ``TreeMap`` does: by UTF-16 code units, not by code points."""
+    """Return the key by which Java's ``TreeMap`` sorts names: UTF-16 code units."""
     return name.encode("utf-16-be", "surrogatepass")

@@ -1,6 +1,6 @@
-"""For tests of programs that use this library: channels in memory, and servers that answer as a test says.
+"""Support for tests of programs that use this library: channels and scripted servers in memory.
 
-Nothing here opens a socket or waits for real time, so it goes with trio's ``autojump_clock``::
+Nothing here opens a socket or waits for real time, so it works with trio's ``autojump_clock``::
 
     async with open_network() as network:
         broker = network.peer("broker:10911")
@@ -8,8 +8,7 @@ Nothing here opens a socket or waits for real time, so it goes with trio's ``aut
         async with open_client(config, connect=network.connect) as client:
             assert await client.brokers.max_offset("broker:10911", queue) == 7
 
-Rules of this file: what a test expected and did not happen, and what happened and nobody expected, fails at the end of the
-block with an ``AssertionError`` that names it.
+A request that is missing or unexpected raises ``AssertionError`` at the end of the block.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import trio
 from trio.testing import memory_stream_pair
@@ -26,10 +25,9 @@ from trio.testing import memory_stream_pair
 from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
 from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
-from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -49,10 +47,10 @@ Scripted: TypeAlias = (
     | Callable[[RemotingCommand], "RemotingCommand | Awaitable[RemotingCommand | None] | None"]
     | None
 )
-"""An answer, a function that makes one of the request, or None for silence."""
+"""A response, a function that makes one from the request, or None for no response."""
 
 MAX_REMEMBERED: Final = 100_000
-"""Requests that one scripted peer remembers; the oldest are dropped."""
+"""Most requests that a scripted peer records; the oldest are dropped."""
 
 
 def reply(
@@ -64,15 +62,15 @@ def reply(
     ext_fields: Mapping[str, str] | None = None,
     version: int = CURRENT_VERSION,
 ) -> RemotingCommand:
-    """An answer.
+    """Build a response.
 
     Args:
         header: an instance of a header class.
         body: an instance of a body class, or bytes.
-        code: how the request ended.
-        remark: what is said about it.
-        ext_fields: further ones.
-        version: protocol version of who answers.
+        code: response code.
+        remark: error text.
+        ext_fields: further ext fields.
+        version: protocol version of the sender.
     """
     fields = {**({} if header is None else encode_header(header)), **(ext_fields or {})}
     return RemotingCommand(
@@ -91,19 +89,22 @@ async def memory_channel_pair(
     peer_handler: Handler | None = None,
     idle_timeout: float | None = None,
 ) -> AsyncGenerator[tuple[Channel, Channel]]:
-    """Two channels that are connected with each other, for the length of the block.
+    """Open two channels that are connected to each other, for the length of the block.
 
     Args:
-        handler: answers what the second one asks the first.
-        peer_handler: answers what the first one asks the second.
-        idle_timeout: seconds of silence after which each of them closes; None for never.
+        handler: answers requests that the first channel receives.
+        peer_handler: answers requests that the second channel receives.
+        idle_timeout: seconds without bytes after which each channel closes, or None.
     """
-    left, right = memory_stream_pair()
+    stream, peer_stream = memory_stream_pair()
+    name = "memory peer"
     async with (
-        over(left, peer="memory peer", handler=handler, idle_timeout=idle_timeout) as one,
-        over(right, peer="memory peer", handler=peer_handler, idle_timeout=idle_timeout) as other,
+        open_channel_over(stream, peer=name, handler=handler, idle_timeout=idle_timeout) as channel,
+        open_channel_over(
+            peer_stream, peer=name, handler=peer_handler, idle_timeout=idle_timeout
+        ) as peer,
     ):
-        yield one, other
+        yield channel, peer
 
 
 class _Expected(NamedTuple):
@@ -112,18 +113,18 @@ class _Expected(NamedTuple):
 
 
 class ScriptedPeer:
-    """A server in memory: it answers what the test has told it to, and remembers what it was asked.
+    """A scripted server in memory, which records its requests.
 
     Attributes:
-        address: where it is reached.
-        requests: what it was asked, one-way requests included, in the order of arrival.
-        connections: how often it was connected to.
-        is_up: whether it can be connected to.
-        channels: those that are open now, the youngest last.
+        address: its address, as ``host:port``.
+        requests: the received requests, including one-way requests, in the order of arrival.
+        connections: number of connections accepted so far.
+        is_up: whether it accepts connections.
+        channels: the open channels, the newest last.
     """
 
     def __init__(self, address: str, nursery: trio.Nursery) -> None:
-        """A server that answers nothing yet; ``MemoryNetwork.peer`` makes one."""
+        """Create a server without a script; use ``MemoryNetwork.peer``."""
         self.address = address
         self.requests: deque[RemotingCommand] = deque(maxlen=MAX_REMEMBERED)
         self.connections = 0
@@ -138,78 +139,82 @@ class ScriptedPeer:
     # ------------------------------------------------------------------ the script
 
     def on(self, code: int, answer: Scripted) -> None:
-        """Answer every request of that code so, whenever it comes; replaces what was said before."""
+        """Answer every request of that code with ``answer``; replaces an earlier ``on``."""
         self._always[code] = answer
 
     def expect(self, code: int, answer: Scripted) -> None:
-        """The next request, after those expected before, has that code; answer it so.
+        """Expect a request of that code after those expected earlier, and answer it.
 
-        While anything is expected, a request that ``on`` knows may come between.
+        Requests with an ``on`` answer may come between expected requests.
         """
         self._expected.append(_Expected(code, answer))
 
     def codes(self) -> list[int]:
-        """The codes of what it was asked."""
+        """Return the codes of the received requests."""
         return [request.code for request in self.requests]
 
     async def asked(self, code: int, times: int = 1) -> RemotingCommand:
-        """Wait until requests of that code have come so many times; returns the last of them."""
-        while len(found := [one for one in self.requests if one.code == code]) < times:
+        """Wait until ``times`` requests of that code have been received; return the last."""
+        while True:
+            requests = [request for request in self.requests if request.code == code]
+            if len(requests) >= times:
+                return requests[times - 1]
             await self._changed.wait()
-        return found[times - 1]
 
     # ------------------------------------------------------------------ the other direction
 
     async def request(self, command: RemotingCommand) -> RemotingCommand:
-        """Ask the client that connected last.
+        """Send a request to the client that connected last, and return its response.
 
         Raises:
-            LocalProtocolError: nobody is connected.
+            LocalProtocolError: no client is connected.
         """
         return await self._channel().request(command)
 
     async def send_oneway(self, command: RemotingCommand) -> None:
-        """Tell something to the client that connected last.
+        """Send a one-way request to the client that connected last.
 
         Raises:
-            LocalProtocolError: nobody is connected.
+            LocalProtocolError: no client is connected.
         """
         await self._channel().send_oneway(command)
 
     async def disconnect(self) -> None:
-        """Close all connections; new ones can be made."""
+        """Close all connections; clients can connect again."""
         for channel in tuple(self.channels):
             await channel.aclose()
 
     async def go_down(self) -> None:
-        """Close all connections, and refuse new ones until ``is_up`` is set."""
+        """Close all connections and refuse new ones until ``is_up`` is set."""
         self.is_up = False
         await self.disconnect()
 
     def _channel(self) -> Channel:
         if not self.channels:
-            raise LocalProtocolError(f"nobody is connected to {self.address}")
+            raise LocalProtocolError(f"no client is connected to {self.address}")
         return self.channels[-1]
 
     # ------------------------------------------------------------------ serving
 
     async def accept(self) -> trio.abc.Stream:
-        """Be connected to; ``MemoryNetwork.connect`` does it.
+        """Accept a connection and return the client's stream; use ``MemoryNetwork.connect``.
 
         Raises:
-            ConnectFailedError: it is down.
+            ConnectFailedError: the server is down.
         """
         if not self.is_up:
             raise ConnectFailedError(f"{self.address}: connection refused")
-        theirs, ours = memory_stream_pair()
-        await self._nursery.start(self._run, ours)
+        client_stream, server_stream = memory_stream_pair()
+        await self._nursery.start(self._run, server_stream)
         self.connections += 1
-        return theirs
+        return client_stream
 
     async def _run(
         self, stream: trio.abc.Stream, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        async with over(stream, peer="client", handler=self._serve, idle_timeout=None) as channel:
+        async with open_channel_over(
+            stream, peer="client", handler=self._serve, idle_timeout=None
+        ) as channel:
             self.channels.append(channel)
             task_status.started()
             try:
@@ -222,10 +227,10 @@ class ScriptedPeer:
         self._changed.set()
         self._changed = trio.Event()
         answer = self._answer_to(request)
-        if callable(answer):
-            made = answer(request)
-            return await made if isawaitable(made) else made
-        return answer
+        if not callable(answer):
+            return answer
+        response = answer(request)
+        return await response if isawaitable(response) else response
 
     def _answer_to(self, request: RemotingCommand) -> Scripted:
         if self._expected and self._expected[0].code == request.code:
@@ -233,54 +238,53 @@ class ScriptedPeer:
         if request.code in self._always:
             return self._always[request.code]
         code = RequestCode(request.code)
-        self._failures.append(f"{self.address}: nobody expected request {code!r}")
+        self._failures.append(f"{self.address}: unexpected request {code!r}")
         return reply(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark="not in the script")
 
     def verdict(self) -> list[str]:
-        """What happened and nobody expected, and what was expected and did not happen."""
-        missing = [
-            f"{self.address}: request {RequestCode(one.code)!r} never came"
-            for one in self._expected
+        """Return a line for each unexpected request and each missing request."""
+        codes = [RequestCode(expected.code) for expected in self._expected]
+        return self._failures + [
+            f"{self.address}: request {code!r} was not received" for code in codes
         ]
-        return self._failures + missing
 
 
 class MemoryNetwork:
-    """Addresses with scripted servers behind them; made by ``open_network``."""
+    """A network of scripted servers in memory; use ``open_network``."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
-        """A network of nobody."""
+        """Create a network without servers."""
         self._nursery = nursery
         self._peers: dict[str, ScriptedPeer] = {}
 
     def peer(self, address: str) -> ScriptedPeer:
-        """The server at ``host:port``; the same one for the same address."""
+        """Return the server at ``host:port``, which is created at the first call."""
         if address not in self._peers:
             self._peers[address] = ScriptedPeer(address, self._nursery)
         return self._peers[address]
 
     async def connect(self, host: str, port: int) -> trio.abc.Stream:
-        """Connect to a server of this network; what ``open_client(connect=...)`` and ``open_pool`` take.
+        """Connect to a server; an argument for ``open_client(connect=...)`` and ``open_pool``.
 
         Raises:
-            ConnectFailedError: there is none, or it is down.
+            ConnectFailedError: the network has no such server, or the server is down.
         """
         peer = self._peers.get(f"{host}:{port}")
         if peer is None:
-            raise ConnectFailedError(f"{host}:{port}: nobody of the network is there")
+            raise ConnectFailedError(f"{host}:{port}: the network has no server there")
         return await peer.accept()
 
     def verdict(self) -> list[str]:
-        """What went otherwise than the scripts say, of all servers."""
+        """Return a line for each deviation from the script of any server."""
         return [line for peer in self._peers.values() for line in peer.verdict()]
 
 
 @asynccontextmanager
 async def open_network() -> AsyncGenerator[MemoryNetwork]:
-    """A network in memory for the length of the block.
+    """Open a network in memory for the length of the block.
 
     Raises:
-        AssertionError: at the end of the block, when something went otherwise than the scripts say.
+        AssertionError: at the end of the block, if a server deviated from its script.
     """
     async with background() as nursery:
         network = MemoryNetwork(nursery)

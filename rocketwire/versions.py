@@ -1,7 +1,7 @@
-"""``MQVersion``: the protocol version that every command carries, an ordinal in a list fixed long ago.
+"""``MQVersion``: the protocol version that every command carries, an ordinal in a fixed list.
 
-Source: Java ``org.apache.rocketmq.common.MQVersion.Version`` of release 5.5.0.  The list names versions that were never
-released; its order never changes, so numbers can be compared.  This file is long because the list is.
+Source: Java ``org.apache.rocketmq.common.MQVersion.Version`` of release 5.5.0.  The list also names
+versions that were never released.  Its order never changes, so numbers can be compared.
 """
 
 from __future__ import annotations
@@ -629,4 +629,4 @@ class MQVersion(OpenIntEnum):
 
 
 CURRENT_VERSION = MQVersion(_CURRENT)
-"""What rocketwire puts into its own commands: the reference release."""
+"""The version in rocketwire's own commands: the reference release."""

@@ -16,7 +16,7 @@ import trio
 from bench.client.ours import BODY, say
 from rocketwire.client import ClientConfig, Message, ProducerConfig, open_client
 from rocketwire.client.addresses import split_address
-from rocketwire.client.producer.request_builder import Target, outgoing
+from rocketwire.client.publish.request_builder import Target, build_outgoing_message
 from rocketwire.policy.routing import publish_info
 from rocketwire.wire.command import encode_as
 
@@ -26,10 +26,12 @@ async def one_send(name_server: str, topic: str) -> tuple[str, bytes]:
     client, config = ClientConfig(namesrv_addr=name_server), ProducerConfig()
     async with open_client(client) as instance:
         info = publish_info(topic, await instance.route(topic))
-        way = Target(topic, info, start=0).way(info.queues[0], "bench-floor", config, client)
-        ready = outgoing(Message(topic=topic, body=BODY), "0" * 32, 0, config)
-        address = await instance.master(way.broker_name, topic)
-        return address, encode_as(ready.command(way.fields, client, config), 1, 0)
+        template = Target(topic, info, start=0).get_template(
+            info.queues[0], "bench-floor", config, client
+        )
+        ready = build_outgoing_message(Message(topic=topic, body=BODY), "0" * 32, 0, config)
+        address = await instance.master(template.broker_name, topic)
+        return address, encode_as(ready.build_command(template.fields, client, config), 1, 0)
 
 
 async def serve(name_server: str, topic: str, how: str) -> None:

@@ -274,7 +274,8 @@ class Bench:
     def _found(self, name: str, capture: Capture) -> str:
         parts: list[str] = []
         if (usage := self.seen.get(("columns", name))) is not None:
-            total = "" if capture.frames is None else f" of {capture.frames:,}"
+            bounds = capture.frames
+            total = "" if bounds is None else f" of {bounds[0]:,} to {bounds[1]:,}"
             parts.append(f"found {usage.frames:,}{total} frames")
         parts += [
             f"{form} {usage.cpu:.2f} s CPU"

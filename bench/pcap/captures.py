@@ -56,12 +56,12 @@ class Capture:
     Attributes:
         path: of the file.
         size: its bytes.
-        frames: number of frames with their header in the capture; None if unknown.
+        frames: least and greatest number of rows that a decoder may give; None if unknown.
     """
 
     path: Path
     size: int
-    frames: int | None
+    frames: tuple[int, int] | None
 
 
 class Folder:
@@ -89,12 +89,13 @@ class Folder:
             else:
                 profile = PROFILES["mixed" if name == LARGE else name]
                 self._make(path, about, profile, _COPIES if name == LARGE else 1)
-        return Capture(path, path.stat().st_size, json.loads(about.read_text())["frames"])
+        frames = json.loads(about.read_text())["frames"]
+        return Capture(path, path.stat().st_size, None if frames is None else tuple(frames))
 
     def _make(self, path: Path, about: Path, profile: Profile, copies: int) -> None:
         capture = make(profile, _SEED)
         _write(path, _together(capture.packets, copies))
-        frames = copies * sum(frame.certain for frame in capture.truth)
+        frames = [copies * count for count in capture.frame_counts]
         about.write_text(json.dumps({"frames": frames}))
 
     def _repeat(self, path: Path, about: Path) -> None:

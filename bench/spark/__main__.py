@@ -42,6 +42,7 @@ Works = dict[str, "Callable[[], object]"]
 def _session(memory: str, more: Sequence[str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its packages hold the data source
     settings = {
         "spark.ui.enabled": "false",
         "spark.driver.memory": memory,

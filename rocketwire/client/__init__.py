@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from rocketwire.client.net.nameservers import NameServers as NameServers
     from rocketwire.client.net.pool import ChannelPool as ChannelPool
     from rocketwire.client.net.pool import open_pool as open_pool
-    from rocketwire.client.producer.config import ProducerConfig as ProducerConfig
     from rocketwire.client.producer.lifecycle import open_producer as open_producer
     from rocketwire.client.producer.producer import Producer as Producer
     from rocketwire.client.producer.request_reply import create_reply as create_reply
-    from rocketwire.client.producer.send_result import SendResult as SendResult
     from rocketwire.client.producer.transactions import (
         LocalTransactionState as LocalTransactionState,
     )
     from rocketwire.client.producer.transactions import (
         TransactionSendResult as TransactionSendResult,
     )
+    from rocketwire.client.publish.config import ProducerConfig as ProducerConfig
+    from rocketwire.client.publish.send_result import SendResult as SendResult
     from rocketwire.client.registration.broker_topics import BrokerIdentity as BrokerIdentity
     from rocketwire.client.registration.broker_topics import (
         RegistrationSettings as RegistrationSettings,
@@ -86,14 +86,14 @@ _HOMES = {
     "open_pop_consumer": "consumer.pop.pop_consumer",
     "Producer": "producer.producer",
     "open_producer": "producer.lifecycle",
-    "ProducerConfig": "producer.config",
+    "ProducerConfig": "publish.config",
     "PushConsumer": "consumer.push.push_consumer",
     "open_push_consumer": "consumer.push.push_consumer",
     "Registration": "registration.registration",
     "open_registration": "registration.registration",
     "create_reply": "producer.request_reply",
     "LocalTransactionState": "producer.transactions",
-    "SendResult": "producer.send_result",
+    "SendResult": "publish.send_result",
     "TransactionSendResult": "producer.transactions",
     "SendStatus": "rocketwire.policy.retry",
 }

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.validation import check_user_property
-from rocketwire.wire.values.drafts import draft_of
+from rocketwire.wire.values.drafts import create_draft_class
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BARE: Final = (f"{const.UNIQ_KEY}\x01", f"\x02{const.WAIT}\x01true\x02")
+DEFAULT_PROPERTIES: Final = (f"{const.UNIQ_KEY}\x01", f"\x02{const.WAIT}\x01true\x02")
 """What stands before and behind the unique key in the properties' text of a message that has no others."""
 
 
@@ -154,8 +154,8 @@ class Message:
         found.update(self.system)
         return found
 
-    def is_bare(self) -> bool:
-        """Whether it has no properties but a unique key between what ``BARE`` says."""
+    def has_default_properties(self) -> bool:
+        """Whether it has no properties but a unique key between what ``DEFAULT_PROPERTIES`` says."""
         return not (
             self.tags
             or self.keys
@@ -167,7 +167,7 @@ class Message:
             or not self.delay_seconds is self.delay_millis is self.deliver_millis is None
         )
 
-    def few_properties(self, unique_key: str) -> str | None:
+    def encode_simple_properties(self, unique_key: str) -> str | None:
         """The text of all properties where there are none but tags and keys; None where there are others.
 
         Raises:
@@ -203,7 +203,7 @@ class Message:
 
 
 _set = object.__setattr__
-_OPEN: Final = draft_of(Message)
+_OPEN: Final = create_draft_class(Message)
 _NO_KEYS: Final = ()
 
 

@@ -1,7 +1,7 @@
 """Typed headers and bodies: one frozen dataclass per Java class, grouped by subject.
 
-Values are dumb; the verbs that turn them into bytes and back are the ones named here.  Which class
-belongs to which code is in ``rocketwire.messages.operations.registry``.
+The functions exported here turn these values into bytes and back.  ``operations.registry`` lists
+the classes of each request code.
 """
 
 from __future__ import annotations

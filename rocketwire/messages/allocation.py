@@ -1,4 +1,4 @@
-"""Which consumer has which queue: locks, assignment by the broker, mode of request."""
+"""Assignment of queues to consumers: locks, assignment by the broker, pull or pop."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LockBatchRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockBatchResponseBody:
-    """Queues that it got.
+    """Queues that the broker locked.
 
     Java: ``remoting.protocol.body.LockBatchResponseBody``.
     """
@@ -66,7 +66,7 @@ class UnlockBatchMqRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlockBatchRequestBody:
-    """Queues that it gives back.
+    """Queues that a consumer unlocks.
 
     Java: ``remoting.protocol.body.UnlockBatchRequestBody``.
     """
@@ -79,7 +79,7 @@ class UnlockBatchRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAssignmentRequestBody:
-    """Asks which queues a consumer is to read (code 400).
+    """Asks which queues a consumer should read (code 400).
 
     Java: ``remoting.protocol.body.QueryAssignmentRequestBody``.
     """
@@ -93,7 +93,7 @@ class QueryAssignmentRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueueAssignment:
-    """A queue that a consumer got, and how it is to ask for its messages.
+    """A queue assigned to a consumer, and whether to pull or pop its messages.
 
     Java: ``common.message.MessageQueueAssignment``.
     """
@@ -105,21 +105,21 @@ class MessageQueueAssignment:
     )
 
 
-def _assigned(one: MessageQueueAssignment) -> object:
-    """What has to agree for two assignments to be one in Java's set, by their hash codes and ``equals``."""
-    mode = one.mode if isinstance(one.mode, MessageRequestMode) else None
-    return one.message_queue, mode, frozenset((one.attachments or {}).items())
+def _identity(assignment: MessageQueueAssignment) -> object:
+    """The values that Java's ``hashCode`` and ``equals`` compare."""
+    mode = assignment.mode if isinstance(assignment.mode, MessageRequestMode) else None
+    return assignment.message_queue, mode, frozenset((assignment.attachments or {}).items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAssignmentResponseBody:
-    """Queues that it is to read.
+    """Queues that the consumer should read.
 
     Java: ``remoting.protocol.body.QueryAssignmentResponseBody``.
     """
 
     message_queue_assignments: tuple[MessageQueueAssignment, ...] | None = member(
-        distinct(record(MessageQueueAssignment), identity=_assigned)
+        distinct(record(MessageQueueAssignment), identity=_identity)
     )
 
 
@@ -140,7 +140,7 @@ class SetMessageRequestModeRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRequestModeSerializeWrapper:
-    """All such settings, by topic and group (code 402).
+    """All settings of code 401, by topic and group (code 402).
 
     Java: ``remoting.protocol.body.MessageRequestModeSerializeWrapper``.
     """

@@ -63,7 +63,7 @@ class GetUserRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListUsersRequestHeader:
-    """Asks for the users whose names hold a text (code 3005).
+    """Asks for the users whose names contain a text (code 3005).
 
     Java: ``remoting.protocol.header.ListUsersRequestHeader``.
     """
@@ -73,7 +73,7 @@ class ListUsersRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyEntryInfo:
-    """What a policy says about one resource.
+    """The actions and the decision of a policy for one resource.
 
     Java: ``remoting.protocol.body.AclInfo.PolicyEntryInfo``.
     """
@@ -88,7 +88,7 @@ class PolicyEntryInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyInfo:
-    """One policy of a subject.
+    """A policy of a subject: entries for several resources.
 
     Java: ``remoting.protocol.body.AclInfo.PolicyInfo``.
     """
@@ -101,7 +101,7 @@ class PolicyInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclInfo:
-    """What a subject may do.
+    """The permissions of a subject.
 
     Java: ``remoting.protocol.body.AclInfo``.
     """
@@ -112,7 +112,7 @@ class AclInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateAclRequestHeader:
-    """Gives a subject policies (code 3006).
+    """Creates policies of a subject (code 3006).
 
     Java: ``remoting.protocol.header.CreateAclRequestHeader``.
     """
@@ -132,7 +132,7 @@ class UpdateAclRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteAclRequestHeader:
-    """Takes policies from a subject (code 3008).
+    """Removes policies of a subject (code 3008).
 
     Java: ``remoting.protocol.header.DeleteAclRequestHeader``.
     """
@@ -144,7 +144,7 @@ class DeleteAclRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAclRequestHeader:
-    """Asks what a subject may do (code 3009).
+    """Asks for the permissions of a subject (code 3009).
 
     Java: ``remoting.protocol.header.GetAclRequestHeader``.
     """
@@ -154,7 +154,7 @@ class GetAclRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListAclsRequestHeader:
-    """Asks for the subjects and resources whose names hold a text (code 3010).
+    """Asks for the subjects and resources whose names contain a text (code 3010).
 
     Java: ``remoting.protocol.header.ListAclsRequestHeader``.
     """

@@ -1,4 +1,4 @@
-"""Brokers as processes: containers, configuration, statistics and upkeep."""
+"""Brokers as processes: containers, configuration, statistics and maintenance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RemoveBrokerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerConfigResponseHeader:
-    """Version of the configuration that the body holds (code 26).
+    """Version of the configuration in the body (code 26).
 
     Java: ``remoting.protocol.header.GetBrokerConfigResponseHeader``.
     """
@@ -68,7 +68,7 @@ class ViewBrokerStatsDataRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerStatsItem:
-    """A statistic over one span of time.
+    """A statistic over a period of time.
 
     Java: ``remoting.protocol.body.BrokerStatsItem``.
     """
@@ -92,7 +92,7 @@ class BrokerStatsData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRocksdbCqWriteProgressRequestHeader:
-    """Asks whether the RocksDB consume queue agrees with the files (code 354).
+    """Asks whether the RocksDB consume queue matches the files (code 354).
 
     Java: ``remoting.protocol.header.CheckRocksdbCqWriteProgressRequestHeader``.
     """
@@ -103,7 +103,7 @@ class CheckRocksdbCqWriteProgressRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRocksdbCqWriteResult:
-    """Whether it does.
+    """Whether the two consume queues match.
 
     Java: ``common.CheckRocksdbCqWriteResult``.
     """
@@ -114,7 +114,7 @@ class CheckRocksdbCqWriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportRocksDBConfigToJsonRequestHeader:
-    """Has configuration in RocksDB written to files (code 355).
+    """Tells the broker to write its RocksDB configuration to files (code 355).
 
     Java: ``remoting.protocol.header.ExportRocksDBConfigToJsonRequestHeader``.
     """
@@ -124,7 +124,7 @@ class ExportRocksDBConfigToJsonRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerMetric:
-    """How many timed messages of a topic wait.
+    """Number of waiting timed messages of a topic.
 
     Java: ``store.timer.TimerMetrics.Metric``.
     """
@@ -137,7 +137,7 @@ class TimerMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerMetricsSerializeWrapper:
-    """How many timed messages wait, by topic (code 61).
+    """Number of waiting timed messages, by topic (code 61).
 
     Java: ``store.timer.TimerMetrics.TimerMetricsSerializeWrapper``.
     """

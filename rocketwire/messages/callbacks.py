@@ -1,4 +1,4 @@
-"""What a broker asks or tells its clients, or passes on to them."""
+"""Requests that a broker sends to its clients, or forwards to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyConsumerIdsChangedRequestHeader(RpcRequestHeader):
-    """Tells a consumer that its group changed (code 40).
+    """Notifies a consumer that its group changed (code 40).
 
     Java: ``remoting.protocol.header.NotifyConsumerIdsChangedRequestHeader``.
     """
@@ -53,7 +53,7 @@ class GetConsumerStatusRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerStatusBody:
-    """A consumer's offsets, or those of all members.
+    """Offsets of one consumer, or of all members of a group.
 
     Java: ``remoting.protocol.body.GetConsumerStatusBody``.
     """
@@ -68,7 +68,7 @@ class GetConsumerStatusBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerRunningInfoRequestHeader(RpcRequestHeader):
-    """Asks what a consumer is doing (code 307).
+    """Asks for the running state of a consumer (code 307).
 
     Java: ``remoting.protocol.header.GetConsumerRunningInfoRequestHeader``.
     """
@@ -80,7 +80,7 @@ class GetConsumerRunningInfoRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessQueueInfo:
-    """State of a queue that is being pulled.
+    """State of a queue that the consumer pulls.
 
     Java: ``remoting.protocol.body.ProcessQueueInfo``.
     """
@@ -103,7 +103,7 @@ class ProcessQueueInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopProcessQueueInfo:
-    """State of a queue that is being popped.
+    """State of a queue that the consumer pops.
 
     Java: ``remoting.protocol.body.PopProcessQueueInfo``.
     """
@@ -115,7 +115,7 @@ class PopProcessQueueInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeStatus:
-    """Rates of a consumer at one topic.
+    """Rates of a consumer for one topic.
 
     Java: ``remoting.protocol.body.ConsumeStatus``.
     """
@@ -130,7 +130,7 @@ class ConsumeStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerRunningInfo:
-    """What a consumer is doing.
+    """The running state of a consumer.
 
     Java: ``remoting.protocol.body.ConsumerRunningInfo``.
     """
@@ -156,7 +156,7 @@ class ConsumerRunningInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeMessageDirectlyResultRequestHeader(TopicRequestHeader):
-    """Has a consumer consume one message now (code 309).
+    """Tells a consumer to consume one message now (code 309).
 
     Java: ``remoting.protocol.header.ConsumeMessageDirectlyResultRequestHeader``.
     """
@@ -172,7 +172,7 @@ class ConsumeMessageDirectlyResultRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeMessageDirectlyResult:
-    """What became of that.
+    """Result of consuming one message directly.
 
     Java: ``remoting.protocol.body.ConsumeMessageDirectlyResult``.
     """

@@ -1,6 +1,6 @@
-"""The configuration of servers as text: what codes 25, 26, 318 and 319 carry.
+"""Server configuration as text: the bodies of codes 25, 26, 318 and 319.
 
-Servers write ``key=value`` lines without any escapes, and read what they are sent as Java properties.
+Servers write ``key=value`` lines without escapes, but read requests as Java properties.
 
 Java: ``MixAll.properties2String``, ``MixAll.string2Properties``.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_config(body: bytes) -> dict[str, str]:
-    """The values in a server's answer, by key, in its order; a line without ``=`` goes on with the value before it."""
+    """Values of a server's response by key; a line without ``=`` continues the last value."""
     values: dict[str, str] = {}
     key = ""
     for line in body.decode("utf-8", "replace").split("\n"):
@@ -30,35 +30,39 @@ def read_config(body: bytes) -> dict[str, str]:
 
 
 def config_lines(values: Mapping[str, str]) -> str:
-    """The text that has a server set these values.
+    """The request body that sets these values.
 
     Raises:
-        LocalProtocolError: there is nothing to set, a key is not one word, or a value has a line break.
+        LocalProtocolError: no values, a key that is not a single ASCII word, or a value with a
+            line break.
     """
     if not values:
-        raise LocalProtocolError("no value to set")
+        raise LocalProtocolError("no configuration values to set")
     return "".join(f"{_key(key)}={_escaped(value)}\n" for key, value in values.items())
 
 
 def _key(key: str) -> str:
-    if not key or not key.isascii() or any(one in key for one in "=:#!\\ \t\f\r\n"):
-        raise LocalProtocolError(f"not a key of a configuration: {key[:80]!r}")
+    if not key or not key.isascii() or any(character in key for character in "=:#!\\ \t\f\r\n"):
+        raise LocalProtocolError(f"invalid configuration key: {key[:80]!r}")
     return key
 
 
 def _escaped(value: str) -> str:
-    """Backslashes, a leading blank and what is not ASCII, as Java properties have them."""
+    """Escapes backslashes, a leading space and non-ASCII characters as in Java properties."""
     if "\n" in value or "\r" in value:
-        raise LocalProtocolError("a value with a line break")
+        raise LocalProtocolError("a configuration value must not contain a line break")
     text = value.replace("\\", "\\\\")
     if text[:1] in (" ", "\t", "\f"):
         text = "\\" + text
     units = (
-        one if one.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(one)) for one in text
+        character
+        if character.isascii()
+        else "".join(f"\\u{unit:04x}" for unit in _utf16_units(character))
+        for character in text
     )
     return "".join(units)
 
 
-def _utf16(character: str) -> tuple[int, ...]:
+def _utf16_units(character: str) -> tuple[int, ...]:
     data = character.encode("utf-16-be", "surrogatepass")
-    return tuple(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
+    return tuple(int.from_bytes(data[start : start + 2], "big") for start in range(0, len(data), 2))

@@ -1,4 +1,4 @@
-"""Who is connected: members of groups and their connections."""
+"""Connected clients: members of groups and their connections."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GetConsumerListByGroupRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerListByGroupResponseHeader:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``remoting.protocol.header.GetConsumerListByGroupResponseHeader``.
     """
@@ -83,7 +83,7 @@ class GetAllProducerInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One connection of a client.
+    """A connection of a client.
 
     Java: ``remoting.protocol.body.Connection``.
     """
@@ -126,7 +126,7 @@ class ProducerConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerInfo:
-    """One producer.
+    """A producer.
 
     Java: ``remoting.protocol.body.ProducerInfo``.
     """

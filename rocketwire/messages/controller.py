@@ -1,4 +1,4 @@
-"""The controller: which broker of a group is master."""
+"""The controller, which elects the master of each broker group."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncStateSet:
-    """Brokers of a group that are in step with the master.
+    """In-sync replicas of a broker group.
 
     Java: ``remoting.protocol.body.SyncStateSet``.
     """
@@ -40,7 +40,7 @@ class SyncStateSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterSyncStateSetRequestHeader:
-    """A master changes who is in step (code 1001).
+    """A master changes the set of in-sync replicas (code 1001).
 
     Java: ``remoting.protocol.header.controller.AlterSyncStateSetRequestHeader``.
     """
@@ -63,7 +63,7 @@ class AlterSyncStateSetResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectMasterRequestHeader:
-    """Has a master elected (code 1002).
+    """Asks the controller to elect a master (code 1002).
 
     Java: ``remoting.protocol.header.controller.ElectMasterRequestHeader``.
     """
@@ -77,7 +77,7 @@ class ElectMasterRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectMasterResponseHeader:
-    """Who is master now.
+    """The elected master.
 
     Java: ``remoting.protocol.header.controller.ElectMasterResponseHeader``.
     """
@@ -90,7 +90,7 @@ class ElectMasterResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectMasterResponseBody:
-    """The group after the election.
+    """Members of the broker group after the election.
 
     Java: ``remoting.protocol.body.ElectMasterResponseBody``.
     """
@@ -115,7 +115,7 @@ class RegisterBrokerToControllerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerToControllerResponseHeader:
-    """Who is master.
+    """The current master.
 
     Java: ``remoting.protocol.header.controller.register.RegisterBrokerToControllerResponseHeader``.
     """
@@ -130,7 +130,7 @@ class RegisterBrokerToControllerResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetReplicaInfoRequestHeader:
-    """Asks who is master of a group (code 1004).
+    """Asks for the master of a group (code 1004).
 
     Java: ``remoting.protocol.header.controller.GetReplicaInfoRequestHeader``.
     """
@@ -140,7 +140,7 @@ class GetReplicaInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetReplicaInfoResponseHeader:
-    """Who is master.
+    """The current master.
 
     Java: ``remoting.protocol.header.controller.GetReplicaInfoResponseHeader``.
     """
@@ -152,7 +152,7 @@ class GetReplicaInfoResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMetaDataResponseHeader:
-    """Who leads the controllers (code 1005).
+    """The leader of the controllers (code 1005).
 
     Java: ``remoting.protocol.header.controller.GetMetaDataResponseHeader``.
     """
@@ -166,7 +166,7 @@ class GetMetaDataResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaIdentity:
-    """One broker of a group.
+    """A broker of a group.
 
     Java: ``remoting.protocol.body.BrokerReplicasInfo.ReplicaIdentity``.
     """
@@ -181,7 +181,7 @@ class ReplicaIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicasInfo:
-    """One group: master, brokers in step, brokers behind.
+    """A broker group: master, in-sync replicas, other replicas.
 
     Java: ``remoting.protocol.body.BrokerReplicasInfo.ReplicasInfo``.
     """
@@ -212,7 +212,7 @@ class BrokerReplicasInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyBrokerRoleChangedRequestHeader:
-    """Tells a broker who is master (code 1008).
+    """Notifies a broker of the current master (code 1008).
 
     Java: ``remoting.protocol.header.NotifyBrokerRoleChangedRequestHeader``.
     """
@@ -225,7 +225,7 @@ class NotifyBrokerRoleChangedRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanControllerBrokerDataRequestHeader:
-    """Forgets brokers of a group (code 1011).
+    """Removes the data of brokers of a group (code 1011).
 
     Java: ``remoting.protocol.header.controller.admin.CleanControllerBrokerDataRequestHeader``.
     """
@@ -239,7 +239,7 @@ class CleanControllerBrokerDataRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetNextBrokerIdRequestHeader:
-    """Asks which broker id comes next (code 1012).
+    """Asks for the next free broker id (code 1012).
 
     Java: ``remoting.protocol.header.controller.register.GetNextBrokerIdRequestHeader``.
     """
@@ -250,7 +250,7 @@ class GetNextBrokerIdRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetNextBrokerIdResponseHeader:
-    """Which one comes next.
+    """The next free broker id.
 
     Java: ``remoting.protocol.header.controller.register.GetNextBrokerIdResponseHeader``.
     """
@@ -275,7 +275,7 @@ class ApplyBrokerIdRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyBrokerIdResponseHeader:
-    """Whose id it is now.
+    """Owner of the claimed broker id.
 
     Java: ``remoting.protocol.header.controller.register.ApplyBrokerIdResponseHeader``.
     """

@@ -1,4 +1,4 @@
-"""What the controllers write into their raft log; none of it travels to a broker or a client."""
+"""Entries of the controllers' raft log; brokers and clients never receive them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetSyncStateDataRequest:
-    """Asks for the brokers in step; logged under code 1006.
+    """Asks for the in-sync replicas; logged with code 1006.
 
     Java: ``controller.impl.task.GetSyncStateDataRequest``.
     """
@@ -30,7 +30,7 @@ class BrokerCloseChannelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerCloseChannelResponse:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``controller.impl.task.BrokerCloseChannelResponse``.
     """
@@ -38,7 +38,7 @@ class BrokerCloseChannelResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckNotActiveBrokerRequest:
-    """Looks for brokers that are silent (code 1015).
+    """Looks for inactive brokers (code 1015).
 
     Java: ``controller.impl.task.CheckNotActiveBrokerRequest``.
     """
@@ -48,7 +48,7 @@ class CheckNotActiveBrokerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckNotActiveBrokerResponse:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``controller.impl.task.CheckNotActiveBrokerResponse``.
     """
@@ -56,7 +56,7 @@ class CheckNotActiveBrokerResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerLiveInfoRequest:
-    """Asks which brokers live (code 1016).
+    """Asks which brokers are active (code 1016).
 
     Java: ``controller.impl.task.GetBrokerLiveInfoRequest``.
     """
@@ -68,7 +68,7 @@ class GetBrokerLiveInfoRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerLiveInfoResponse:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``controller.impl.task.GetBrokerLiveInfoResponse``.
     """
@@ -97,7 +97,7 @@ class RaftBrokerHeartBeatEventRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftBrokerHeartBeatEventResponse:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``controller.impl.task.RaftBrokerHeartBeatEventResponse``.
     """

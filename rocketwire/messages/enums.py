@@ -1,4 +1,4 @@
-"""Enumerations that travel by constant name; a field keeps a name outside the list as text."""
+"""Enumerations that are encoded by constant name; a field keeps an unknown name as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class BoundaryType(StrEnum):
 
 
 class CMResult(StrEnum):
-    """What a consumer made of a message that it was told to consume (Java: ``CMResult``)."""
+    """Result of consuming a message directly (Java: ``CMResult``)."""
 
     CR_SUCCESS = "CR_SUCCESS"
     CR_LATER = "CR_LATER"
@@ -45,14 +45,14 @@ class ConsumeType(StrEnum):
 
 
 class GroupRetryPolicyType(StrEnum):
-    """Which of a group's two retry policies holds (Java: ``GroupRetryPolicyType``)."""
+    """The retry policy that a group uses (Java: ``GroupRetryPolicyType``)."""
 
     EXPONENTIAL = "EXPONENTIAL"
     CUSTOMIZED = "CUSTOMIZED"
 
 
 class LiteSubscriptionAction(StrEnum):
-    """What a change of a lite subscription does (Java: ``LiteSubscriptionAction``, since 5.5.0)."""
+    """Kinds of changes of a lite subscription (Java: ``LiteSubscriptionAction``, since 5.5.0)."""
 
     PARTIAL_ADD = "PARTIAL_ADD"
     PARTIAL_REMOVE = "PARTIAL_REMOVE"
@@ -76,7 +76,7 @@ class MessageRequestMode(StrEnum):
 
 
 class OffsetOptionType(StrEnum):
-    """How the value of an ``OffsetOption`` is meant (Java: ``OffsetOption.Type``, since 5.5.0)."""
+    """Meaning of the value of an ``OffsetOption`` (Java: ``OffsetOption.Type``, since 5.5.0)."""
 
     POLICY = "POLICY"
     OFFSET = "OFFSET"

@@ -1,4 +1,4 @@
-"""Consumer groups on brokers: configuration, retry policies, who reads what."""
+"""Consumer groups on brokers: configuration, retry policies, subscriptions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomizedRetryPolicy:
-    """Waits before each retry, in milliseconds.
+    """Delay before each retry, in milliseconds.
 
     Java: ``remoting.protocol.subscription.CustomizedRetryPolicy``.
     """
@@ -63,7 +63,7 @@ class CustomizedRetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialRetryPolicy:
-    """Waits that grow from retry to retry, in milliseconds.
+    """Delays that grow from retry to retry, in milliseconds.
 
     Java: ``remoting.protocol.subscription.ExponentialRetryPolicy``.
     """
@@ -75,7 +75,7 @@ class ExponentialRetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRetryPolicy:
-    """Which retry policy holds for a group.
+    """The retry policy of a group.
 
     Java: ``remoting.protocol.subscription.GroupRetryPolicy``.
     """
@@ -89,7 +89,7 @@ class GroupRetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleSubscriptionData:
-    """A subscription without its parts.
+    """A subscription without its parsed tags.
 
     Java: ``remoting.protocol.subscription.SimpleSubscriptionData``.
     """
@@ -102,7 +102,7 @@ class SimpleSubscriptionData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionGroupConfig:
-    """A consumer group as its broker has configured it (codes 200, 352).
+    """Configuration of a consumer group on a broker (codes 200, 352).
 
     Java: ``remoting.protocol.subscription.SubscriptionGroupConfig``.
     """
@@ -125,7 +125,7 @@ class SubscriptionGroupConfig:
     subscription_data_set: tuple[SimpleSubscriptionData, ...] | None = member(
         distinct(
             record(SimpleSubscriptionData),
-            identity=lambda one: (one.topic, one.expression_type, one.expression),
+            identity=lambda data: (data.topic, data.expression_type, data.expression),
         )
     )
     which_broker_when_consume_slowly: int = member(LONG, default=1)
@@ -175,7 +175,7 @@ class GetAllSubscriptionGroupRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllSubscriptionGroupResponseHeader:
-    """How many groups there are.
+    """Number of groups.
 
     Java: ``remoting.protocol.header.GetAllSubscriptionGroupResponseHeader``.
     """
@@ -250,7 +250,7 @@ class GroupList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeByWho:
-    """Which groups consumed a message; no code carries it.
+    """The groups that consumed a message; no request code carries it.
 
     Java: ``remoting.protocol.body.ConsumeByWho``.
     """

@@ -20,7 +20,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeHAInfoRequestHeader:
-    """Tells a broker of the group where the master is and how far (code 906).
+    """Tells a broker of the group the addresses and the offset of the master (code 906).
 
     Java: ``remoting.protocol.header.ExchangeHAInfoRequestHeader``.
     """
@@ -32,7 +32,7 @@ class ExchangeHAInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeHAInfoResponseHeader:
-    """The same from the other side.
+    """Addresses and offset of the broker that answers.
 
     Java: ``remoting.protocol.header.ExchangeHAInfoResponseHeader``.
     """
@@ -44,7 +44,7 @@ class ExchangeHAInfoResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetMasterFlushOffsetHeader:
-    """Sets how far the master has flushed (code 908).
+    """Sets the flushed offset of the master (code 908).
 
     Java: ``remoting.protocol.header.ResetMasterFlushOffsetHeader``.
     """
@@ -54,7 +54,7 @@ class ResetMasterFlushOffsetHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSyncInfo:
-    """Where a master is and how far; no code carries it.
+    """Addresses and offset of a master; no request code carries it.
 
     Java: ``remoting.protocol.BrokerSyncInfo``.
     """
@@ -66,7 +66,7 @@ class BrokerSyncInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HAConnectionRuntimeInfo:
-    """A slave, seen from its master.
+    """State of a slave, reported by its master.
 
     Java: ``remoting.protocol.body.HARuntimeInfo.HAConnectionRuntimeInfo``.
     """
@@ -83,7 +83,7 @@ class HAConnectionRuntimeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HAClientRuntimeInfo:
-    """A master, seen from its slave.
+    """State of a master, reported by its slave.
 
     Java: ``remoting.protocol.body.HARuntimeInfo.HAClientRuntimeInfo``.
     """
@@ -100,7 +100,7 @@ class HAClientRuntimeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HARuntimeInfo:
-    """State of replication at one broker (code 907).
+    """Replication state of a broker (code 907).
 
     Java: ``remoting.protocol.body.HARuntimeInfo``.
     """
@@ -118,7 +118,7 @@ class HARuntimeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEntry:
-    """Where an epoch starts and ends; the one that goes on ends at 2**63-1.
+    """Start and end offset of an epoch; the current epoch ends at 2**63-1.
 
     Java: ``remoting.protocol.EpochEntry``.
     """
@@ -130,7 +130,7 @@ class EpochEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEntryCache:
-    """Every epoch that a broker knows (code 1007).
+    """All epochs of a broker (code 1007).
 
     Java: ``remoting.protocol.body.EpochEntryCache``.
     """

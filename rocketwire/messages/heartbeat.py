@@ -1,4 +1,4 @@
-"""Clients at a broker: heartbeat, its subscriptions, and goodbye."""
+"""Heartbeats of clients with their subscriptions, and unregistration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionData:
-    """What a consumer wants of a topic.
+    """Subscription of a consumer to a topic.
 
     Java: ``remoting.protocol.heartbeat.SubscriptionData``.
     """
@@ -38,7 +38,7 @@ class SubscriptionData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerData:
-    """One consumer group of a client.
+    """A consumer group of a client.
 
     Java: ``remoting.protocol.heartbeat.ConsumerData``.
     """
@@ -55,7 +55,7 @@ class ConsumerData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerData:
-    """One producer group of a client.
+    """A producer group of a client.
 
     Java: ``remoting.protocol.heartbeat.ProducerData``.
     """
@@ -73,7 +73,7 @@ class HeartbeatRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatData:
-    """All groups of a client.
+    """All groups of a client; body of a heartbeat.
 
     Java: ``remoting.protocol.heartbeat.HeartbeatData``.
     """
@@ -103,7 +103,7 @@ class UnregisterClientRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnregisterClientResponseHeader:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``remoting.protocol.header.UnregisterClientResponseHeader``.
     """

@@ -36,7 +36,7 @@ class GetKVConfigRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetKVConfigResponseHeader:
-    """The value that was asked for.
+    """The requested value.
 
     Java: ``remoting.protocol.header.namesrv.GetKVConfigResponseHeader``.
     """
@@ -67,7 +67,7 @@ class GetKVListByNamespaceRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KVTable:
-    """A table of texts, the form in which several answers list their facts.
+    """A table of texts; several responses use it.
 
     Java: ``remoting.protocol.body.KVTable``.
     """

@@ -1,4 +1,4 @@
-"""Lite topics: many short-lived topics under one parent.  All of it is new in 5.5.0."""
+"""Lite topics: many short-lived topics under one parent; new in Java 5.5.0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopLiteMessageRequestHeader(RpcRequestHeader):
-    """Takes messages of the lite topics that a client subscribes to (code 200070).
+    """Pops messages of the lite topics that a client subscribes to (code 200070).
 
     Java: ``remoting.protocol.header.PopLiteMessageRequestHeader``, since 5.5.0.
     """
@@ -48,7 +48,7 @@ class PopLiteMessageRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopLiteMessageResponseHeader:
-    """What was taken, and until when it is hidden.
+    """Popped messages and how long they stay invisible.
 
     Java: ``remoting.protocol.header.PopLiteMessageResponseHeader``, since 5.5.0.
     """
@@ -110,7 +110,7 @@ class LiteSubscriptionCtlRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyUnsubscribeLiteRequestHeader(RpcRequestHeader):
-    """Tells a client that a lite subscription ended (code 200073).
+    """Notifies a client that a lite subscription ended (code 200073).
 
     Java: ``remoting.protocol.header.NotifyUnsubscribeLiteRequestHeader``, since 5.5.0.
     """
@@ -122,7 +122,7 @@ class NotifyUnsubscribeLiteRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerLiteInfoResponseBody:
-    """Numbers about a broker's lite topics (code 200074).
+    """Statistics of a broker's lite topics (code 200074).
 
     Java: ``remoting.protocol.body.GetBrokerLiteInfoResponseBody``, since 5.5.0.
     """
@@ -151,7 +151,7 @@ class GetParentTopicInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetParentTopicInfoResponseBody:
-    """Numbers about a parent topic.
+    """Statistics of a parent topic.
 
     Java: ``remoting.protocol.body.GetParentTopicInfoResponseBody``, since 5.5.0.
     """
@@ -187,7 +187,7 @@ class ClientGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteTopicInfoResponseBody:
-    """Who subscribes to a lite topic.
+    """Subscribers of a lite topic.
 
     Java: ``remoting.protocol.body.GetLiteTopicInfoResponseBody``, since 5.5.0.
     """
@@ -230,7 +230,7 @@ class GetLiteClientInfoResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteGroupInfoRequestHeader:
-    """Asks how far a group is with its lite topics (code 200078).
+    """Asks for the lag of a group in its lite topics (code 200078).
 
     Java: ``remoting.protocol.header.GetLiteGroupInfoRequestHeader``, since 5.5.0.
     """
@@ -242,7 +242,7 @@ class GetLiteGroupInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteLagInfo:
-    """How far a group is behind in one lite topic.
+    """Lag of a group in one lite topic.
 
     Java: ``common.lite.LiteLagInfo``, since 5.5.0.
     """
@@ -254,7 +254,7 @@ class LiteLagInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteGroupInfoResponseBody:
-    """How far a group is behind.
+    """Lag of a group.
 
     Java: ``remoting.protocol.body.GetLiteGroupInfoResponseBody``, since 5.5.0.
     """
@@ -271,7 +271,7 @@ class GetLiteGroupInfoResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerLiteDispatchRequestHeader:
-    """Has lite messages dispatched now (code 200079).
+    """Tells the broker to dispatch lite messages now (code 200079).
 
     Java: ``remoting.protocol.header.TriggerLiteDispatchRequestHeader``, since 5.5.0.
     """

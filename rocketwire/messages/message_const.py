@@ -1,4 +1,4 @@
-"""Names of the message properties that clients and brokers give a meaning (Java: ``MessageConst``)."""
+"""Names of the message properties that clients and brokers use (Java: ``MessageConst``)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ DLQ_ORIGIN_MESSAGE_ID: Final = "DLQ_ORIGIN_MESSAGE_ID"
 CRC32: Final = "__CRC32#"
 
 KEY_SEPARATOR: Final = " "
-"""Between the keys of one message."""
+"""Separates the keys of a message."""
 
 RESERVED: Final = frozenset(
     {
@@ -127,4 +127,4 @@ RESERVED: Final = frozenset(
         LITE_TOPIC,
     }
 )
-"""Names that no application may set as a property of its own (Java: ``MessageConst.STRING_HASH_SET``)."""
+"""Reserved names: an application may not set these (Java: ``MessageConst.STRING_HASH_SET``)."""

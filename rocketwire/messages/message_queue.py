@@ -1,4 +1,4 @@
-"""The queue as a value: member of many bodies, and key of many maps."""
+"""The message queue, a member of many bodies and key of many maps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueue:
-    """One queue of a topic on one broker.
+    """A queue of a topic on a broker.
 
     Java: ``common.message.MessageQueue``.
     """
@@ -20,7 +20,7 @@ class MessageQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueueForC:
-    """A queue with an offset, in the form that clients in C++ read.
+    """A queue with an offset, in the form that C++ clients read.
 
     Java: ``common.message.MessageQueueForC``.
     """

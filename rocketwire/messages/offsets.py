@@ -1,4 +1,4 @@
-"""Offsets: asking for them, committing, resetting, correcting and storing them."""
+"""Offsets: query, commit, reset, correction and storage."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def _parse_boundary(text: str) -> BoundaryType | str:
-    """``upper`` in any letter case; all else is the lower one (Java: ``BoundaryType.getType``)."""
+    """``upper`` in any letter case, else the lower boundary (Java: ``BoundaryType.getType``)."""
     return BoundaryType.UPPER if text.upper() == "UPPER" else BoundaryType.LOWER
 
 
@@ -76,7 +76,7 @@ class UpdateConsumerOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateConsumerOffsetResponseHeader:
-    """Answer without fields.
+    """Response without fields.
 
     Java: ``remoting.protocol.header.UpdateConsumerOffsetResponseHeader``.
     """
@@ -84,7 +84,7 @@ class UpdateConsumerOffsetResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOffsetRequestHeader(TopicQueueRequestHeader):
-    """Asks for the offset at a store time (code 29).
+    """Searches the offset at a store time (code 29).
 
     Java: ``remoting.protocol.header.SearchOffsetRequestHeader``.
     """
@@ -108,7 +108,7 @@ class SearchOffsetResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMaxOffsetRequestHeader(TopicQueueRequestHeader):
-    """Asks for the end of a queue (code 30).
+    """Asks for the end offset of a queue (code 30).
 
     Java: ``remoting.protocol.header.GetMaxOffsetRequestHeader``.
     """
@@ -120,7 +120,7 @@ class GetMaxOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMaxOffsetResponseHeader:
-    """The offset that the next message gets.
+    """The offset that the next message will get.
 
     Java: ``remoting.protocol.header.GetMaxOffsetResponseHeader``.
     """
@@ -130,7 +130,7 @@ class GetMaxOffsetResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMinOffsetRequestHeader(TopicQueueRequestHeader):
-    """Asks for the start of a queue (code 31).
+    """Asks for the start offset of a queue (code 31).
 
     Java: ``remoting.protocol.header.GetMinOffsetRequestHeader``.
     """
@@ -162,7 +162,7 @@ class GetEarliestMsgStoretimeRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetEarliestMsgStoretimeResponseHeader:
-    """When that was, in milliseconds.
+    """Store time of the oldest message, in milliseconds.
 
     Java: ``remoting.protocol.header.GetEarliestMsgStoretimeResponseHeader``.
     """
@@ -172,7 +172,7 @@ class GetEarliestMsgStoretimeResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitConsumerOffsetRequestHeader(TopicRequestHeader):
-    """Start of a group at a topic; no code carries it.
+    """Start offset of a group in a topic; no request code carries it.
 
     Java: ``remoting.protocol.header.InitConsumerOffsetRequestHeader``.
     """
@@ -183,7 +183,7 @@ class InitConsumerOffsetRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsetRequestHeader(TopicQueueRequestHeader):
-    """Sets offsets back to a time or to a place (codes 220, 222).
+    """Resets offsets to a time or to an offset (codes 220, 222).
 
     Java: ``remoting.protocol.header.ResetOffsetRequestHeader``.
     """
@@ -198,7 +198,7 @@ class ResetOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsetBody:
-    """Offsets that a consumer is to take over.
+    """Offsets that a consumer must use from now on.
 
     Java: ``remoting.protocol.body.ResetOffsetBody``.
     """
@@ -210,7 +210,7 @@ class ResetOffsetBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsetBodyForC:
-    """The same for clients in C++.
+    """Offsets that a C++ client must use from now on.
 
     Java: ``remoting.protocol.body.ResetOffsetBodyForC``.
     """
@@ -233,7 +233,7 @@ class CloneGroupOffsetRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryCorrectionOffsetHeader(TopicRequestHeader):
-    """Asks how offsets of groups would have to be corrected (code 308).
+    """Asks for corrected offsets of groups (code 308).
 
     Java: ``remoting.protocol.header.QueryCorrectionOffsetHeader``.
     """
@@ -303,7 +303,7 @@ class RocksDBOffsetSerializeWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetMovedEvent:
-    """Message that a broker publishes when it had to move an offset.
+    """Message that a broker publishes after it changed an offset.
 
     Java: ``remoting.protocol.topic.OffsetMovedEvent``.
     """
@@ -316,7 +316,7 @@ class OffsetMovedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackStats:
-    """What Java's admin tool did to one queue.
+    """Result of an offset reset for one queue, in Java's admin tool.
 
     Java: ``remoting.protocol.admin.RollbackStats``.
     """

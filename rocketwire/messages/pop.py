@@ -1,4 +1,4 @@
-"""Popping messages: the broker keeps the offsets, the consumer acknowledges message by message."""
+"""Pop consumption: the broker keeps offsets, and the consumer acknowledges each message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopMessageRequestHeader(TopicQueueRequestHeader):
-    """Takes messages and hides them for a time (code 200050).
+    """Pops messages, which stay invisible for a time (code 200050).
 
     Java: ``remoting.protocol.header.PopMessageRequestHeader``.
     """
@@ -44,7 +44,7 @@ class PopMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopMessageResponseHeader:
-    """What was taken, and until when it is hidden.
+    """Popped messages and how long they stay invisible.
 
     Java: ``remoting.protocol.header.PopMessageResponseHeader``.
     """
@@ -60,7 +60,7 @@ class PopMessageResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeekMessageRequestHeader(TopicQueueRequestHeader):
-    """Looks at messages without taking them (code 200052).
+    """Peeks at messages without popping them (code 200052).
 
     Java: ``remoting.protocol.header.PeekMessageRequestHeader``.
     """
@@ -88,7 +88,7 @@ class AckMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAck:
-    """Acknowledgements of one queue, as bits from a starting offset.
+    """Acknowledgements of a queue, as bits from a start offset.
 
     Java: ``remoting.protocol.body.BatchAck``.
     """
@@ -106,7 +106,7 @@ class BatchAck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAckMessageRequestBody:
-    """Acknowledges many messages (code 200151).
+    """Acknowledges several messages (code 200151).
 
     Java: ``remoting.protocol.body.BatchAckMessageRequestBody``.
     """
@@ -117,7 +117,7 @@ class BatchAckMessageRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeInvisibleTimeRequestHeader(TopicQueueRequestHeader):
-    """Hides a message for another time (code 200053).
+    """Changes how long a message stays invisible (code 200053).
 
     Java: ``remoting.protocol.header.ChangeInvisibleTimeRequestHeader``.
     """
@@ -134,7 +134,7 @@ class ChangeInvisibleTimeRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeInvisibleTimeResponseHeader:
-    """Until when it is hidden now.
+    """The new invisible time of a message.
 
     Java: ``remoting.protocol.header.ChangeInvisibleTimeResponseHeader``.
     """
@@ -146,7 +146,7 @@ class ChangeInvisibleTimeResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationRequestHeader(TopicQueueRequestHeader):
-    """Waits until there is something to pop (code 200054).
+    """Waits until there are messages to pop (code 200054).
 
     Java: ``remoting.protocol.header.NotificationRequestHeader``.
     """
@@ -164,7 +164,7 @@ class NotificationRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationResponseHeader:
-    """Whether there is.
+    """Whether there are messages to pop.
 
     Java: ``remoting.protocol.header.NotificationResponseHeader``.
     """
@@ -187,7 +187,7 @@ class PollingInfoRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollingInfoResponseHeader:
-    """How many wait.
+    """Number of waiting consumers.
 
     Java: ``remoting.protocol.header.PollingInfoResponseHeader``.
     """
@@ -197,7 +197,7 @@ class PollingInfoResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckMsg:
-    """Acknowledgement in a broker's revive log.
+    """An acknowledgement in a broker's revive log.
 
     Java: ``store.pop.AckMsg``.
     """
@@ -225,7 +225,7 @@ class BatchAckMsg(AckMsg):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopCheckPoint:
-    """What was popped, in a broker's revive log.
+    """A checkpoint of popped messages in a broker's revive log.
 
     Java: ``store.pop.PopCheckPoint``.
     """

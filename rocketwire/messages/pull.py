@@ -1,4 +1,4 @@
-"""Pulling messages."""
+"""Pull consumption."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PullMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullMessageResponseHeader:
-    """Where to go on.
+    """The next offset and the limits of the queue.
 
     Java: ``remoting.protocol.header.PullMessageResponseHeader``.
     """

@@ -1,4 +1,4 @@
-"""Looking at messages, queues and the progress of groups."""
+"""Queries for messages, consume queues and the progress of groups."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMessageRequestHeader(TopicRequestHeader):
-    """Looks messages up by key (code 12).
+    """Searches messages by key (code 12).
 
     Java: ``remoting.protocol.header.QueryMessageRequestHeader``.
     """
@@ -45,7 +45,7 @@ class QueryMessageRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMessageResponseHeader:
-    """How far the index reaches.
+    """Last time and offset of the message index.
 
     Java: ``remoting.protocol.header.QueryMessageResponseHeader``.
     """
@@ -67,7 +67,7 @@ class ViewMessageRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewMessageResponseHeader:
-    """Answer without fields; no code carries it.
+    """Response without fields; no request code carries it.
 
     Java: ``remoting.protocol.header.ViewMessageResponseHeader``.
     """
@@ -75,7 +75,7 @@ class ViewMessageResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticsMessagesRequestHeader(TopicQueueRequestHeader):
-    """Counts the messages of a span of time; no code carries it.
+    """Counts the messages of a period; no request code carries it.
 
     Java: ``remoting.protocol.header.StatisticsMessagesRequestHeader``.
     """
@@ -89,7 +89,7 @@ class StatisticsMessagesRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeQueueRequestHeader(TopicQueueRequestHeader):
-    """Looks into a consume queue (code 321).
+    """Reads entries of a consume queue (code 321).
 
     Java: ``remoting.protocol.header.QueryConsumeQueueRequestHeader``.
     """
@@ -103,7 +103,7 @@ class QueryConsumeQueueRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeQueueData:
-    """One entry of a consume queue.
+    """An entry of a consume queue.
 
     Java: ``remoting.protocol.body.ConsumeQueueData``.
     """
@@ -119,7 +119,7 @@ class ConsumeQueueData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeQueueResponseBody:
-    """Entries of a consume queue, and what a group's filter makes of them.
+    """Entries of a consume queue with the result of a group's filter.
 
     Java: ``remoting.protocol.body.QueryConsumeQueueResponseBody``.
     """
@@ -133,7 +133,7 @@ class QueryConsumeQueueResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeTimeSpanRequestHeader(TopicRequestHeader):
-    """Asks how old the messages are that a group is at (code 303).
+    """Asks for the time of the messages that a group consumes now (code 303).
 
     Java: ``remoting.protocol.header.QueryConsumeTimeSpanRequestHeader``.
     """
@@ -144,7 +144,7 @@ class QueryConsumeTimeSpanRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueTimeSpan:
-    """How old they are in one queue.
+    """Times of the consumed messages in one queue.
 
     Java: ``remoting.protocol.body.QueueTimeSpan``.
     """
@@ -167,7 +167,7 @@ class QueueTimeSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeTimeSpanBody:
-    """How old they are in every queue.
+    """Times of the consumed messages in all queues.
 
     Java: ``remoting.protocol.body.QueryConsumeTimeSpanBody``.
     """
@@ -179,7 +179,7 @@ class QueryConsumeTimeSpanBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumeStatsRequestHeader(TopicRequestHeader):
-    """Asks how far a group is (code 208).
+    """Asks for the progress of a group (code 208).
 
     Java: ``remoting.protocol.header.GetConsumeStatsRequestHeader``.
     """
@@ -191,7 +191,7 @@ class GetConsumeStatsRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetWrapper:
-    """How far a group is in one queue.
+    """Progress of a group in one queue.
 
     Java: ``remoting.protocol.admin.OffsetWrapper``.
     """
@@ -204,7 +204,7 @@ class OffsetWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeStats:
-    """How far a group is.
+    """Progress of a group in all queues.
 
     Java: ``remoting.protocol.admin.ConsumeStats``.
     """
@@ -217,7 +217,7 @@ class ConsumeStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumeStatsInBrokerHeader:
-    """Asks how far every group is (code 317).
+    """Asks for the progress of all groups (code 317).
 
     Java: ``remoting.protocol.header.GetConsumeStatsInBrokerHeader``.
     """
@@ -227,7 +227,7 @@ class GetConsumeStatsInBrokerHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeStatsList:
-    """How far every group is.
+    """Progress of all groups.
 
     Java: ``remoting.protocol.body.ConsumeStatsList``.
     """

@@ -1,10 +1,10 @@
-"""Brokers at the name server: registration, heartbeats and leave.
+"""Registration, heartbeats and unregistration of brokers at name servers.
 
-Rules of this file: the packed form of a registration is recognised by its zlib stream whatever the
-header's label says, because Java's brokers label it ``compressed=false``
-(``BrokerOuterAPI.registerBroker``).  It carries neither ``topicSysFlag`` nor ``order`` nor
-``mappingDataVersion``.  Two protocol versions matter: 37, below which the body is a bare
-``TopicConfigSerializeWrapper``, and 413, from which on the packed form ends in static mappings.
+Rules of this file: a packed registration is recognised by its zlib stream and not by the header,
+because Java's brokers send ``compressed=false`` with it (``BrokerOuterAPI.registerBroker``).  The
+packed form has no ``topicSysFlag``, ``order`` and ``mappingDataVersion``.  Two protocol versions
+matter: before 37 the body is a bare ``TopicConfigSerializeWrapper``, and from 413 on the packed
+form ends with static mappings.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from rocketwire.wire.json.fastjson import Dialect, JsonLimits, JsonValue
 
 MAX_INFLATED: Final = 64 * 1024 * 1024
-"""Most bytes that a packed registration may hold; at 60 a topic, a million topics."""
+"""Maximum size of an inflated registration in bytes: a million topics of 60 bytes."""
 MAX_RATIO: Final = 200
-"""Most bytes of a packed registration for each byte of its stream; real ones stay below 40."""
+"""Maximum inflated bytes for each byte of the stream; real registrations stay below 40."""
 
 _FILTER_SERVERS = listing(STRING)
 _EMPTY_VERSION: Final = DataVersion(counter=0, state_version=0, timestamp=0)
@@ -66,18 +66,20 @@ _EMPTY_VERSION: Final = DataVersion(counter=0, state_version=0, timestamp=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerRequestHeader:
-    """A broker registers, with all its topics or with one (code 103).
+    """Registers a broker, with all its topics or with one (code 103).
 
     Java: ``remoting.protocol.header.namesrv.RegisterBrokerRequestHeader``.
 
     Attributes:
         broker_addr: ``host:port``, opaque to the name server.
-        ha_server_addr: where slaves fetch from.
+        ha_server_addr: where slaves replicate from.
         broker_id: 0 is the master.
-        heartbeat_timeout_millis: how long the name server believes in the broker without news.
-        enable_acting_master: whether a slave may stand in; None from brokers that do not know.
-        compressed: whether the body is packed; the body itself tells better.
-        body_crc32: of the body as sent, 31 bits; 0 means that nothing is checked.
+        heartbeat_timeout_millis: after this time without a heartbeat the name server
+            removes the broker.
+        enable_acting_master: whether a slave may act as master; None from brokers
+            without this field.
+        compressed: whether the body is packed; often wrong, so look at the body instead.
+        body_crc32: checksum of the body as sent, 31 bits; 0 disables the check.
     """
 
     broker_name: str | None = ext(STRING, required=True)
@@ -93,7 +95,7 @@ class RegisterBrokerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerResponseHeader:
-    """Tells a slave where its master is.
+    """Addresses that the name server returns to a broker.
 
     Java: ``remoting.protocol.header.namesrv.RegisterBrokerResponseHeader``.
     """
@@ -104,7 +106,7 @@ class RegisterBrokerResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnRegisterBrokerRequestHeader:
-    """A broker leaves (code 104).
+    """Unregisters a broker (code 104).
 
     Java: ``remoting.protocol.header.namesrv.UnRegisterBrokerRequestHeader``.
     """
@@ -117,7 +119,7 @@ class UnRegisterBrokerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDataVersionRequestHeader:
-    """Asks whether the name server knows the broker's present topics (code 322).
+    """Asks whether the name server has the broker's current topics (code 322).
 
     Java: ``remoting.protocol.header.namesrv.QueryDataVersionRequestHeader``.
     """
@@ -130,7 +132,7 @@ class QueryDataVersionRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDataVersionResponseHeader:
-    """Whether it does not.
+    """Whether the broker's topics differ from those of the name server.
 
     Java: ``remoting.protocol.header.namesrv.QueryDataVersionResponseHeader``.
     """
@@ -140,7 +142,7 @@ class QueryDataVersionResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeatRequestHeader:
-    """A broker lives, and registers nothing (code 904).
+    """Heartbeat of a broker without a registration (code 904).
 
     Java: ``remoting.protocol.header.namesrv.BrokerHeartbeatRequestHeader``.
     """
@@ -158,15 +160,15 @@ class BrokerHeartbeatRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyMinBrokerIdChangeRequestHeader:
-    """Tells a broker group that its lowest broker id changed (code 905).
+    """Notifies a broker group that its lowest broker id changed (code 905).
 
     Java: ``remoting.protocol.header.NotifyMinBrokerIdChangeRequestHeader``.
 
     Attributes:
-        min_broker_id: the lowest id that lives now.
+        min_broker_id: the lowest id of a registered broker.
         min_broker_addr: its address.
-        offline_broker_addr: address of the broker that left, if one did.
-        ha_broker_addr: where to fetch from, if the master is new.
+        offline_broker_addr: address of the broker that left, or empty.
+        ha_broker_addr: where to replicate from, if the master is new.
     """
 
     min_broker_id: int | None = ext(BOXED_LONG)
@@ -183,7 +185,7 @@ class RegisterBrokerBody:
     Java: ``remoting.protocol.body.RegisterBrokerBody``.
 
     Attributes:
-        filter_server_list: addresses; None leaves what the name server knows as it is.
+        filter_server_list: addresses; None leaves those of the name server unchanged.
         topic_config_serialize_wrapper: the topics.
     """
 
@@ -195,7 +197,7 @@ class RegisterBrokerBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerResult:
-    """What a broker keeps of the answer to its registration; never sent.
+    """The response to a registration as a Java broker keeps it; never sent.
 
     Java: ``remoting.protocol.namesrv.RegisterBrokerResult``.
     """
@@ -217,55 +219,56 @@ def decode_register_broker_body(
     dialect: Dialect | None = None,
     max_inflated: int = MAX_INFLATED,
 ) -> RegisterBrokerBody | None:
-    """Reads the body of a registration in whichever form it has.
+    """Decodes the body of a registration, JSON or packed.
 
     Args:
-        body: the bytes of the command's body, or None where it has none.
-        compressed: what the request header says.
+        body: the command's body, or None.
+        compressed: the value in the request header.
         version: protocol version of the command.
-        limits: of every piece of JSON.
-        dialect: of a body that is JSON; None reads what either release reads.
-        max_inflated: most bytes that may come out of the zlib stream.
+        limits: limits of each JSON text.
+        dialect: of a JSON body; None accepts what any Java release accepts.
+        max_inflated: maximum inflated size in bytes.
 
     Returns:
-        The registration.  ``filter_server_list`` is None where the sender knows nothing about
-        filter servers.  The whole is None for the JSON text null, over which Java's name server
-        stumbles.
+        The registration; its ``filter_server_list`` is None if the sender's release has no filter
+        servers.  None for the JSON text null, which Java's name server cannot
+        process.
 
     Raises:
-        DecodeError: the body cannot be read.
-        LimitExceededError: it asks for more than a limit allows.
+        DecodeError: the body is invalid.
+        LimitExceededError: a limit is exceeded.
     """
     if version < MQVersion.V3_0_11:
         return _decode_old(body, limits, dialect)
     if not body:
         return _registration((), _EMPTY_VERSION, {}, {})
     if compressed or looks_like_zlib(body):
-        plain = inflate(body, max_size=max_inflated, max_ratio=MAX_RATIO)
+        inflated = inflate(body, max_size=max_inflated, max_ratio=MAX_RATIO)
         with_mappings = version >= MQVersion.V5_0_0
-        return body_from_parts(parse_register_body(plain, with_mappings=with_mappings), limits)
+        return body_from_parts(parse_register_body(inflated, with_mappings=with_mappings), limits)
     return decode_body(RegisterBrokerBody, body, limits=limits, dialect=dialect)
 
 
 def encode_register_broker_body(
     body: RegisterBrokerBody, *, compressed: bool, version: int = CURRENT_VERSION
 ) -> bytes:
-    """Writes the body of a registration, as JSON or packed.
+    """Encodes the body of a registration, as JSON or packed.
 
     Args:
         body: the registration.
-        compressed: whether to pack it; this loses ``topicSysFlag``, ``order`` and
+        compressed: whether to use the packed form, which has no ``topicSysFlag``, ``order`` and
             ``mappingDataVersion``.
-        version: protocol version that the command will carry.
+        version: protocol version of the command.
 
     Raises:
-        EncodeError: there is no wrapper to pack, or a number is out of the range of its Java type.
+        EncodeError: a packed registration without a wrapper, or a number outside the range of its
+            Java type.
     """
     wrapper = body.topic_config_serialize_wrapper
     if not compressed:
         return encode_body(body if version >= MQVersion.V3_0_11 else _without_mappings(wrapper))
     if wrapper is None:
-        raise EncodeError("a packed registration needs topics", path="RegisterBrokerBody")
+        raise EncodeError("a packed registration needs a topic wrapper", path="RegisterBrokerBody")
     infos = [encode_body(info) for info in (wrapper.topic_queue_mapping_info_map or {}).values()]
     filter_servers = body.filter_server_list
     parts = RegisterParts(
@@ -299,7 +302,7 @@ def _registration(
 def _decode_old(
     body: bytes | None, limits: JsonLimits, dialect: Dialect | None
 ) -> RegisterBrokerBody | None:
-    """Before V3_0_11 there were no filter servers: Java passes null for them."""
+    """Java has no filter servers before V3_0_11, and passes null."""
     if not body:
         return _registration(None, _EMPTY_VERSION, {}, {})
     wrapper = decode_body(TopicConfigSerializeWrapper, body, limits=limits, dialect=dialect)
@@ -311,7 +314,7 @@ def _decode_old(
 def _without_mappings(wrapper: TopicConfigSerializeWrapper | None) -> TopicConfigSerializeWrapper:
     if wrapper is None:
         raise EncodeError(
-            "a registration before version 37 is its topics", path="RegisterBrokerBody"
+            "a registration before version 37 needs a topic wrapper", path="RegisterBrokerBody"
         )
     return TopicConfigSerializeWrapper(
         data_version=wrapper.data_version, topic_config_table=wrapper.topic_config_table
@@ -321,28 +324,28 @@ def _without_mappings(wrapper: TopicConfigSerializeWrapper | None) -> TopicConfi
 def body_from_parts(
     parts: RegisterParts, limits: JsonLimits = DEFAULT_LIMITS
 ) -> RegisterBrokerBody:
-    """Reads the parts of a packed registration.
+    """Decodes the parts of a packed registration.
 
     Raises:
-        DecodeError: one of them cannot be read.
+        DecodeError: a part is invalid.
     """
     topics: dict[str, TopicConfig] = {}
-    seen: dict[str, TopicConfig] = {}
+    cache: dict[str, TopicConfig] = {}
     for item in parts.topics:
-        topic = decode_topic(decode_utf8(item), limits=limits, seen=seen)
+        topic = decode_topic(decode_utf8(item), limits=limits, cache=cache)
         topics[topic.topic_name or ""] = topic
     infos: dict[str, TopicQueueMappingInfo] = {}
     for item in parts.mappings or ():
         info = decode_body(TopicQueueMappingInfo, item, limits=limits)
         if info is None or info.topic is None:
-            raise DecodeError("a static mapping without a topic", path="TopicQueueMappingInfo")
+            raise DecodeError("a static mapping without a topic name", path="TopicQueueMappingInfo")
         infos[info.topic] = info
     data_version = decode_body(DataVersion, parts.data_version, limits=limits)
     return _registration(_filter_servers(parts, limits), data_version, topics, infos)
 
 
 def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...] | None:
-    """An unreadable list is an empty one, as in Java, which logs it and goes on."""
+    """Java logs an invalid list and uses an empty one."""
     if not parts.filter_servers:
         return None
     try:
@@ -352,11 +355,11 @@ def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...]
 
 
 def _read_filter_servers(value: JsonValue) -> tuple[str, ...] | None:
-    """As 5.5.0 reads a document that is a list of texts: an object or a text may stand alone."""
+    """As Java 5.5.0 does, accepts an object or a text in place of an array."""
     if isinstance(value, str | dict):
         return _FILTER_SERVERS.read([value] if value != "" else [])
     if not isinstance(value, list | None):
-        raise Mismatch(f"no array: {kind(value)}")
+        raise Mismatch(f"expected an array, got {kind(value)}")
     return _FILTER_SERVERS.read(value)
 
 

@@ -1,4 +1,4 @@
-"""Where topics live: what is asked of a name server about them, and its answers."""
+"""Routes of topics: requests to a name server and its responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetRouteInfoRequestHeader(TopicRequestHeader):
-    """Asks where a topic lives (code 105).
+    """Asks for the route of a topic (code 105).
 
     Java: ``remoting.protocol.header.namesrv.GetRouteInfoRequestHeader``.
     """
@@ -40,7 +40,7 @@ class GetRouteInfoRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterTopicRequestHeader(TopicRequestHeader):
-    """Announces where a topic lives, without a broker's registration (code 217).
+    """Registers the route of a topic without a broker's registration (code 217).
 
     Java: ``remoting.protocol.header.namesrv.RegisterTopicRequestHeader``.
     """
@@ -50,7 +50,7 @@ class RegisterTopicRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteTopicFromNamesrvRequestHeader(TopicRequestHeader):
-    """Forgets a topic, everywhere or in one cluster (code 216).
+    """Removes a topic, everywhere or in one cluster (code 216).
 
     Java: ``remoting.protocol.header.namesrv.DeleteTopicFromNamesrvRequestHeader``.
     """
@@ -71,7 +71,7 @@ class GetTopicsByClusterRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WipeWritePermOfBrokerRequestHeader:
-    """Takes the write permission from every topic of a broker (code 205).
+    """Removes the write permission of all topics of a broker (code 205).
 
     Java: ``remoting.protocol.header.namesrv.WipeWritePermOfBrokerRequestHeader``.
     """
@@ -81,7 +81,7 @@ class WipeWritePermOfBrokerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WipeWritePermOfBrokerResponseHeader:
-    """How many topics that concerned.
+    """Number of changed topics.
 
     Java: ``remoting.protocol.header.namesrv.WipeWritePermOfBrokerResponseHeader``.
     """
@@ -91,7 +91,7 @@ class WipeWritePermOfBrokerResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddWritePermOfBrokerRequestHeader:
-    """Gives the write permission back to every topic of a broker (code 327).
+    """Restores the write permission of all topics of a broker (code 327).
 
     Java: ``remoting.protocol.header.namesrv.AddWritePermOfBrokerRequestHeader``.
     """
@@ -101,7 +101,7 @@ class AddWritePermOfBrokerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddWritePermOfBrokerResponseHeader:
-    """How many topics that concerned.
+    """Number of changed topics.
 
     Java: ``remoting.protocol.header.namesrv.AddWritePermOfBrokerResponseHeader``.
     """
@@ -111,7 +111,7 @@ class AddWritePermOfBrokerResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerMemberGroupRequestHeader:
-    """Asks for the addresses of one broker group (code 901).
+    """Asks for the addresses of a broker group (code 901).
 
     Java: ``remoting.protocol.header.GetBrokerMemberGroupRequestHeader``.
     """
@@ -122,7 +122,7 @@ class GetBrokerMemberGroupRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterOrderTopicRequestHeader:
-    """Order configuration of a topic; no code carries it.
+    """Order configuration of a topic; no request code carries it.
 
     Java: ``remoting.protocol.header.namesrv.RegisterOrderTopicRequestHeader``.
     """
@@ -133,7 +133,7 @@ class RegisterOrderTopicRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueData:
-    """The queues that one broker group has of a topic.
+    """The queues of a topic in a broker group.
 
     Java: ``remoting.protocol.route.QueueData``.
 
@@ -157,8 +157,8 @@ class BrokerData:
 
     Attributes:
         broker_addrs: address by broker id; 0 is the master.
-        enable_acting_master: whether a slave may stand in for the master.
-        zone_name: where the group stands, for routing by zone.
+        enable_acting_master: whether a slave may act as master.
+        zone_name: zone of the group, for routing by zone.
     """
 
     broker_addrs: Mapping[int, str] | None = member(mapping(BOXED_LONG, STRING))
@@ -170,15 +170,15 @@ class BrokerData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingInfo:
-    """How the queues of a static topic map to one broker's own.
+    """Mapping of a static topic's logical queues to the queues of a broker.
 
     Java: ``remoting.protocol.statictopic.TopicQueueMappingInfo``.
 
     Attributes:
         bname: the broker group.
         curr_id_map: the broker's queue id by logical queue id.
-        epoch: grows with each remapping.
-        scope: name of the set of brokers that shares the topic.
+        epoch: increases with each remapping.
+        scope: name of the set of brokers that share the topic.
     """
 
     bname: str | None = member(STRING)
@@ -194,7 +194,7 @@ class TopicQueueMappingInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRouteData:
-    """Where a topic lives: queues, brokers, filter servers.
+    """Route of a topic: queues, brokers, filter servers.
 
     Java: ``remoting.protocol.route.TopicRouteData``.
 
@@ -217,7 +217,7 @@ class TopicRouteData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterInfo:
-    """Every broker group, and which cluster each belongs to.
+    """All broker groups and clusters.
 
     Java: ``remoting.protocol.body.ClusterInfo``.
     """
@@ -235,7 +235,7 @@ class TopicList:
     Java: ``remoting.protocol.body.TopicList``.
 
     Attributes:
-        broker_addr: one broker's address; answer of code 304 only.
+        broker_addr: a broker's address; only in the response to code 304.
     """
 
     broker_addr: str | None = member(STRING)
@@ -244,7 +244,7 @@ class TopicList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerMemberGroup:
-    """The addresses of one broker group by broker id.
+    """The addresses of a broker group by broker id.
 
     Java: ``remoting.protocol.body.BrokerMemberGroup``.
     """
@@ -256,7 +256,7 @@ class BrokerMemberGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerMemberGroupResponseBody:
-    """Answer of code 901.
+    """Response to code 901.
 
     Java: ``remoting.protocol.body.GetBrokerMemberGroupResponseBody``.
     """

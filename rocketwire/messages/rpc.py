@@ -1,4 +1,4 @@
-"""What most request headers inherit: for whom a request is meant that is passed on."""
+"""Base classes of most request headers: the target of a forwarded request."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RpcRequestHeader:
-    """Fields that every forwarded request may carry.
+    """Fields that every forwarded request may have.
 
     Java: ``remoting.rpc.RpcRequestHeader``.
 
     Attributes:
         ns: namespace of the topic or group.
-        nsd: whether the names carry their namespace already.
-        bname: the broker group that is meant.
-        oway: whether no answer is wanted.
+        nsd: whether the names already include their namespace.
+        bname: the target broker group.
+        oway: whether the request is one-way.
     """
 
     ns: str | None = ext(STRING)
@@ -27,12 +27,12 @@ class RpcRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRequestHeader(RpcRequestHeader):
-    """Fields that every forwarded request about a topic may carry.
+    """Fields that every forwarded request about a topic may have.
 
     Java: ``remoting.rpc.TopicRequestHeader``.
 
     Attributes:
-        lo: whether the topic is a logical one, of a static mapping.
+        lo: whether the topic is a logical topic of a static mapping.
     """
 
     lo: bool | None = ext(BOXED_BOOLEAN)
@@ -40,7 +40,7 @@ class TopicRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueRequestHeader(TopicRequestHeader):
-    """Fields that every forwarded request about a queue may carry.
+    """Fields that every forwarded request about a queue may have.
 
     Java: ``remoting.rpc.TopicQueueRequestHeader``.
     """

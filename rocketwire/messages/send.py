@@ -1,4 +1,4 @@
-"""Sending messages, sending them back, answering them and calling them back."""
+"""Requests to send, send back, reply to and recall messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendMessageRequestHeader(TopicQueueRequestHeader):
-    """Sends a message, long spelling (codes 10, 324).
+    """Sends a message, with long field names (codes 10, 324).
 
     Java: ``remoting.protocol.header.SendMessageRequestHeader``.
     """
@@ -41,7 +41,7 @@ class SendMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendMessageRequestHeaderV2(TopicQueueRequestHeader):
-    """Sends a message or a batch, one letter a field (codes 310, 320, 325).
+    """Sends a message or a batch, with one-letter field names (codes 310, 320, 325).
 
     Java: ``remoting.protocol.header.SendMessageRequestHeaderV2``.
     """
@@ -81,7 +81,7 @@ class SendMessageRequestHeaderV2(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendMessageResponseHeader:
-    """Where the message was stored.
+    """Location of the stored message.
 
     Java: ``remoting.protocol.header.SendMessageResponseHeader``.
     """
@@ -105,7 +105,7 @@ class SendMessageResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerSendMsgBackRequestHeader(RpcRequestHeader):
-    """Gives a message back for a later retry (code 36).
+    """Sends a message back to the broker for a later retry (code 36).
 
     Java: ``remoting.protocol.header.ConsumerSendMsgBackRequestHeader``.
     """
@@ -121,7 +121,7 @@ class ConsumerSendMsgBackRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyMessageRequestHeader(TopicQueueRequestHeader):
-    """Pushes the reply of a request-reply call to the client that waits for it (code 326).
+    """Forwards the reply of a request-reply call to the waiting client (code 326).
 
     Java: ``remoting.protocol.header.ReplyMessageRequestHeader``.
     """
@@ -144,7 +144,7 @@ class ReplyMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallMessageRequestHeader(TopicRequestHeader):
-    """Takes a delayed message back before its time (code 370).
+    """Recalls a delayed message before its delivery (code 370).
 
     Java: ``remoting.protocol.header.RecallMessageRequestHeader``.
     """
@@ -156,7 +156,7 @@ class RecallMessageRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallMessageResponseHeader:
-    """Which message was taken back.
+    """Id of the recalled message.
 
     Java: ``remoting.protocol.header.RecallMessageResponseHeader``.
     """

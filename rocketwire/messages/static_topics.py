@@ -1,4 +1,4 @@
-"""Static topics: logical queues that stay the same while brokers come and go."""
+"""Static topics: logical queues that do not change when brokers join or leave."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicQueueMappingItem:
-    """One stretch of a logical queue on one broker.
+    """A section of a logical queue on a broker.
 
     Java: ``remoting.protocol.statictopic.LogicQueueMappingItem``.
     """
@@ -41,7 +41,7 @@ class LogicQueueMappingItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingDetail(TopicQueueMappingInfo):
-    """Every stretch of the logical queues that one broker hosts.
+    """All sections of the logical queues on a broker.
 
     Java: ``remoting.protocol.statictopic.TopicQueueMappingDetail``.
     """
@@ -53,7 +53,7 @@ class TopicQueueMappingDetail(TopicQueueMappingInfo):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingContext:
-    """Result of a broker's look-up in its mapping; never sent.
+    """Result of a broker's lookup in its mapping; never sent.
 
     Java: ``remoting.protocol.statictopic.TopicQueueMappingContext``.
     """

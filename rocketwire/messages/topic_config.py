@@ -1,8 +1,8 @@
-"""A broker's topics as it has configured them, and the version of that configuration.
+"""Topic configuration of a broker, and its version.
 
-Rules of this file: what a text leaves out stays told apart from what it says is null.  An absent
-``dataVersion`` is ``DataVersion()``, whose ``timestamp`` is None because Java takes its clock there
-(``stamped`` does the same with a clock that is given); an explicit null is None.
+Rules of this file: an absent member differs from an explicit null.  An absent ``dataVersion`` is
+``DataVersion()``, whose ``timestamp`` is None because Java uses its clock there (``stamped`` does
+this with a given time); an explicit null is None.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _parse_number = INT.parse or int
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataVersion:
-    """Which state of its topics a broker is in; two are equal when all three numbers are.
+    """Version of a broker's topics; two are equal if all three numbers are equal.
 
     Java: ``remoting.protocol.DataVersion``.
 
     Attributes:
-        counter: grows with each change.
-        state_version: grows when a controller elects a master.
-        timestamp: of the last change, in milliseconds; None where the text does not say, and
-            then Java takes its clock.
+        counter: increases with each change.
+        state_version: increases when a controller elects a master.
+        timestamp: of the last change, in milliseconds; None if it is absent, and then Java uses
+            its clock.
     """
 
     counter: int | None = member(BOXED_LONG, default=0)
@@ -60,7 +60,7 @@ class DataVersion:
 
 
 def stamped(version: DataVersion | None, now_ms: int) -> DataVersion | None:
-    """The version with ``now_ms`` in the place of an absent timestamp (Java: its constructor)."""
+    """The version with ``now_ms`` in place of an absent timestamp (Java: its constructor)."""
     if version is None or version.timestamp is not None:
         return version
     return replace(version, timestamp=now_ms)
@@ -68,7 +68,7 @@ def stamped(version: DataVersion | None, now_ms: int) -> DataVersion | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfig:
-    """One topic as its broker has configured it.
+    """Configuration of a topic on a broker.
 
     Java: ``common.TopicConfig``.
 
@@ -92,7 +92,7 @@ class TopicConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigSerializeWrapper:
-    """All topics of a broker; the whole registration before version 37.
+    """All topics of a broker; the body of a registration before version 37.
 
     Java: ``remoting.protocol.body.TopicConfigSerializeWrapper``.
     """
@@ -105,7 +105,7 @@ class TopicConfigSerializeWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigAndMappingSerializeWrapper(TopicConfigSerializeWrapper):
-    """All topics of a broker, static ones included.
+    """All topics of a broker, including static topics.
 
     Java: ``remoting.protocol.body.TopicConfigAndMappingSerializeWrapper``.
     """
@@ -126,31 +126,31 @@ def decode_topic(
     text: str,
     *,
     limits: JsonLimits = DEFAULT_LIMITS,
-    seen: dict[str, TopicConfig] | None = None,
+    cache: dict[str, TopicConfig] | None = None,
 ) -> TopicConfig:
-    """Reads a topic of the packed form, six items separated by blanks (Java:
+    """Decodes a topic of the packed form, six items separated by spaces (Java:
     ``TopicConfig.decode``).
 
-    Attributes that cannot be read are taken for none, as Java does.
+    As in Java, invalid attributes count as no attributes.
 
     Args:
         text: the topic.
-        limits: of its attributes.
-        seen: topics by everything but their name; brokers configure most of theirs alike.
+        limits: limits of its attributes.
+        cache: topics by their text without the name; most topics of a broker differ in it alone.
 
     Raises:
-        DecodeError: fewer than five items, a bad number or an unknown filter type.
+        DecodeError: fewer than five items, an invalid number or an unknown filter type.
     """
-    name, _, rest = text.partition(" ")
-    alike = None if seen is None else seen.get(rest)
-    if alike is None:
-        alike = _decode_rest(rest.rstrip(" ").split(" "), limits)
-        if seen is not None:
-            seen[rest] = alike
-    return replace(alike, topic_name=name)
+    name, _, settings = text.partition(" ")
+    topic = None if cache is None else cache.get(settings)
+    if topic is None:
+        topic = _decode_settings(settings.rstrip(" ").split(" "), limits)
+        if cache is not None:
+            cache[settings] = topic
+    return replace(topic, topic_name=name)
 
 
-def _decode_rest(items: list[str], limits: JsonLimits) -> TopicConfig:
+def _decode_settings(items: list[str], limits: JsonLimits) -> TopicConfig:
     if len(items) < 4 or items[3] not in TopicFilterType.__members__:
         raise DecodeError("not a topic of a packed registration", path="TopicConfig")
     try:
@@ -178,11 +178,12 @@ def _attributes(text: str, limits: JsonLimits) -> Mapping[str, str] | None:
 
 
 def encode_topic(topic: TopicConfig) -> bytes:
-    """Writes a topic of the packed form (Java: ``TopicConfig.encode``); None prints as ``null``, no
-    attributes as nothing.
+    """Encodes a topic of the packed form (Java: ``TopicConfig.encode``).
+
+    None becomes ``null``; absent attributes become an empty text.
 
     Raises:
-        EncodeError: a number is out of the range of its Java type.
+        EncodeError: a number is outside the range of its Java type.
     """
     numbers = (topic.read_queue_nums, topic.write_queue_nums, topic.perm)
     try:

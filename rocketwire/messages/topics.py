@@ -1,4 +1,4 @@
-"""Topics on brokers: creation, configuration, deletion and numbers."""
+"""Topics on brokers: creation, configuration, deletion and statistics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopicRequestHeader(TopicRequestHeader):
-    """Creates or changes a topic, or a static one (codes 17, 513).
+    """Creates or changes a topic or a static topic (codes 17, 513).
 
     Java: ``remoting.protocol.header.CreateTopicRequestHeader``.
     """
@@ -51,7 +51,7 @@ class CreateTopicRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopicListRequestHeader(RpcRequestHeader):
-    """Creates or changes several topics at once (code 18).
+    """Creates or changes several topics (code 18).
 
     Java: ``remoting.protocol.header.CreateTopicListRequestHeader``.
     """
@@ -91,7 +91,7 @@ class GetAllTopicConfigRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllTopicConfigResponseHeader:
-    """How many topics there are.
+    """Number of topics.
 
     Java: ``remoting.protocol.header.GetAllTopicConfigResponseHeader``.
     """
@@ -151,7 +151,7 @@ class TopicRemappingDetailWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetTopicStatsInfoRequestHeader(TopicRequestHeader):
-    """Asks for the offsets of every queue of a topic (code 202).
+    """Asks for the offsets of all queues of a topic (code 202).
 
     Java: ``remoting.protocol.header.GetTopicStatsInfoRequestHeader``.
     """
@@ -173,7 +173,7 @@ class TopicOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicStatsTable:
-    """Offsets of every queue of a topic.
+    """Offsets of all queues of a topic.
 
     Java: ``remoting.protocol.admin.TopicStatsTable``.
     """

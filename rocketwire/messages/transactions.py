@@ -1,4 +1,4 @@
-"""Transactional messages: end of a transaction, and the broker's question about an open one."""
+"""Transactional messages: commit, rollback, and the broker's check of a transaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndTransactionRequestHeader(RpcRequestHeader):
-    """Commits or rolls back (code 37).
+    """Commits or rolls back a transaction (code 37).
 
     Java: ``remoting.protocol.header.EndTransactionRequestHeader``.
     """
@@ -43,7 +43,7 @@ class EndTransactionRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndTransactionResponseHeader:
-    """Answer without fields; no code carries it.
+    """Response without fields; no request code carries it.
 
     Java: ``remoting.protocol.header.EndTransactionResponseHeader``.
     """
@@ -51,7 +51,7 @@ class EndTransactionResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTransactionStateRequestHeader(RpcRequestHeader):
-    """Asks a producer how its transaction ended (code 39).
+    """Asks a producer for the state of its transaction (code 39).
 
     Java: ``remoting.protocol.header.CheckTransactionStateRequestHeader``.
     """
@@ -66,7 +66,7 @@ class CheckTransactionStateRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTransactionStateResponseHeader:
-    """Answer to that; no code carries it, producers send code 37 instead.
+    """Response to code 39, which no producer sends: producers send code 37 instead.
 
     Java: ``remoting.protocol.header.CheckTransactionStateResponseHeader``.
     """
@@ -79,7 +79,7 @@ class CheckTransactionStateResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeCheckHalfMessageRequestHeader:
-    """Has a half message checked again (code 323).
+    """Tells the broker to check a half message again (code 323).
 
     Java: ``remoting.protocol.header.ResumeCheckHalfMessageRequestHeader``.
     """
@@ -90,7 +90,7 @@ class ResumeCheckHalfMessageRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMetric:
-    """How many half messages of a topic are open.
+    """Number of undecided half messages of a topic.
 
     Java: ``broker.transaction.TransactionMetrics.Metric``.
     """
@@ -103,7 +103,7 @@ class TransactionMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMetricsSerializeWrapper:
-    """A broker's file of open half messages.
+    """A broker's file of undecided half messages.
 
     Java: ``broker.transaction.TransactionMetrics.TransactionMetricsSerializeWrapper``.
     """

@@ -1,5 +1,6 @@
-"""What a client decides: which queue, whether again, whose turn, what may be committed.
+"""Decisions of a client: queue selection, retries, allocation, what may be committed.
 
-Pure: no I/O, no clock, no chance.  Time comes in as ``now`` (seconds of any monotonic clock), chance as a number.
-Java's decisions are the measure; vectors made with its own classes are in ``tests/fixtures/vectors/policy``.
+No module here reads a clock or draws random numbers: ``now`` (seconds of any monotonic clock) and
+random numbers are arguments.  The decisions are Java's; ``tests/fixtures/vectors/policy`` has
+vectors that were made with Java's classes.
 """

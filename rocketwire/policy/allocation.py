@@ -1,9 +1,8 @@
-"""Which queues of a topic one consumer of a group reads: Java's strategies, result for result.
+"""Allocation of a topic's queues to the consumers of a group, as Java's strategies do it.
 
-Every member of a group computes this alone, from the same two sorted lists; Java's members and ours share groups only as long as
-both come to the same result.  ``sorted_queues`` and ``sorted_client_ids`` give the order that Java sorts by.
-
-Rules of this file: a strategy is a value with a ``name`` (what the broker calls it, code 400) and an ``allocate``.
+Every member of a group computes its queues from the same two sorted lists, so all members, Java's
+included, must compute the same result.  ``sorted_queues`` and ``sorted_client_ids`` sort as Java
+does.
 
 Java: ``client.consumer.rebalance``, ``common.consistenthash``, ``RebalanceImpl.rebalanceByTopic``.
 """
@@ -26,24 +25,24 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 DEFAULT_VIRTUAL_NODES: Final = 10
-"""Places that each consumer has on the ring of the consistent hash."""
+"""Positions of each consumer on the ring of the consistent hash."""
 
 
 class AllocateMessageQueueStrategy(Protocol):
-    """A way to share queues (Java: ``AllocateMessageQueueStrategy``)."""
+    """A strategy of allocation (Java: ``AllocateMessageQueueStrategy``)."""
 
     @property
     def name(self) -> str:
-        """What Java calls it."""
+        """Java's name of the strategy, which brokers use too (code 400)."""
         ...
 
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """The queues of one consumer.
+        """Return the queues of one consumer.
 
         Args:
-            client_id: whose.
+            client_id: the consumer.
             queues: all queues of the topic, sorted.
             client_ids: all consumers of the group, sorted.
 
@@ -54,7 +53,7 @@ class AllocateMessageQueueStrategy(Protocol):
 
 
 def sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
-    """Queues by topic, broker and number (Java: ``MessageQueue.compareTo``)."""
+    """Sort queues by topic, broker and number (Java: ``MessageQueue.compareTo``)."""
     return sorted(
         queues,
         key=lambda queue: (
@@ -66,19 +65,19 @@ def sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
 
 
 def sorted_client_ids(client_ids: Iterable[str]) -> list[str]:
-    """Client ids as Java sorts them; a list with one of them twice keeps both."""
+    """Sort client ids as Java does; duplicates are kept."""
     return sorted(client_ids, key=sort_key)
 
 
 def queue_text(queue: MessageQueue) -> str:
-    """Java's text of a queue (``MessageQueue.toString``), which the consistent hash is taken of."""
+    """Return Java's text of a queue (``MessageQueue.toString``), for the consistent hash."""
     topic = "null" if queue.topic is None else queue.topic
     broker = "null" if queue.broker_name is None else queue.broker_name
     return f"MessageQueue [topic={topic}, brokerName={broker}, queueId={queue.queue_id}]"
 
 
 def _is_member(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> bool:
-    """Whether the consumer is in the group's list at all; the broker may not have heard of it yet."""
+    """Return whether the group's list has the consumer, which the broker may not know yet."""
     if not client_id:
         raise LocalProtocolError("no client id to allocate queues for")
     if not queues:
@@ -90,7 +89,7 @@ def _is_member(client_id: str, queues: Sequence[MessageQueue], client_ids: Seque
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueAveragely:
-    """Contiguous shares of as equal a size as can be; the first consumers get one more."""
+    """Contiguous shares of equal size; the first consumers get one queue more if necessary."""
 
     name: str = "AVG"
 
@@ -101,18 +100,18 @@ class AllocateMessageQueueAveragely:
         if not _is_member(client_id, queues, client_ids):
             return []
         index = client_ids.index(client_id)
-        size, more = divmod(len(queues), len(client_ids))
+        size, remainder = divmod(len(queues), len(client_ids))
         if len(queues) <= len(client_ids):
             size = 1
-        elif index < more:
+        elif index < remainder:
             size += 1
-        start = index * size if index < more else index * size + more
+        start = index * size if index < remainder else index * size + remainder
         return list(queues[start : start + size])
 
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueAveragelyByCircle:
-    """Dealt out like cards."""
+    """Round-robin: every n-th queue, for n consumers."""
 
     name: str = "AVG_BY_CIRCLE"
 
@@ -127,10 +126,10 @@ class AllocateMessageQueueAveragelyByCircle:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueByConfig:
-    """What the configuration says, whoever else is there.
+    """Configured queues, whatever the other consumers read.
 
     Attributes:
-        queues: this consumer's.
+        queues: this consumer's queues.
     """
 
     queues: tuple[MessageQueue, ...] = ()
@@ -142,7 +141,7 @@ class AllocateMessageQueueByConfig:
         queues: Sequence[MessageQueue],
         client_ids: Sequence[str],
     ) -> list[MessageQueue]:
-        """The configured queues; none of the arguments matters."""
+        """Return the configured queues; the arguments are ignored."""
         return list(self.queues)
 
 
@@ -151,7 +150,7 @@ class AllocateMessageQueueByMachineRoom:
     """Shares of the queues of some machine rooms, for brokers named ``room@broker``.
 
     Attributes:
-        rooms: whose queues are shared; queues elsewhere are read by nobody.
+        rooms: the machine rooms; queues in other rooms are not allocated.
     """
 
     rooms: frozenset[str]
@@ -165,30 +164,30 @@ class AllocateMessageQueueByMachineRoom:
             return []
         index = client_ids.index(client_id)
         shared = [queue for queue in queues if self._is_shared(queue)]
-        size, more = divmod(len(shared), len(client_ids))
-        mine = shared[size * index : size * (index + 1)]
-        if index < more:
-            mine.append(shared[index + size * len(client_ids)])
-        return mine
+        size, remainder = divmod(len(shared), len(client_ids))
+        share = shared[size * index : size * (index + 1)]
+        if index < remainder:
+            share.append(shared[index + size * len(client_ids)])
+        return share
 
     def _is_shared(self, queue: MessageQueue) -> bool:
-        pieces = split(queue.broker_name or "", "@")
-        return len(pieces) == 2 and pieces[0] in self.rooms
+        parts = split(queue.broker_name or "", "@")
+        return len(parts) == 2 and parts[0] in self.rooms
 
 
 def md5_hash(text: str) -> int:
-    """Place of a text on the ring: the first four bytes of its MD5, unsigned."""
+    """Return a text's position on the ring: the first four bytes of its MD5, unsigned."""
     digest = hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()
     return int.from_bytes(digest[:4], "big")
 
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueConsistentHash:
-    """Each queue goes to the next consumer on a ring; when one comes or goes, few queues move.
+    """Each queue goes to the next consumer on a ring; few queues move if the group changes.
 
     Attributes:
-        virtual_nodes: places of each consumer on the ring.
-        hash_function: place of a text on the ring.
+        virtual_nodes: number of positions of each consumer on the ring.
+        hash_function: returns the position of a text on the ring.
     """
 
     virtual_nodes: int = DEFAULT_VIRTUAL_NODES
@@ -196,13 +195,13 @@ class AllocateMessageQueueConsistentHash:
     name: str = "CONSISTENT_HASH"
 
     def __post_init__(self) -> None:
-        """Checks the number of places.
+        """Check ``virtual_nodes``.
 
         Raises:
             LocalProtocolError: it is negative.
         """
         if self.virtual_nodes < 0:
-            raise LocalProtocolError(f"{self.virtual_nodes} virtual nodes")
+            raise LocalProtocolError(f"virtual_nodes is negative: {self.virtual_nodes}")
 
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
@@ -211,23 +210,23 @@ class AllocateMessageQueueConsistentHash:
         if not _is_member(client_id, queues, client_ids):
             return []
         owners = self._ring(client_ids)
-        places = sorted(owners)
-        if not places:
+        positions = sorted(owners)
+        if not positions:
             return []
-        mine: list[MessageQueue] = []
+        share: list[MessageQueue] = []
         for queue in queues:
-            at = bisect_left(places, self.hash_function(queue_text(queue)))
-            if owners[places[at % len(places)]] == client_id:
-                mine.append(queue)
-        return mine
+            index = bisect_left(positions, self.hash_function(queue_text(queue)))
+            if owners[positions[index % len(positions)]] == client_id:
+                share.append(queue)
+        return share
 
     def _ring(self, client_ids: Sequence[str]) -> dict[int, str]:
-        """Owner by place; of two on one place the later has it, and who is listed twice has twice as many."""
+        """Return consumers by position: the later one in a collision; duplicates get more."""
         owners: dict[int, str] = {}
-        seen: set[str] = set()
+        placed: set[str] = set()
         for client_id in client_ids:
-            first = list(owners.values()).count(client_id) if client_id in seen else 0
-            seen.add(client_id)
+            first = list(owners.values()).count(client_id) if client_id in placed else 0
+            placed.add(client_id)
             for number in range(first, first + self.virtual_nodes):
                 owners[self.hash_function(f"{client_id}-{number}")] = client_id
         return owners
@@ -235,12 +234,12 @@ class AllocateMessageQueueConsistentHash:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMachineRoomNearby:
-    """Each room's queues to its own consumers; those of rooms without any to all.
+    """Each room's queues go to its own consumers; rooms without consumers are shared by all.
 
     Attributes:
-        inner: how the queues of a room are shared.
-        room_of_queue: the room of a queue's broker; may not be empty.
-        room_of_client: the room of a consumer; may not be empty.
+        inner: the strategy for the queues of a room.
+        room_of_queue: returns the room of a queue's broker, not empty.
+        room_of_client: returns the room of a consumer, not empty.
     """
 
     inner: AllocateMessageQueueStrategy
@@ -249,7 +248,7 @@ class AllocateMachineRoomNearby:
 
     @property
     def name(self) -> str:
-        """What Java calls it; the inner strategy's name is part of it."""
+        """Java's name, which contains the inner strategy's name."""
         return f"MACHINE_ROOM_NEARBY-{self.inner.name}"
 
     def allocate(
@@ -258,35 +257,35 @@ class AllocateMachineRoomNearby:
         """As ``AllocateMessageQueueStrategy.allocate``.
 
         Raises:
-            LocalProtocolError: also when somebody's room is not known.
+            LocalProtocolError: also if the room of a queue or a consumer is empty.
         """
         if not _is_member(client_id, queues, client_ids):
             return []
-        by_room = _grouped(queues, self.room_of_queue)
-        clients = _grouped(client_ids, self.room_of_client)
-        home = self.room_of_client(client_id)
-        mine: list[MessageQueue] = []
-        if home in by_room:
-            mine += self.inner.allocate(client_id, by_room[home], clients[home])
+        by_room = _group(queues, self.room_of_queue)
+        clients = _group(client_ids, self.room_of_client)
+        own_room = self.room_of_client(client_id)
+        share: list[MessageQueue] = []
+        if own_room in by_room:
+            share += self.inner.allocate(client_id, by_room[own_room], clients[own_room])
         for room in sorted(by_room, key=sort_key):
             if room not in clients:
-                mine += self.inner.allocate(client_id, by_room[room], client_ids)
-        return mine
+                share += self.inner.allocate(client_id, by_room[room], client_ids)
+        return share
 
 
-def _grouped(things: Sequence[_T], room_of: Callable[[_T], str]) -> dict[str, list[_T]]:
+def _group(members: Sequence[_T], room_of: Callable[[_T], str]) -> dict[str, list[_T]]:
     groups: dict[str, list[_T]] = {}
-    for thing in things:
-        room = room_of(thing)
+    for member in members:
+        room = room_of(member)
         if not room:
-            raise LocalProtocolError(f"no machine room is known of {thing}")
-        groups.setdefault(room, []).append(thing)
+            raise LocalProtocolError(f"the machine room of {member} is unknown")
+        groups.setdefault(room, []).append(member)
     return groups
 
 
 @dataclass(frozen=True, slots=True)
-class _AllPlaces:
-    """The shares of all places at which the list has a consumer; ``inner`` goes by the place."""
+class _AllPositions:
+    """The shares of all positions of a consumer in the list; ``inner`` allocates by position."""
 
     inner: AllocateMessageQueueStrategy
 
@@ -297,27 +296,28 @@ class _AllPlaces:
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        mine: list[MessageQueue] = []
-        others = list(client_ids)
+        share: list[MessageQueue] = []
+        remaining = list(client_ids)
         for _ in range(client_ids.count(client_id)):
-            mine += self.inner.allocate(client_id, queues, others)
-            others[others.index(client_id)] = ""
-        return mine
+            share += self.inner.allocate(client_id, queues, remaining)
+            remaining[remaining.index(client_id)] = ""
+        return share
 
 
-def of_all_places(strategy: AllocateMessageQueueStrategy) -> AllocateMessageQueueStrategy:
-    """The same way to share queues, for a consumer that is alone in having its client id.
+def use_all_positions(strategy: AllocateMessageQueueStrategy) -> AllocateMessageQueueStrategy:
+    """Return the strategy for a consumer whose client id is unique but may be listed repeatedly.
 
-    A broker lists a client once for each of its connections, also for those whose end it has not noticed.  Whoever shares by the
-    place in the list gives every connection its share, and whoever looks for the place finds the first one: the other shares are
-    nobody's (so with Java's clients).  Here the consumer has all of them, and no other member takes any of these.
+    A broker lists a client once for each of its connections, including dead ones.  A strategy that
+    allocates by position gives each of them a share, but a Java client only reads the first share,
+    so the messages of the other shares wait.  With the result, the consumer reads all its shares;
+    no other member reads them.
     """
     if isinstance(strategy, AllocateMachineRoomNearby):
-        return replace(strategy, inner=of_all_places(strategy.inner))
-    return _AllPlaces(strategy) if isinstance(strategy, _BY_PLACE) else strategy
+        return replace(strategy, inner=use_all_positions(strategy.inner))
+    return _AllPositions(strategy) if isinstance(strategy, _BY_POSITION) else strategy
 
 
-_BY_PLACE: Final = (
+_BY_POSITION: Final = (
     AllocateMessageQueueAveragely,
     AllocateMessageQueueAveragelyByCircle,
     AllocateMessageQueueByMachineRoom,
@@ -332,4 +332,4 @@ STRATEGIES: Final[dict[str, AllocateMessageQueueStrategy]] = {
         AllocateMessageQueueConsistentHash(),
     )
 }
-"""Those that need no configuration, by Java's name."""
+"""The strategies without configuration, by Java's name."""

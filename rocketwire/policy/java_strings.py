@@ -1,4 +1,4 @@
-"""What Java's ``String`` does with text, where decisions of several clients have to agree."""
+"""Functions of Java's ``String``, for decisions on which Java clients have to agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BLANKS: Final = "".join(map(chr, range(0x21)))
 
 
 def string_hash(text: str) -> int:
-    """``String.hashCode``: int32 over UTF-16 code units."""
+    """Return ``String.hashCode``: int32 over UTF-16 code units."""
     units = memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")
     result = 0
     for unit in units:
@@ -17,25 +17,25 @@ def string_hash(text: str) -> int:
 
 
 def to_int32(value: int) -> int:
-    """The lowest 32 bits as a signed number."""
+    """Return the lowest 32 bits as a signed number."""
     return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
 
 
 def sort_key(text: str) -> bytes:
-    """Key that sorts as ``String.compareTo`` does: by UTF-16 code units, not by code points."""
+    """Return a key that sorts as ``String.compareTo`` does: by UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def split(text: str, separator: str) -> list[str]:
-    """``String.split`` by plain text: empty pieces at the end are dropped, all other pieces stay."""
+    """Split as ``String.split`` does with a plain text: only empty parts at the end are dropped."""
     if separator not in text:
         return [text]
-    pieces = text.split(separator)
-    while pieces and not pieces[-1]:
-        pieces.pop()
-    return pieces
+    parts = text.split(separator)
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
 
 
 def trim(text: str) -> str:
-    """``String.trim``: without the characters up to U+0020 at both ends."""
+    """Trim as ``String.trim`` does: characters up to U+0020 at both ends."""
     return text.strip(_BLANKS)

@@ -1,4 +1,4 @@
-"""The text that fixes the queues of an ordered topic: ``broker:queues;broker:queues``.
+"""The configuration of an ordered topic's queues: ``broker:queues;broker:queues``.
 
 Java: ``DefaultMQAdminExtImpl.createOrUpdateOrderConf``, ``UpdateOrderConfCommand``.
 """
@@ -13,16 +13,17 @@ from rocketwire.errors import LocalProtocolError
 _ITEM: Final = re.compile(r"[^:;\s]+:[0-9]{1,5}")
 
 
-def merged_order_conf(known: str | None, text: str) -> str:
-    """What is known, with what ``text`` says of the brokers that it names.
+def merge_order_conf(current: str | None, update: str) -> str:
+    """Merge the brokers of ``update`` into the current configuration.
 
-    Java keeps them in the order of a hash map; here they keep their order.
+    Brokers keep their order here; Java uses the order of a hash map.
 
     Raises:
-        LocalProtocolError: ``text`` is not ``broker:queues``, several with ``;`` between.
+        LocalProtocolError: ``update`` is not ``broker:queues``, separated by ``;``.
     """
-    items = [item.strip() for item in text.split(";")]
+    items = [item.strip() for item in update.split(";")]
     if not all(_ITEM.fullmatch(item) for item in items):
-        raise LocalProtocolError(f"not broker:queues;... but {text[:80]!r}")
-    old = [item for item in (known or "").split(";") if item]
-    return ";".join({item.partition(":")[0]: item for item in [*old, *items]}.values())
+        raise LocalProtocolError(f"{update[:80]!r}: must be broker:queues;broker:queues")
+    current_items = [item for item in (current or "").split(";") if item]
+    merged = {item.partition(":")[0]: item for item in [*current_items, *items]}
+    return ";".join(merged.values())

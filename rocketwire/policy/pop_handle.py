@@ -1,7 +1,7 @@
-"""The handle of a popped message: eight words that say where it is, who hid it and until when.
+"""The handle of a popped message: eight words with its place and the time for which it is hidden.
 
-The broker needs the handle back to acknowledge the message or to hide it for longer; it travels as property ``POP_CK``.  Hiding
-a message for longer gives it a new handle, and the old one is worth nothing from then on.
+A consumer sends the handle to the broker to acknowledge the message or to hide it for longer.  The
+handle is the property ``POP_CK``.  Hiding a message for longer invalidates its old handle.
 
 Java: ``ExtraInfoUtil``, ``MQClientAPIImpl.processPopResponse``, ``PopMessageProcessor``.
 """
@@ -25,27 +25,28 @@ if TYPE_CHECKING:
 NORMAL: Final = "0"
 RETRY_V1: Final = "1"
 RETRY_V2: Final = "2"
-"""Which topic a message was really popped from: its own, or one of the two forms of its group's retry topic."""
+"""The topic that a message was popped from: its own, or one of two forms of the retry topic."""
 
 ORDERLY_REVIVE_QUEUE: Final = 999
 """Revive queue of messages that were popped in order."""
+
 
 _WORDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopHandle:
-    """A handle in parts.
+    """A decoded handle.
 
     Attributes:
         start_offset: offset of the first message of the same pop (``ckQueueOffset``).
-        pop_time: when it was popped, milliseconds since 1970 by the broker's clock.
-        invisible_time: for how long it is hidden, milliseconds.
+        pop_time: time of the pop, milliseconds since 1970 by the broker's clock.
+        invisible_time: milliseconds for which the message is hidden.
         revive_queue_id: queue of the broker's log of pops.
         retry: ``NORMAL``, ``RETRY_V1`` or ``RETRY_V2``.
-        broker_name: the broker.
-        queue_id: the queue.
-        queue_offset: the message's offset in it.
+        broker_name: name of the broker.
+        queue_id: queue of the message.
+        queue_offset: offset of the message in its queue.
     """
 
     start_offset: int
@@ -58,20 +59,20 @@ class PopHandle:
     queue_offset: int
 
     def __str__(self) -> str:
-        """The text that travels (Java: ``ExtraInfoUtil.buildExtraInfo``)."""
+        """Encode the handle (Java: ``ExtraInfoUtil.buildExtraInfo``)."""
         return (
-            f"{self.start_offset} {self.pop_time} {self.invisible_time} {self.revive_queue_id} {self.retry} "
-            f"{self.broker_name} {self.queue_id} {self.queue_offset}"
+            f"{self.start_offset} {self.pop_time} {self.invisible_time} {self.revive_queue_id} "
+            f"{self.retry} {self.broker_name} {self.queue_id} {self.queue_offset}"
         )
 
     def real_topic(self, topic: str, group: str) -> str:
-        """Where the message is stored, for a topic as the application sees it."""
+        """Return the topic that stores the message, for a topic as the application sees it."""
         if self.retry == NORMAL or topic.startswith(RETRY_PREFIX):
             return topic
         return pop_retry_topic(group, topic, version_2=self.retry == RETRY_V2)
 
-    def hidden_again(self, pop_time: int, invisible_time: int, revive_queue_id: int) -> PopHandle:
-        """The handle that is good after the message was hidden for another time, with what the broker answered."""
+    def renew(self, pop_time: int, invisible_time: int, revive_queue_id: int) -> PopHandle:
+        """Return the new handle after the broker has hidden the message for longer."""
         return replace(
             self,
             start_offset=self.queue_offset,
@@ -82,10 +83,10 @@ class PopHandle:
 
 
 def parse_pop_handle(text: str) -> PopHandle:
-    """The parts of a handle.
+    """Decode a handle.
 
     Raises:
-        DecodeError: there are not eight words, or one that should be is no number.
+        DecodeError: the text has not eight words, or a number is invalid.
     """
     words = text.split(" ")
     if len(words) != _WORDS:
@@ -106,10 +107,10 @@ def parse_pop_handle(text: str) -> PopHandle:
 
 
 def handle_of(message: StoredMessage) -> PopHandle:
-    """The handle that a popped message carries.
+    """Return the handle of a popped message.
 
     Raises:
-        DecodeError: it has none, or one that cannot be read.
+        DecodeError: the message has no handle or an invalid one.
     """
     text = (message.properties or {}).get(POP_CK)
     if not text:
@@ -117,7 +118,7 @@ def handle_of(message: StoredMessage) -> PopHandle:
     return parse_pop_handle(text)
 
 
-# ---------------------------------------------------------------------------- what a pop brought
+# ---------------------------------------------------------------------------- popped messages
 
 
 def with_handles(
@@ -127,22 +128,22 @@ def with_handles(
     *,
     orderly: bool = False,
 ) -> tuple[StoredMessage, ...]:
-    """The messages of a pop, each with its handle and its first pop time.
+    """Add its handle and its first pop time to each message of a pop.
 
-    A message that has a handle already (the broker writes it into those of retry topics) keeps it.  In order, the number of
-    tries comes from the answer's header.
+    A message that already has a handle keeps it: brokers write handles into messages of retry
+    topics.  For ordered messages the header has the number of retries.
 
     Args:
-        messages: as decoded.
-        header: of the answer.
-        broker_name: who answered.
+        messages: the decoded messages.
+        header: header of the response.
+        broker_name: name of the broker.
         orderly: whether they were popped in order.
 
     Raises:
-        DecodeError: the header does not fit the messages.
+        DecodeError: the header does not match the messages.
     """
     places = _Places(messages, header)
-    handled: list[StoredMessage] = []
+    result: list[StoredMessage] = []
     for message in messages:
         properties = {FIRST_POP_TIME: str(header.pop_time), **(message.properties or {})}
         tries = message.reconsume_times
@@ -154,72 +155,72 @@ def with_handles(
                     pop_time=header.pop_time,
                     invisible_time=header.invisible_time,
                     revive_queue_id=header.revive_qid,
-                    retry=retry_of(message.topic),
+                    retry=retry_kind(message.topic),
                     broker_name=broker_name,
                     queue_id=message.queue_id,
                     queue_offset=places.offset(key, message.queue_offset),
                 )
             )
             tries = (orderly and places.tries(key, message.queue_offset)) or tries
-        handled.append(replace(message, properties=properties, reconsume_times=tries))
-    return tuple(handled)
+        result.append(replace(message, properties=properties, reconsume_times=tries))
+    return tuple(result)
 
 
-def retry_of(topic: str) -> str:
-    """Which kind of topic a message was stored in."""
+def retry_kind(topic: str) -> str:
+    """Return ``NORMAL``, ``RETRY_V1`` or ``RETRY_V2`` for the topic that stores a message."""
     if not topic.startswith(RETRY_PREFIX):
         return NORMAL
     return RETRY_V2 if "+" in topic else RETRY_V1
 
 
 class _Places:
-    """What the header says about where its messages are."""
+    """The places of a pop's messages, from its header."""
 
     def __init__(self, messages: Sequence[StoredMessage], header: PopMessageResponseHeader) -> None:
         self._starts = _pairs(header.start_offset_info)
         self._offsets = _lists(header.msg_offset_info)
         self._tries = _pairs(header.order_count_info)
-        self._told = bool(header.start_offset_info)
+        self._has_info = bool(header.start_offset_info)
         self._sorted: dict[str, list[int]] = {}
         for message in sorted(messages, key=lambda message: message.queue_offset):
             self._sorted.setdefault(_key(message), []).append(message.queue_offset)
 
     def start(self, key: str) -> int:
-        """Where the pop of that queue began."""
-        if not self._told:
+        """Return the first offset of the pop in a queue."""
+        if not self._has_info:
             return self._sorted[key][0]
         if key not in self._starts:
-            raise DecodeError(f"nothing is said of queue {key}", path="start_offset_info")
+            raise DecodeError(f"queue {key} is missing", path="start_offset_info")
         return self._starts[key]
 
     def offset(self, key: str, queue_offset: int) -> int:
-        """What the broker says that the message's offset is."""
-        told = self._offsets.get(key)
-        if not self._told or told is None:
+        """Return the message's offset according to the header."""
+        offsets = self._offsets.get(key)
+        if not self._has_info or offsets is None:
             return queue_offset
-        if queue_offset in told:  # also if messages of the queue are missing from the answer
+        if queue_offset in offsets:  # also if the response lacks messages of the queue
             return queue_offset
         index = self._sorted[key].index(queue_offset)
-        if index >= len(told):
-            raise DecodeError(f"{len(told)} offsets of queue {key}", path="msg_offset_info")
-        return told[index]
+        if index >= len(offsets):
+            raise DecodeError(f"{len(offsets)} offsets of queue {key}", path="msg_offset_info")
+        return offsets[index]
 
     def tries(self, key: str, queue_offset: int) -> int:
-        """How often an ordered message was given out before; 0 where nothing is said."""
+        """Return how often an ordered message was delivered before; 0 if unknown."""
         retry, queue_id = key.split("@")
         return self._tries.get(f"{retry}@qo{queue_id}%{queue_offset}", self._tries.get(key, 0))
 
 
 def _key(message: StoredMessage) -> str:
-    return f"{retry_of(message.topic)}@{message.queue_id}"
+    return f"{retry_kind(message.topic)}@{message.queue_id}"
 
 
 def _items(text: str | None) -> Iterable[tuple[str, str]]:
-    """``retry queue value`` for each item between semicolons, the first two as key."""
+    """Yield ``retry@queue`` and the value of each item ``retry queue value``."""
     for item in filter(None, (text or "").split(";")):
         words = item.split(" ")
         if len(words) != 3:
-            raise DecodeError(f"three words are wanted, not {item[:80]!r}", path="offset_info")
+            raise DecodeError(f"{item[:80]!r}: must be three words", path="offset_info")
         yield f"{words[0]}@{words[1]}", words[2]
 
 
@@ -232,32 +233,32 @@ def _pairs(text: str | None) -> Mapping[str, int]:
 
 def _lists(text: str | None) -> Mapping[str, list[int]]:
     try:
-        return {key: [int(one) for one in value.split(",")] for key, value in _items(text)}
+        return {key: list(map(int, value.split(","))) for key, value in _items(text)}
     except ValueError as error:
         raise DecodeError(f"not a number in {(text or '')[:80]!r}", path="offset_info") from error
 
 
-# ---------------------------------------------------------------------------- many at once
+# ---------------------------------------------------------------------------- batches
 
 
 def batch_acks(
     handles: Iterable[PopHandle], *, topic: str, group: str
 ) -> dict[str, tuple[BatchAck, ...]]:
-    """Acknowledgements by broker name, those of one pop and queue in one entry.
+    """Return acknowledgements by broker name, one entry for each pop and queue.
 
     Args:
-        handles: of messages of one topic.
-        topic: as the application sees it.
+        handles: handles of messages of one topic.
+        topic: the topic as the application sees it.
         group: the consumer group.
 
     Java: ``MQClientAPIImpl.batchAckMessageAsync``; the bits count from the pop's first offset.
     """
     grouped: dict[tuple[str, PopHandle], set[int]] = {}
     for handle in handles:
-        same = replace(handle, queue_offset=0)
-        bits = grouped.setdefault((handle.broker_name, same), set())
+        pop = replace(handle, queue_offset=0)
+        bits = grouped.setdefault((handle.broker_name, pop), set())
         bits.add(handle.queue_offset - handle.start_offset)
-    found: dict[str, tuple[BatchAck, ...]] = {}
+    acks: dict[str, tuple[BatchAck, ...]] = {}
     for (broker_name, handle), bits in grouped.items():
         entry = BatchAck(
             consumer_group=group,
@@ -270,5 +271,5 @@ def batch_acks(
             invisible_time=handle.invisible_time,
             bit_set=frozenset(bits),
         )
-        found[broker_name] = (*found.get(broker_name, ()), entry)
-    return found
+        acks[broker_name] = (*acks.get(broker_name, ()), entry)
+    return acks

@@ -1,10 +1,11 @@
-"""What a consumer holds of one queue: messages in flight, what may be committed, and when to stop asking for more.
+"""A consumer's state of one queue: messages in flight, the offset to commit, and flow control.
 
-Rules of this file: ``now`` is in seconds of any clock that never goes back; offsets are of the queue.  Nothing is committed beyond
-the oldest message that is still in flight.  What a pull brought is kept as it came, and mostly leaves so; message by message it is
-looked at from when one of them is on.
+``now`` is in seconds of any monotonic clock.  No offset beyond the oldest message in flight is
+committed.  The messages of a pull are kept as a block, which is mostly removed as a block; it is
+spread into single messages only if necessary.
 
-Java: ``ProcessQueue``, ``PopProcessQueue``, ``DefaultMQPushConsumerImpl.pullMessage``, ``RebalancePushImpl.messageQueueChanged``.
+Java: ``ProcessQueue``, ``PopProcessQueue``, ``DefaultMQPushConsumerImpl.pullMessage``,
+``RebalancePushImpl.messageQueueChanged``.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 LOCK_MAX_LIVE_TIME: Final = 30.0
-"""Seconds for which an orderly consumer trusts a lock that it could not renew; the broker keeps it for 60."""
+"""Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60."""
 
 PULL_MAX_IDLE_TIME: Final = 120.0
-"""Seconds without a pull after which a queue is given up and taken anew."""
+"""Seconds without a pull after which a consumer drops a queue and allocates it again."""
 
 _MIB: Final = 1 << 20
 
 
 class Queued(Protocol):
-    """A message that waits in a queue."""
+    """A message with an offset and a body."""
 
     @property
     def queue_offset(self) -> int:
-        """Its position."""
+        """Offset in the queue."""
         ...
 
     @property
     def body(self) -> bytes | None:
-        """Its body; its length counts."""
+        """The body; its size counts."""
         ...
 
 
@@ -47,7 +48,7 @@ M = TypeVar("M", bound=Queued)
 
 
 class FlowControl(Enum):
-    """Why no more is asked for now (Java waits 50 ms and looks again)."""
+    """The limit that stops pulling (Java waits 50 ms and checks again)."""
 
     COUNT = auto()
     SIZE = auto()
@@ -56,14 +57,15 @@ class FlowControl(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """How much of a queue may be held; only *more* than that stops the pulling.
+    """Limits of the messages in flight; pulling stops if a limit is *exceeded*.
 
     Attributes:
         count: messages of a queue (``pullThresholdForQueue``).
-        mebibytes: of their bodies, rounded down (``pullThresholdSizeForQueue``).
-        span: from the oldest to the newest offset (``consumeConcurrentlyMaxSpan``); None where order is kept.
-        count_of_topic: messages of all queues of a topic, shared by the queues; None for no such limit.
-        mebibytes_of_topic: of all queues of a topic, likewise.
+        mebibytes: size of their bodies, rounded down (``pullThresholdSizeForQueue``).
+        span: difference between the newest and the oldest offset
+            (``consumeConcurrentlyMaxSpan``); None for orderly consumption.
+        count_of_topic: messages of all queues of a topic, or None.
+        mebibytes_of_topic: size of the bodies of all queues of a topic, or None.
     """
 
     count: int = 1000
@@ -73,7 +75,7 @@ class Thresholds:
     mebibytes_of_topic: int | None = None
 
     def for_queues(self, queues: int) -> Thresholds:
-        """The thresholds when that many queues are held; each gets an equal share of the topic's, at least 1."""
+        """Return the limits of one of ``queues`` queues, with its share of the topic's limits."""
         if not queues:
             return self
         count, mebibytes = self.count, self.mebibytes
@@ -85,18 +87,18 @@ class Thresholds:
 
 
 def _ascend(messages: Sequence[Queued]) -> bool:
-    """Whether each offset is larger than the one before."""
+    """Return whether each offset is larger than the previous one."""
     offsets = [message.queue_offset for message in messages]
     return all(map(lt, offsets, offsets[1:]))
 
 
 class _Block(NamedTuple, Generic[M]):
-    """What a pull brought, in ascending order, of which nothing is done with or taken.
+    """The messages of a pull in ascending order, all of them still waiting.
 
     Attributes:
-        messages: at least one.
+        messages: the messages, at least one.
         first: the oldest offset.
-        last: the newest.
+        last: the newest offset.
         size: bytes of the bodies.
     """
 
@@ -109,18 +111,16 @@ class _Block(NamedTuple, Generic[M]):
 class ProcessQueue(Generic[M]):
     """The messages of one queue between the pull and the commit (Java: ``ProcessQueue``).
 
-    Concurrent consumption uses ``put`` and ``remove``; orderly consumption ``put``, ``take`` and then ``commit``, ``rollback`` or
-    ``consume_again``.
+    Concurrent consumption uses ``put`` and ``remove``.  Orderly consumption uses ``put``, ``take``
+    and then ``commit``, ``rollback`` or ``consume_again``.
 
-    Attributes:
-        dropped: the queue belongs to somebody else now; nothing of it may be committed.
-        retiring: it soon will; nothing more of it may be begun, but what was begun still counts.
-        locked: the broker gave the lock of an orderly queue.
-        last_lock: when it did, or when the queue was made.
-        last_pull: when the last pull was sent, likewise.
-        last_consume: when messages were last taken or finished, likewise.
-        try_unlock_times: how often giving it up had to wait.
-        backlog: messages behind the last one that was put, as far as known.
+    Attributes: dropped: whether another consumer has the queue; its offsets must not be committed
+        then. retiring: whether the queue will be dropped soon; running handlers finish, no new ones
+        start. locked: whether the broker has locked the queue for this consumer. last_lock: time of
+        the last lock, or of the creation. last_pull: time of the last pull, or of the creation.
+        last_consume: time when messages were last taken or finished, or of the creation.
+        try_unlock_times: number of delayed attempts to unlock the queue. backlog: number of
+        messages in the queue after the last one that was put, if known.
     """
 
     __slots__ = (
@@ -144,10 +144,10 @@ class ProcessQueue(Generic[M]):
     )
 
     def __init__(self, *, now: float) -> None:
-        """An empty one.
+        """Create an empty queue.
 
         Args:
-            now: the time now.
+            now: the time.
         """
         self.dropped = False
         self.retiring = False
@@ -161,9 +161,9 @@ class ProcessQueue(Generic[M]):
         self._newest = 0
         self._size = 0
         self._messages: dict[int, M] = {}
-        self._order: deque[int] = deque()  # ascending; may hold offsets that are gone
-        self._blocks: deque[_Block[M]] = deque()  # all behind those of ``_messages``
-        self._blocked = 0  # messages in them
+        self._order: deque[int] = deque()  # ascending; can contain offsets of removed messages
+        self._blocks: deque[_Block[M]] = deque()  # their offsets follow those of ``_messages``
+        self._blocked = 0  # number of messages in the blocks
         self._taken: dict[int, M] = {}
         self._started: dict[int, float] = {}
 
@@ -171,7 +171,7 @@ class ProcessQueue(Generic[M]):
 
     @property
     def count(self) -> int:
-        """Messages in flight, those that were taken included."""
+        """Number of messages in flight, including those taken."""
         return len(self._messages) + self._blocked + len(self._taken)
 
     @property
@@ -181,12 +181,12 @@ class ProcessQueue(Generic[M]):
 
     @property
     def has_messages(self) -> bool:
-        """Whether any waits that was not taken."""
+        """Whether a message waits."""
         return bool(self._messages or self._blocks)
 
     @property
     def first_offset(self) -> int | None:
-        """The oldest that was not taken."""
+        """The oldest offset that was not taken."""
         order = self._order
         while order:
             if order[0] in self._messages:
@@ -196,7 +196,7 @@ class ProcessQueue(Generic[M]):
 
     @property
     def last_offset(self) -> int | None:
-        """The newest that was not taken."""
+        """The newest offset that was not taken."""
         if self._blocks:
             return self._blocks[-1].last
         order = self._order
@@ -208,25 +208,25 @@ class ProcessQueue(Generic[M]):
 
     @property
     def span(self) -> int:
-        """How far the newest is from the oldest; 0 for none or one."""
+        """Difference between the newest and the oldest offset, or 0."""
         first, last = self.first_offset, self.last_offset
         return 0 if first is None or last is None else last - first
 
     def __contains__(self, offset: int) -> bool:
-        """Whether the message at an offset waits and was not taken."""
+        """Return whether the message at an offset waits."""
         self._spread()
         return offset in self._messages
 
     def is_lock_expired(self, now: float) -> bool:
-        """Whether the lock is too old to be trusted."""
+        """Return whether the lock is too old to rely on."""
         return now - self.last_lock > LOCK_MAX_LIVE_TIME
 
     def is_pull_expired(self, now: float) -> bool:
-        """Whether nothing was pulled for so long that the queue had better be given up."""
+        """Return whether nothing was pulled for ``PULL_MAX_IDLE_TIME``."""
         return now - self.last_pull > PULL_MAX_IDLE_TIME
 
     def flow_control(self, thresholds: Thresholds) -> FlowControl | None:
-        """Why not to pull now; None to go on.  Looked at in this order, as in Java."""
+        """Return the first exceeded limit in Java's order, or None."""
         if self.count > thresholds.count:
             return FlowControl.COUNT
         if self._size // _MIB > thresholds.mebibytes:
@@ -235,7 +235,7 @@ class ProcessQueue(Generic[M]):
             return FlowControl.SPAN
         return None
 
-    # ------------------------------------------------------------------ both ways of consuming
+    # ------------------------------------------------------------------ concurrent and orderly
 
     def put(
         self,
@@ -244,22 +244,22 @@ class ProcessQueue(Generic[M]):
         max_offset: int | None = None,
         body_size: int | None = None,
     ) -> bool:
-        """Takes what a pull brought.
+        """Add the messages of a pull.
 
         Args:
-            messages: mostly in ascending order of their offsets.
-            max_offset: end of the queue, as the answer said.
-            body_size: bytes of their bodies, if that is known, and that the offsets do ascend.
+            messages: the messages, normally in ascending order of their offsets.
+            max_offset: end of the queue according to the response.
+            body_size: bytes of their bodies, given only if the offsets ascend.
 
         Returns:
-            Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
+            Whether an orderly consumer has to be woken: messages wait and no handler runs.
         """
         if messages:
-            before = (
+            newest = (
                 self._blocks[-1].last if self._blocks else self._order[-1] if self._order else None
             )
             first, last = messages[0].queue_offset, messages[-1].queue_offset
-            if (before is None or first > before) and (body_size is not None or _ascend(messages)):
+            if (newest is None or first > newest) and (body_size is not None or _ascend(messages)):
                 if body_size is None:
                     body_size = sum([len(message.body or b"") for message in messages])
                 self._blocks.append(_Block(messages, first, last, body_size))
@@ -276,22 +276,22 @@ class ProcessQueue(Generic[M]):
         return False
 
     def _put_among(self, messages: Sequence[M]) -> None:
-        """Takes messages of which some may be here already, or be older than others that are."""
+        """Add messages that can be duplicates, or older than others."""
         self._spread()
-        held, order = self._messages, self._order
+        by_offset, order = self._messages, self._order
         for message in messages:
             offset = message.queue_offset
-            if offset not in held:
+            if offset not in by_offset:
                 self._newest = offset
                 self._size += len(message.body or b"")
                 if order and offset <= order[-1]:
-                    order = self._order = deque(sorted({*held, offset}))
+                    order = self._order = deque(sorted({*by_offset, offset}))
                 else:
                     order.append(offset)
-            held[offset] = message
+            by_offset[offset] = message
 
     def _spread(self) -> None:
-        """Has messages that were kept as they came looked at one by one."""
+        """Move the messages of all blocks to ``_messages``."""
         for block in self._blocks:
             offsets = [message.queue_offset for message in block.messages]
             self._messages.update(zip(offsets, block.messages, strict=True))
@@ -300,7 +300,7 @@ class ProcessQueue(Generic[M]):
         self._blocked = 0
 
     def clear(self) -> None:
-        """Forgets every message; the flags stay."""
+        """Remove every message; the flags stay."""
         self._blocks.clear()
         self._blocked = 0
         self._messages.clear()
@@ -313,22 +313,22 @@ class ProcessQueue(Generic[M]):
     # ------------------------------------------------------------------ concurrent
 
     def remove(self, messages: Sequence[M], *, now: float) -> int | None:
-        """Messages are done with; returns what may be committed now.
+        """Remove consumed messages, and return the offset to commit.
 
-        That is the oldest offset still in flight, or the one behind the newest ever put.  None when nothing was in flight at all:
-        the queue was cleared meanwhile.
+        That is the oldest offset in flight, or the one after the newest message that was ever put.
+        None if no message was in flight, because the queue was cleared in the meantime.
         """
         self.last_consume = now
         if not self.has_messages:
             return None
-        if not self._removed_whole(messages):
+        if not self._remove_block(messages):
             self._spread()
             self._remove_each(messages)
         oldest = self.first_offset
         return self._newest + 1 if oldest is None else oldest
 
-    def _removed_whole(self, messages: Sequence[M]) -> bool:
-        """Removes the oldest that came together if it is these that are done with, and only they."""
+    def _remove_block(self, messages: Sequence[M]) -> bool:
+        """Remove the oldest block if it consists of these messages; return whether it does."""
         if self._messages or len(messages) != len(self._blocks[0].messages):
             return False
         oldest = self._blocks[0]
@@ -340,26 +340,27 @@ class ProcessQueue(Generic[M]):
         return True
 
     def _remove_each(self, messages: Sequence[M]) -> None:
-        held, started, size = self._messages, self._started, self._size
+        by_offset, started, size = self._messages, self._started, self._size
         for message in messages:
-            gone = held.pop(message.queue_offset, None)
-            if gone is not None:
-                size -= len(gone.body or b"")
+            removed = by_offset.pop(message.queue_offset, None)
+            if removed is not None:
+                size -= len(removed.body or b"")
         for message in messages if started else ():
             started.pop(message.queue_offset, None)
         self._size = size
 
     def mark_started(self, messages: Iterable[M], *, now: float) -> None:
-        """Messages are given to the application now; ``oldest_expired`` counts from here."""
+        """Record that handlers for these messages start now, for ``oldest_expired``."""
         self._spread()
         for message in messages:
             if message.queue_offset in self._messages:
                 self._started[message.queue_offset] = now
 
     def oldest_expired(self, *, now: float, timeout: float) -> M | None:
-        """The oldest message, if it has been worked on for more than ``timeout`` seconds.
+        """Return the oldest message if its handler has run for more than ``timeout`` seconds.
 
-        Whoever asks sends it back, removes it and asks again, 16 times at most (``cleanExpiredMsg``).
+        The caller sends it back, removes it and repeats the call, at most 16 times
+        (``cleanExpiredMsg``).
         """
         first = self.first_offset
         if first is None:
@@ -371,21 +372,21 @@ class ProcessQueue(Generic[M]):
 
     # ------------------------------------------------------------------ orderly
 
-    def take(self, most: int, *, now: float) -> list[M]:
-        """The oldest messages, which now are neither waiting nor done.  None left: the next ``put`` wakes again."""
+    def take(self, limit: int, *, now: float) -> list[M]:
+        """Take the oldest messages to consume them; if there are none, the next ``put`` wakes."""
         self.last_consume = now
         self._spread()
-        taken: list[M] = []
-        while len(taken) < most and (offset := self.first_offset) is not None:
+        messages: list[M] = []
+        while len(messages) < limit and (offset := self.first_offset) is not None:
             message = self._messages.pop(offset)
             self._taken[offset] = message
-            taken.append(message)
-        if not taken:
+            messages.append(message)
+        if not messages:
             self._consuming = False
-        return taken
+        return messages
 
     def commit(self) -> int | None:
-        """All that were taken are done with; returns what may be committed, None where none was taken."""
+        """Remove the taken messages, and return the offset to commit, or None without any."""
         if not self._taken:
             return None
         last = max(self._taken)
@@ -395,25 +396,25 @@ class ProcessQueue(Generic[M]):
         return last + 1
 
     def rollback(self) -> None:
-        """All that were taken wait again."""
+        """Put all taken messages back."""
         self.consume_again(tuple(self._taken.values()))
 
     def consume_again(self, messages: Iterable[M]) -> None:
-        """These that were taken wait again, first in line (Java: ``makeMessageToConsumeAgain``)."""
+        """Put taken messages back, in order (Java: ``makeMessageToConsumeAgain``)."""
         self._spread()
         for message in messages:
             self._taken.pop(message.queue_offset, None)
             self._messages[message.queue_offset] = message
         self._order = deque(sorted(self._messages))
 
-    # ------------------------------------------------------------------ telling operators
+    # ------------------------------------------------------------------ running info
 
     def info(self, commit_offset: int, to_millis: Callable[[float], int]) -> ProcessQueueInfo:
-        """What code 307 tells of the queue.
+        """Return the queue's state for the response to request 307.
 
         Args:
-            commit_offset: what was committed.
-            to_millis: turns a ``now`` into milliseconds since 1970.
+            commit_offset: the committed offset.
+            to_millis: converts ``now`` to milliseconds since 1970.
         """
         return ProcessQueueInfo(
             commit_offset=commit_offset,
@@ -434,32 +435,32 @@ class ProcessQueue(Generic[M]):
 
 
 class PopProcessQueue:
-    """What a consumer that pops holds of one queue: messages that are not acknowledged (Java: ``PopProcessQueue``).
+    """A pop consumer's state of one queue (Java: ``PopProcessQueue``).
 
     Attributes:
-        dropped: the queue belongs to somebody else now.
-        last_pop: when the last pop was sent, or when this was made.
-        wait_ack: messages that wait for their acknowledgement.
+        dropped: whether another consumer has the queue.
+        last_pop: time of the last pop, or of the creation.
+        wait_ack: number of messages without an acknowledgement.
     """
 
     __slots__ = ("dropped", "last_pop", "wait_ack")
 
     def __init__(self, *, now: float) -> None:
-        """An empty one.
+        """Create a state without messages.
 
         Args:
-            now: the time now.
+            now: the time.
         """
         self.dropped = False
         self.last_pop = now
         self.wait_ack = 0
 
     def is_pull_expired(self, now: float) -> bool:
-        """Whether nothing was popped for so long that the queue had better be given up."""
+        """Return whether nothing was popped for ``PULL_MAX_IDLE_TIME``."""
         return now - self.last_pop > PULL_MAX_IDLE_TIME
 
     def info(self, to_millis: Callable[[float], int]) -> PopProcessQueueInfo:
-        """What code 307 tells of the queue; ``to_millis`` as in ``ProcessQueue.info``."""
+        """Return the queue's state for request 307; ``to_millis`` as for ``ProcessQueue.info``."""
         return PopProcessQueueInfo(
             wait_ack_count=self.wait_ack,
             droped=self.dropped,

@@ -1,8 +1,9 @@
-"""Which queue a message goes to when nobody says so: one after the other, around brokers that are in trouble.
+"""Queue selection for messages without a key: round-robin that avoids failing brokers.
 
-Rules of this file: time in seconds of any clock that never goes back; the numbers at which a lap starts are chance and come in.
+Times are seconds of any monotonic clock.  The caller supplies the random start of a rotation.
 
-Java: ``TopicPublishInfo.selectOneMessageQueue``, ``MQFaultStrategy``, ``LatencyFaultToleranceImpl``.
+Java: ``TopicPublishInfo.selectOneMessageQueue``, ``MQFaultStrategy``,
+``LatencyFaultToleranceImpl``.
 """
 
 from __future__ import annotations
@@ -15,61 +16,61 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
 LATENCY_MAX: Final = (0.05, 0.1, 0.55, 1.8, 3.0, 5.0, 15.0)
-"""Seconds that a send took, at least, ..."""
+"""Thresholds of a send's latency in seconds."""
 
 NOT_AVAILABLE_DURATION: Final = (0.0, 0.0, 2.0, 5.0, 6.0, 10.0, 30.0)
-"""... and for how many its broker is avoided then."""
+"""Seconds for which a broker is avoided, for each threshold of ``LATENCY_MAX``."""
 
 ISOLATION_LATENCY: Final = 10.0
-"""Seconds that a send counts as which failed."""
+"""Latency in seconds that a failed send counts as."""
 
 DETECT_INTERVAL: Final = 2.0
-"""Seconds between two looks at one broker (``detectInterval``)."""
+"""Seconds between two probes of a broker (``detectInterval``)."""
 
 POSITIVE: Final = 0x7FFFFFFF
-"""What turns are counted to, before 0 follows."""
+"""Largest turn; 0 follows."""
 
 
 class QueueRotation:
-    """The queues of a topic in turn (Java: ``TopicPublishInfo`` with its ``ThreadLocalIndex``).
+    """Round-robin over a topic's queues (Java: ``TopicPublishInfo`` with ``ThreadLocalIndex``).
 
     Attributes:
-        queues: what takes turns.
-        turn: a number of 31 bits, one more with each turn; where the last queue stands, but for whole laps.
+        queues: the queues.
+        turn: counter of 31 bits; modulo the number of queues, the index of the last queue.
     """
 
     __slots__ = ("queues", "turn")
 
     def __init__(self, queues: Sequence[MessageQueue], *, start: int) -> None:
-        """A rotation.
+        """Create a rotation.
 
         Args:
-            queues: at least one.
-            start: any number; the first queue is the one behind it.
+            queues: the queues, at least one.
+            start: initial value of ``turn``.
         """
         self.queues = queues
         self.turn = start
 
     def restart(self, start: int) -> None:
-        """Goes on somewhere else, so that clients that failed together part."""
+        """Continue elsewhere, so that clients that failed at the same broker diverge."""
         self.turn = start
 
     def next_queue(self) -> MessageQueue:
-        """The next one."""
+        """Return the next queue."""
         self.turn = (self.turn + 1) & POSITIVE
         return self.queues[self.turn % len(self.queues)]
 
-    def next_queue_where(self, good: Callable[[MessageQueue], bool]) -> MessageQueue | None:
-        """The next one that is good; None when a whole lap has none."""
+    def next_queue_where(self, accepts: Callable[[MessageQueue], bool]) -> MessageQueue | None:
+        """Return the next accepted queue, or None if no queue is accepted."""
         for _ in range(len(self.queues)):
             queue = self.next_queue()
-            if good(queue):
+            if accepts(queue):
                 return queue
         return None
 
 
 class _FaultItem:
-    """What is known of one broker."""
+    """State of a broker."""
 
     __slots__ = ("available_from", "check_from", "reachable")
 
@@ -80,11 +81,11 @@ class _FaultItem:
 
 
 class FaultStrategy:
-    """Avoids the broker that failed last and, if asked to, brokers that were slow or failed before.
+    """Avoids the broker that failed last and, if enabled, brokers that were slow or failed before.
 
     Attributes:
-        enabled: whether latencies count (``sendLatencyEnable``); else only the last broker is avoided.
-        detecting: whether somebody looks after unreachable brokers (``startDetectorEnable``).
+        enabled: whether latencies count (``sendLatencyEnable``), else only the last broker does.
+        detecting: whether unreachable brokers are probed (``startDetectorEnable``).
     """
 
     __slots__ = (
@@ -105,12 +106,12 @@ class FaultStrategy:
         latency_max: Sequence[float] = LATENCY_MAX,
         not_available: Sequence[float] = NOT_AVAILABLE_DURATION,
     ) -> None:
-        """A strategy that knows of no trouble.
+        """Create a strategy for which every broker is available.
 
         Args:
             enabled: whether latencies count.
-            detecting: whether somebody calls ``due`` and ``detected``.
-            detect_interval: seconds between two looks at one broker.
+            detecting: whether the caller probes brokers with ``due`` and ``detected``.
+            detect_interval: seconds between two probes of a broker.
             latency_max: thresholds in seconds, ascending.
             not_available: seconds of avoidance, one for each threshold.
         """
@@ -124,12 +125,12 @@ class FaultStrategy:
     def select(
         self, rotation: QueueRotation, last_broker: str | None = None, *, now: float
     ) -> MessageQueue:
-        """The queue for the next try.
+        """Return the queue for the next attempt.
 
         Args:
-            rotation: the topic's queues; before a second try with ``enabled`` Java restarts it anywhere.
-            last_broker: where the last try failed.
-            now: the time now.
+            rotation: the topic's queues; if ``enabled``, Java restarts it before each retry.
+            last_broker: broker of the failed attempt, or None.
+            now: the time.
         """
 
         def elsewhere(queue: MessageQueue) -> bool:
@@ -152,14 +153,14 @@ class FaultStrategy:
     def update(
         self, broker: str, latency: float, *, isolate: bool, reachable: bool, now: float
     ) -> None:
-        """A try ended.
+        """Record the outcome of an attempt.
 
         Args:
-            broker: where it was made.
-            latency: seconds that it took.
-            isolate: it failed; the broker is avoided as after a very slow one.
-            reachable: whether the broker counts as reachable now.
-            now: the time now.
+            broker: name of the broker.
+            latency: duration in seconds.
+            isolate: whether it failed; the broker is avoided as after a very slow send.
+            reachable: whether the broker counts as reachable.
+            now: the time.
         """
         if not self.enabled:
             return
@@ -170,7 +171,7 @@ class FaultStrategy:
             item.available_from = max(item.available_from, now + duration)
 
     def not_available_duration(self, latency: float) -> float:
-        """For how many seconds a broker is avoided that took ``latency`` seconds."""
+        """Return the seconds for which a broker is avoided after a send of this latency."""
         for threshold, duration in zip(
             reversed(self._latency_max), reversed(self._not_available), strict=True
         ):
@@ -179,30 +180,30 @@ class FaultStrategy:
         return 0.0
 
     def is_available(self, broker: str, now: float) -> bool:
-        """Whether the time for which it is avoided has passed; unknown brokers are available."""
+        """Return whether a broker is not avoided; unknown brokers are available."""
         item = self._brokers.get(broker)
         return item is None or now >= item.available_from
 
     def is_reachable(self, broker: str) -> bool:
-        """Whether it answered last time; unknown brokers are reachable."""
+        """Return whether a broker counts as reachable; unknown brokers do."""
         item = self._brokers.get(broker)
         return item is None or item.reachable
 
     def due(self, now: float) -> list[str]:
-        """Brokers to look at now; each is due again after the interval."""
-        found: list[str] = []
+        """Return the brokers to probe now, and schedule their next probes."""
+        names: list[str] = []
         for name, item in self._brokers.items():
             if now >= item.check_from:
                 item.check_from = now + self._detect_interval
-                found.append(name)
-        return found
+                names.append(name)
+        return names
 
     def detected(self, broker: str) -> None:
-        """A look at a broker was answered: it is reachable."""
+        """Record that a broker answered a probe."""
         item = self._brokers.get(broker)
         if item is not None:
             item.reachable = True
 
     def forget(self, broker: str) -> None:
-        """A broker is no more."""
+        """Discard the state of a broker."""
         self._brokers.pop(broker, None)

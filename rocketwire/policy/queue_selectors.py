@@ -1,6 +1,6 @@
-"""Which queue a message goes to when the application says so by key.
+"""Queue selection by a key of the application.
 
-Java's third selector, by machine room, always gives no queue at all; there is none of it here.
+Java's third selector, by machine room, always returns null, so it is not implemented here.
 
 Java: ``client.producer.selector``, ``java.util.Random``, ``hashCode`` of the boxed types.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = str | int | float | bool
 
 QueueChoice: TypeAlias = "Callable[[Sequence[MessageQueue], object], MessageQueue]"
-"""The application's own choice: (queues, argument) -> queue (Java: ``MessageQueueSelector``)."""
+"""A selector of the application: (queues, argument) -> queue (Java: ``MessageQueueSelector``)."""
 
 _MULTIPLIER: Final = 0x5DEECE66D
 _MASK: Final = (1 << 48) - 1
@@ -28,9 +28,10 @@ _LONG: Final = (1 << 64) - 1
 
 
 def hash_code(key: Key) -> int:
-    """What ``hashCode`` gives in Java for the same key, int32.
+    """Return Java's ``hashCode`` of a key, int32.
 
-    An int is an ``Integer`` where it fits, else a ``Long``; of negative numbers that fit both, a ``Long`` has another hash code.
+    An int counts as an ``Integer`` if it fits, else as a ``Long``.  For negative numbers the two
+    types have different hash codes.
 
     Raises:
         struct.error: an int beyond 64 bits.
@@ -49,7 +50,7 @@ def hash_code(key: Key) -> int:
 
 
 def queue_by_hash(queues: Sequence[MessageQueue], key: Key) -> MessageQueue:
-    """Messages of one key to one queue, as long as there are as many queues (Java: ``SelectMessageQueueByHash``).
+    """Return the queue of a key (Java: ``SelectMessageQueueByHash``).
 
     Raises:
         ZeroDivisionError: no queues.
@@ -58,20 +59,20 @@ def queue_by_hash(queues: Sequence[MessageQueue], key: Key) -> MessageQueue:
 
 
 class RandomSelector:
-    """Any queue (Java: ``SelectMessageQueueByRandom`` with ``java.util.Random``); one seed gives one sequence, Java's."""
+    """Random selection with Java's sequence of a seed (Java: ``SelectMessageQueueByRandom``)."""
 
     __slots__ = ("_state",)
 
     def __init__(self, seed: int) -> None:
-        """A sequence.
+        """Create a sequence (Java: ``java.util.Random``).
 
         Args:
-            seed: of which the lowest 48 bits count; Java takes the clock.
+            seed: its lowest 48 bits count; Java uses the clock.
         """
         self._state = (seed ^ _MULTIPLIER) & _MASK
 
     def select(self, queues: Sequence[MessageQueue]) -> MessageQueue:
-        """The next choice.
+        """Return the next random queue.
 
         Raises:
             ValueError: no queues.
@@ -79,13 +80,13 @@ class RandomSelector:
         return queues[self.next_int(len(queues))]
 
     def next_int(self, bound: int) -> int:
-        """A number from 0 to below ``bound``.
+        """Return a random number from 0 to ``bound`` - 1.
 
         Raises:
-            ValueError: the bound is not positive.
+            ValueError: ``bound`` is not positive.
         """
         if bound <= 0:
-            raise ValueError(f"no number from 0 to below {bound}")
+            raise ValueError(f"bound must be positive, not {bound}")
         bits = self._next_31_bits()
         if bound & (bound - 1) == 0:
             return bound * bits >> 31

@@ -1,7 +1,7 @@
-"""Names of topics and groups: what is reserved, what belongs to a group, and the old form of namespaces.
+"""Names of topics and groups: reserved names, a group's own topics, and namespaces of version 1.
 
-A namespace of this form (Java calls it version 1) is part of the name: ``namespace%topic``.  The new form is two fields of each
-request (``ns``, ``nsd``) and changes no name.
+A namespace of version 1 is part of the name: ``namespace%topic``.  Version 2 uses two fields of
+each request (``ns``, ``nsd``) and does not change names.
 
 Java: ``NamespaceUtil``, ``TopicValidator``, ``MixAll``.
 """
@@ -31,7 +31,7 @@ SEND_FORBIDDEN_TOPICS: Final = frozenset(
         "OFFSET_MOVED_EVENT",
     }
 )
-"""The broker's own; nobody may send there."""
+"""Internal topics of brokers, to which clients must not send."""
 
 SYSTEM_TOPICS: Final = SEND_FORBIDDEN_TOPICS | {
     "TBW102",
@@ -39,7 +39,7 @@ SYSTEM_TOPICS: Final = SEND_FORBIDDEN_TOPICS | {
     "RMQ_SYS_TRACE_TOPIC",
     "CHECKPOINT_TOPIC",
 }
-"""Not to be created, nor put into a namespace."""
+"""Topics that cannot be created and are not in any namespace."""
 
 PREDEFINED_GROUPS: Final = frozenset(
     {
@@ -63,100 +63,102 @@ PREDEFINED_GROUPS: Final = frozenset(
 
 
 def is_system_topic(topic: str) -> bool:
-    """Whether a topic is the broker's or the tools'."""
+    """Return whether a topic belongs to brokers or tools."""
     return topic in SYSTEM_TOPICS or topic.startswith(SYSTEM_TOPIC_PREFIX)
 
 
 def is_system_group(group: str) -> bool:
-    """Whether a consumer group is the broker's own."""
+    """Return whether a consumer group belongs to brokers."""
     return group.startswith(SYSTEM_GROUP_PREFIX)
 
 
 def is_retry_topic(name: str) -> bool:
-    """Whether a topic holds what a group is to try again."""
+    """Return whether a topic is a retry topic of a group."""
     return name.startswith(RETRY_PREFIX)
 
 
 def has_own_route(topic: str) -> bool:
-    """Whether name servers know where a topic is: not of queues that brokers keep within another one's, nor of their timers."""
+    """Return whether name servers have routes of a topic; not for light queues and timers."""
     return not topic.startswith(LMQ_PREFIX) and topic != TIMER_TOPIC
 
 
 def is_dlq_topic(name: str) -> bool:
-    """Whether a topic holds what a group has given up."""
+    """Return whether a topic is a dead-letter topic of a group."""
     return name.startswith(DLQ_PREFIX)
 
 
 def retry_topic(group: str) -> str:
-    """Where a group's messages go that it could not handle."""
+    """Return the topic of a group's messages that wait for redelivery."""
     return RETRY_PREFIX + group
 
 
 def dlq_topic(group: str) -> str:
-    """Where they go when there have been too many tries."""
+    """Return the topic of a group's messages with too many retries."""
     return DLQ_PREFIX + group
 
 
 def pop_retry_topic(group: str, topic: str, *, version_2: bool = False) -> str:
-    """Where messages go that a group popped and did not acknowledge (``enableRetryTopicV2``)."""
+    """Return the topic of popped, unacknowledged messages (``enableRetryTopicV2``)."""
     return f"{RETRY_PREFIX}{group}{'+' if version_2 else '_'}{topic}"
 
 
 def reply_topic(cluster: str) -> str:
-    """Where replies go to requests that were made over a cluster (Java: ``MixAll.getReplyTopic``)."""
+    """Return the topic of replies to requests of a cluster (Java: ``MixAll.getReplyTopic``)."""
     return f"{cluster}_{REPLY_TOPIC_POSTFIX}"
 
 
 def with_namespace(namespace: str | None, name: str) -> str:
-    """A topic or group as the broker knows it.
+    """Return a topic or group with its namespace, as brokers name it.
 
-    Those of the system, and those that are in this namespace already, stay as they are; before it stay ``%RETRY%`` and ``%DLQ%``.
+    System names and names in this namespace are returned unchanged.  ``%RETRY%`` and ``%DLQ%`` stay
+    before the namespace.
     """
     if not namespace or not name or is_in_namespace(namespace, name) or _is_system(name):
         return name
-    prefix, rest = _parted(name)
-    return f"{prefix}{namespace}{NAMESPACE_SEPARATOR}{rest}"
+    prefix, base = _split_prefix(name)
+    return f"{prefix}{namespace}{NAMESPACE_SEPARATOR}{base}"
 
 
 def is_in_namespace(namespace: str | None, name: str) -> bool:
-    """Whether a name is in this namespace."""
+    """Return whether a name is in this namespace."""
     if not namespace or not name or _is_system(name):
         return False
-    return _parted(name)[1].startswith(namespace + NAMESPACE_SEPARATOR)
+    return _split_prefix(name)[1].startswith(namespace + NAMESPACE_SEPARATOR)
 
 
 def without_namespace(name: str, namespace: str | None = None) -> str:
-    """A topic or group as the application knows it.
+    """Return a topic or group without its namespace, as applications name it.
 
     Args:
-        name: as the broker knows it.
-        namespace: to be taken off; names in others stay.  None takes off any, which is a guess: a ``%`` may be part of a name.
+        name: the name that brokers use.
+        namespace: the namespace to remove.  None removes any, which can be wrong: ``%`` is legal in
+            names without a namespace.
     """
     if not name or _is_system(name):
         return name
-    prefix, rest = _parted(name)
+    prefix, base = _split_prefix(name)
     if namespace is not None and not (
-        namespace and rest.startswith(namespace + NAMESPACE_SEPARATOR)
+        namespace and base.startswith(namespace + NAMESPACE_SEPARATOR)
     ):
         return name
-    at = rest.find(NAMESPACE_SEPARATOR)
-    return prefix + rest[at + 1 :] if at > 0 else name
+    position = base.find(NAMESPACE_SEPARATOR)
+    return prefix + base[position + 1 :] if position > 0 else name
 
 
 def namespace_of(name: str) -> str:
-    """The namespace that a name seems to be in; an empty text for none."""
+    """Return the namespace that a name seems to have, or an empty text."""
     if not name or _is_system(name):
         return ""
-    rest = _parted(name)[1]
-    return rest[: max(0, rest.find(NAMESPACE_SEPARATOR))]
+    base = _split_prefix(name)[1]
+    return base[: max(0, base.find(NAMESPACE_SEPARATOR))]
 
 
 def _is_system(name: str) -> bool:
     return is_system_topic(name) or is_system_group(name)
 
 
-def _parted(name: str) -> tuple[str, str]:
-    """What comes before the namespace, and the rest."""
+def _split_prefix(name: str) -> tuple[str, str]:
+    """Split ``%RETRY%`` or ``%DLQ%`` from a name."""
     for prefix in (RETRY_PREFIX, DLQ_PREFIX):
         if name.startswith(prefix):
             return prefix, name[len(prefix) :]

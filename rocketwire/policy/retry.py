@@ -1,21 +1,21 @@
-"""What is tried again, and what a failure says about the broker: exactly Java's choice.
+"""Java's decisions after a failed send: whether to retry, and whether to avoid the broker.
 
-Java: ``DefaultMQProducer.retryResponseCodes``, ``DefaultMQProducerImpl.sendDefaultImpl``, ``MQClientAPIImpl.onExceptionImpl``.
+Java: ``DefaultMQProducer.retryResponseCodes``, ``DefaultMQProducerImpl.sendDefaultImpl``,
+``MQClientAPIImpl.onExceptionImpl``.
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 RETRY_TIMES: Final = 2
-"""Tries after the first (``retryTimesWhenSendFailed``, ``retryTimesWhenSendAsyncFailed``)."""
+"""Retries after the first attempt (``retryTimesWhenSend[Async]Failed``)."""
 
 RETRY_RESPONSE_CODES: Final = frozenset(
     {
@@ -29,11 +29,11 @@ RETRY_RESPONSE_CODES: Final = frozenset(
         ResponseCode.GO_AWAY,
     }
 )
-"""Refusals after which a synchronous send goes to another broker; all others are final."""
+"""Error codes after which a synchronous send is retried at another broker."""
 
 
 class SendStatus(Enum):
-    """What became of a message that was stored (Java: ``SendStatus``)."""
+    """Status of a stored message (Java: ``SendStatus``)."""
 
     SEND_OK = "SEND_OK"
     FLUSH_DISK_TIMEOUT = "FLUSH_DISK_TIMEOUT"
@@ -47,11 +47,11 @@ SEND_STATUSES: Final = {
     int(ResponseCode.FLUSH_SLAVE_TIMEOUT): SendStatus.FLUSH_SLAVE_TIMEOUT,
     int(ResponseCode.SLAVE_NOT_AVAILABLE): SendStatus.SLAVE_NOT_AVAILABLE,
 }
-"""Response codes that are results; every other is a refusal."""
+"""Response codes of stored messages; every other code is an error."""
 
 
 class CommunicationMode(Enum):
-    """How a send is made (Java: ``CommunicationMode``)."""
+    """Mode of a send (Java: ``CommunicationMode``)."""
 
     SYNC = auto()
     ASYNC = auto()
@@ -59,32 +59,32 @@ class CommunicationMode(Enum):
 
 
 class Failure(Enum):
-    """On which side a try failed."""
+    """Place of a failure."""
 
     CLIENT = auto()
-    """No broker was asked: no address, nothing to send."""
+    """No request was sent: no address, or an invalid message."""
     TRANSPORT = auto()
-    """No connection, none any more, or no answer in time."""
+    """No connection, a broken connection, or a timeout."""
     BROKER = auto()
-    """The broker refused."""
+    """The broker answered with an error."""
 
 
 class Verdict(NamedTuple):
-    """What follows from a failed try.
+    """The consequences of a failed attempt.
 
     Attributes:
-        again: whether to try again, if tries and time are left.
-        isolate: whether the broker is avoided as if it had been very slow.
+        retry: whether to retry, if attempts and time remain.
+        isolate: whether the broker is avoided as after a very slow send.
         reachable: whether the broker counts as reachable.
     """
 
-    again: bool
+    retry: bool
     isolate: bool
     reachable: bool
 
 
 def tries(mode: CommunicationMode, retry_times: int = RETRY_TIMES) -> int:
-    """How often a send is tried at most; never again where nobody waits for the outcome."""
+    """Return the most attempts of a send; a one-way send has one."""
     return 1 if mode is CommunicationMode.ONEWAY else 1 + max(0, retry_times)
 
 
@@ -96,29 +96,29 @@ def judge(
     detecting: bool = False,
     retry_codes: Collection[int] = RETRY_RESPONSE_CODES,
 ) -> Verdict:
-    """What follows from a failed try.
+    """Decide on the consequences of a failed attempt.
 
     Args:
-        mode: how it was made.
-        failure: on which side it failed.
-        code: the broker's response code, where it refused.
-        detecting: whether unreachable brokers are looked after; else nothing but a success would bring them back.
-        retry_codes: refusals to try again after, of synchronous sends.
+        mode: mode of the send.
+        failure: place of the failure.
+        code: the broker's error code, or None.
+        detecting: whether unreachable brokers are probed; otherwise the broker stays reachable.
+        retry_codes: error codes after which synchronous sends are retried.
     """
     if failure is Failure.CLIENT:
-        return Verdict(again=mode is CommunicationMode.SYNC, isolate=False, reachable=True)
+        return Verdict(retry=mode is CommunicationMode.SYNC, isolate=False, reachable=True)
     if failure is Failure.TRANSPORT:
-        again = mode is not CommunicationMode.ONEWAY
-        return Verdict(again=again, isolate=True, reachable=not detecting)
-    again = mode is CommunicationMode.SYNC and code in retry_codes
-    return Verdict(again=again, isolate=True, reachable=False)
+        retry = mode is not CommunicationMode.ONEWAY
+        return Verdict(retry=retry, isolate=True, reachable=not detecting)
+    retry = mode is CommunicationMode.SYNC and code in retry_codes
+    return Verdict(retry=retry, isolate=True, reachable=False)
 
 
 def tries_again_when_stored(status: SendStatus, *, retry_another_broker: bool) -> bool:
-    """Whether a message that was stored, but not as safely as asked, is sent once more, to be there twice.
+    """Return whether a message that was stored less safely than configured is sent again.
 
     Args:
-        status: the result.
+        status: the status.
         retry_another_broker: ``retryAnotherBrokerWhenNotStoreOK``.
     """
     return retry_another_broker and status is not SendStatus.SEND_OK

@@ -1,10 +1,9 @@
-"""Planning static topics: which broker hosts which logical queue, before and after a change; pure.
+"""Plans for static topics: the brokers that host the logical queues, before and after a change.
 
-A logical queue is a list of stretches, each of one queue of one broker; the last stretch's broker is its *leader*, who takes
-messages.  Every broker of the cluster knows the epoch and the number of logical queues; those that host or hosted one know its
-stretches.
-
-Rules of this file: a plan is checked before it is made and after; what Java would refuse is refused.
+A logical queue is a list of mapping items, each a queue of a broker.  The broker of the last item
+is the *leader*, which stores new messages.  Every broker of the cluster stores the epoch and the
+number of logical queues; brokers that host or hosted a logical queue store its items.
+Configurations are checked before and after a change, as in Java.
 
 Java: ``TopicQueueMappingUtils``, ``LogicQueueMappingItem``.
 """
@@ -32,7 +31,7 @@ CREATE_OR_UPDATE: Final = "CREATE_OR_UPDATE"
 REMAPPING: Final = "REMAPPING"
 
 BLOCK: Final = 10_000
-"""Logical offsets of a new leader begin at a multiple of this (Java: ``DEFAULT_BLOCK_SEQ_SIZE``)."""
+"""New leaders begin at a multiple of this logical offset (Java: ``DEFAULT_BLOCK_SEQ_SIZE``)."""
 
 EPOCH_STEP: Final = 1000
 
@@ -47,24 +46,24 @@ def plan_creation(
     *,
     now_ms: int,
 ) -> TopicRemappingDetailWrapper:
-    """A static topic with so many logical queues, or with more than it has, new ones where there are fewest.
+    """Plan a static topic, or more logical queues for one, at the brokers with the fewest.
 
-    Java: ``createTopicConfigMapping``, which draws lots between brokers that have equally few.
+    Java: ``createTopicConfigMapping``, which chooses randomly among brokers with equally few.
 
     Args:
-        topic: its name.
-        queue_nums: logical queues.
-        targets: names of the brokers that may host new ones; those that host some already are added.
-        configs: what brokers know of the topic.
+        topic: name of the topic.
+        queue_nums: number of logical queues.
+        targets: names of brokers that may host new queues, besides those that host some already.
+        configs: the topic's configuration by broker name.
         now_ms: milliseconds since 1970.
 
     Raises:
-        LocalProtocolError: it has that many queues already, or more; or what brokers know does not fit together.
+        LocalProtocolError: the topic has that many queues or more, or the brokers do not agree.
     """
     hosted = leaders(topic, configs)
     if queue_nums <= len(hosted):
         raise LocalProtocolError(
-            f"{topic} has {len(hosted)} logical queues, there cannot be {queue_nums}"
+            f"{topic} has {len(hosted)} logical queues, the new number is {queue_nums}"
         )
     brokers = list(dict.fromkeys([*targets, *(_leader(items) for items in hosted.values())]))
     counts = Counter(_leader(items) for items in hosted.values())
@@ -72,11 +71,11 @@ def plan_creation(
     for queue_id in range(len(hosted), queue_nums):
         broker = min(brokers, key=lambda name: counts[name])
         counts[broker] += 1
-        planned[broker], physical = _one_more(topic, broker, planned.get(broker))
+        planned[broker], physical = _add_queue(topic, broker, planned.get(broker))
         item = LogicQueueMappingItem(bname=broker, queue_id=physical)
-        planned[broker] = _hosting(planned[broker], queue_id, (item,))
+        planned[broker] = _with_items(planned[broker], queue_id, (item,))
     epoch = max(epoch_of(topic, configs) + EPOCH_STEP, now_ms)
-    planned = _stamped(planned, epoch, queue_nums)
+    planned = _with_epoch(planned, epoch, queue_nums)
     leaders(topic, planned)
     return TopicRemappingDetailWrapper(
         topic=topic, type=CREATE_OR_UPDATE, epoch=epoch, broker_config_map=planned
@@ -90,17 +89,17 @@ def plan_remapping(
     *,
     now_ms: int,
 ) -> TopicRemappingDetailWrapper:
-    """The logical queues of a static topic shared evenly by these brokers, as few moved as possible.
+    """Plan to share the logical queues of a static topic evenly, with as few moves as possible.
 
     Java: ``remappingStaticTopic``.
 
     Raises:
-        LocalProtocolError: there is no such static topic, no target, or what brokers know does not fit together.
+        LocalProtocolError: no such static topic, no target, or the brokers do not agree.
     """
     hosted = leaders(topic, configs)
     if not hosted or not targets:
-        raise LocalProtocolError(f"no logical queue of {topic}, or nobody to have it")
-    owners = _shared({queue_id: _leader(items) for queue_id, items in hosted.items()}, targets)
+        raise LocalProtocolError(f"{topic} has no logical queue, or there is no target broker")
+    owners = _share({queue_id: _leader(items) for queue_id, items in hosted.items()}, targets)
     planned = dict(configs)
     map_in: dict[str, None] = {}
     map_out: dict[str, None] = {}
@@ -109,50 +108,50 @@ def plan_remapping(
         if old == new:
             continue
         map_in[new] = map_out[old] = None
-        planned[new], physical = _one_more(topic, new, planned.get(new))
+        planned[new], physical = _add_queue(topic, new, planned.get(new))
         item = LogicQueueMappingItem(
             bname=new, queue_id=physical, gen=items[-1].gen + 1, logic_offset=-1
         )
         for broker in (new, old):
-            planned[broker] = _hosting(planned[broker], queue_id, (*items, item))
+            planned[broker] = _with_items(planned[broker], queue_id, (*items, item))
     epoch = max(epoch_of(topic, configs) + EPOCH_STEP, now_ms)
     return TopicRemappingDetailWrapper(
         topic=topic,
         type=REMAPPING,
         epoch=epoch,
-        broker_config_map=_stamped(planned, epoch, len(hosted)),
+        broker_config_map=_with_epoch(planned, epoch, len(hosted)),
         broker_to_map_in=tuple(map_in),
         broker_to_map_out=tuple(map_out),
     )
 
 
-def completed(
+def add_other_brokers(
     plan: TopicRemappingDetailWrapper, brokers: Iterable[str]
 ) -> TopicRemappingDetailWrapper:
-    """The plan with what the other brokers of the cluster are told: that there is the topic, and nothing of it there.
+    """Add an empty configuration for each other broker of the cluster to a plan.
 
     Java: ``completeNoTargetBrokers``.
     """
-    known = dict(plan.broker_config_map or {})
-    total = max((_detail(one).total_queues for one in known.values()), default=0)
+    configs = dict(plan.broker_config_map or {})
+    total = max((_detail(config).total_queues for config in configs.values()), default=0)
     for broker in brokers:
-        if broker not in known:
-            known[broker] = _empty(plan.topic or "", broker)
-    return replace(plan, broker_config_map=_stamped(known, plan.epoch, total))
+        if broker not in configs:
+            configs[broker] = _empty(plan.topic or "", broker)
+    return replace(plan, broker_config_map=_with_epoch(configs, plan.epoch, total))
 
 
 def with_logic_offsets(
     plan: TopicRemappingDetailWrapper, ends: Mapping[MessageQueue, int], *, block: int = BLOCK
 ) -> TopicRemappingDetailWrapper:
-    """The remapping with the logical offset at which each new leader begins, safely above what the old one has given.
+    """Set the first logical offset of each new leader, above all offsets of the old leader.
 
     Args:
-        plan: of ``plan_remapping``.
-        ends: end of each queue of the old leaders, asked when they take no more messages.
+        plan: the result of ``plan_remapping``.
+        ends: end offset of each queue of the old leaders, after they have stopped storing messages.
         block: new leaders begin at a multiple of this.
 
     Raises:
-        LocalProtocolError: the end of an old leader's queue is not known, or before its stretch.
+        LocalProtocolError: the end of an old leader's queue is missing, or before its item's start.
     """
     planned = dict(plan.broker_config_map or {})
     for broker in plan.broker_to_map_out or ():
@@ -162,18 +161,18 @@ def with_logic_offsets(
             old, new = items[-2], items[-1]
             queue = MessageQueue(topic=plan.topic, broker_name=old.bname, queue_id=old.queue_id)
             if ends.get(queue, -1) < old.start_offset:
-                raise LocalProtocolError(f"no end of {queue} that could be")
+                raise LocalProtocolError(f"{queue}: the end offset is missing or too small")
             start = round_up(old.logic_offset + ends[queue] - old.start_offset, block)
             decided = (*items[:-1], replace(new, logic_offset=start))
             for name in (new.bname or "", broker):
-                planned[name] = _hosting(planned[name], queue_id, decided)
+                planned[name] = _with_items(planned[name], queue_id, decided)
     return replace(plan, broker_config_map=planned)
 
 
 def round_up(offset: int, block: int) -> int:
-    """The next multiple of a block, or the one after it when that is near (Java: ``blockSeqRoundUp``)."""
-    number, left = divmod(offset, block)
-    return (number + (1 if left < block // 2 else 2)) * block
+    """Round up to a multiple of ``block``, at least half of one (Java: ``blockSeqRoundUp``)."""
+    number, remainder = divmod(offset, block)
+    return (number + (1 if remainder < block // 2 else 2)) * block
 
 
 def logical_offsets(
@@ -181,110 +180,118 @@ def logical_offsets(
     configs: Mapping[str, TopicConfigAndQueueMapping],
     physical: Mapping[MessageQueue, TopicOffset],
 ) -> dict[MessageQueue, TopicOffset]:
-    """Offsets of the logical queues, from those of the queues they are made of (Java: ``convertPhysicalTopicStats``)."""
-    found: dict[MessageQueue, TopicOffset] = {}
+    """Compute the offsets of logical queues from those of their physical queues.
+
+    Java: ``convertPhysicalTopicStats``.
+    """
+    offsets: dict[MessageQueue, TopicOffset] = {}
     for queue_id, items in leaders(topic, configs, complete=False).items():
         decided = [item for item in items if item.logic_offset >= 0]
         if not decided:
             continue
         first, last = (
-            physical.get(MessageQueue(topic=topic, broker_name=one.bname, queue_id=one.queue_id))
-            for one in (decided[0], decided[-1])
+            physical.get(MessageQueue(topic=topic, broker_name=item.bname, queue_id=item.queue_id))
+            for item in (decided[0], decided[-1])
         )
         if first is None or last is None:
             continue
         scope = _detail(configs[_leader(items)]).scope or GLOBAL_SCOPE
         queue = MessageQueue(topic=topic, broker_name=mock_broker_name(scope), queue_id=queue_id)
-        found[queue] = TopicOffset(
+        offsets[queue] = TopicOffset(
             min_offset=max(_logical(decided[0], first.min_offset), 0),
             max_offset=max(_logical(decided[-1], last.max_offset), 0),
             last_update_timestamp=last.last_update_timestamp,
         )
-    return found
+    return offsets
 
 
 def _logical(item: LogicQueueMappingItem, offset: int) -> int:
-    """The logical offset of a place in a stretch, or of its beginning where that is before it."""
+    """Convert a physical offset of an item, at least its start, to a logical offset."""
     if item.end_offset >= item.start_offset:
         offset = min(offset, item.end_offset)
     return item.logic_offset + max(offset - item.start_offset, 0)
 
 
-# ---------------------------------------------------------------------------- what brokers know
+# ---------------------------------------------------------------------------- configurations
 
 
 def epoch_of(topic: str, configs: Mapping[str, TopicConfigAndQueueMapping]) -> int:
-    """The epoch that all brokers have; -1 where there is none (Java: ``checkNameEpochNumConsistence``).
+    """Return the epoch of all brokers, or -1 without brokers.
+
+    Java: ``checkNameEpochNumConsistence``.
 
     Raises:
-        LocalProtocolError: a broker has the topic as an ordinary one, or they do not agree.
+        LocalProtocolError: the topic is not static on a broker, or the brokers do not agree.
     """
-    seen: set[tuple[int, int, str | None]] = set()
+    versions: set[tuple[int, int, str | None]] = set()
     for broker, config in configs.items():
         detail = config.mapping_detail
         if detail is None:
-            raise LocalProtocolError(f"{topic} is no static topic on {broker}")
+            raise LocalProtocolError(f"{topic} is not a static topic on {broker}")
         if detail.bname != broker or detail.topic != topic or detail.dirty:
             raise LocalProtocolError(
-                f"{broker} knows {detail.topic} of {detail.bname}, or is not sure"
+                f"{broker} has a mapping of {detail.topic} on {detail.bname}, or a dirty one"
             )
-        seen.add((detail.epoch, detail.total_queues, detail.scope))
-    if len(seen) > 1:
-        raise LocalProtocolError(f"brokers do not agree on epoch, queues or scope: {sorted(seen)}")
-    return next(iter(seen))[0] if seen else -1
+        versions.add((detail.epoch, detail.total_queues, detail.scope))
+    if len(versions) > 1:
+        differences = sorted(versions)
+        raise LocalProtocolError(f"brokers do not agree on epoch, queues or scope: {differences}")
+    return next(iter(versions))[0] if versions else -1
 
 
 def leaders(
     topic: str, configs: Mapping[str, TopicConfigAndQueueMapping], *, complete: bool = True
 ) -> dict[int, Items]:
-    """The stretches of each logical queue, as its leader has them (Java: ``checkAndBuildMappingItems``).
+    """Return the items of each logical queue, as its leader has them.
+
+    Java: ``checkAndBuildMappingItems``.
 
     Args:
-        topic: its name.
-        configs: what brokers know.
-        complete: they have to agree, and every logical queue has to have a leader.
+        topic: name of the topic.
+        configs: the topic's configuration by broker name.
+        complete: whether to check that all brokers agree and every logical queue has a leader.
 
     Raises:
-        LocalProtocolError: that does not hold, or two logical queues have the same queue of a broker.
+        LocalProtocolError: a check failed, or two logical queues share a broker's queue.
     """
     if complete:
         epoch_of(topic, configs)
-    found: dict[int, Items] = {}
-    details = [one.mapping_detail for one in configs.values() if one.mapping_detail is not None]
-    for detail in sorted(details, key=lambda one: -one.epoch):
+    by_queue: dict[int, Items] = {}
+    details = [c.mapping_detail for c in configs.values() if c.mapping_detail is not None]
+    for detail in sorted(details, key=lambda detail: -detail.epoch):
         for queue_id, items in (detail.hosted_queues or {}).items():
             if items and _leader(items) == detail.bname:
-                found.setdefault(queue_id, items)
-    places = Counter((item.bname, item.queue_id) for items in found.values() for item in items)
-    if any(number > 1 for number in places.values()):
+                by_queue.setdefault(queue_id, items)
+    queues = Counter((item.bname, item.queue_id) for items in by_queue.values() for item in items)
+    if any(number > 1 for number in queues.values()):
         raise LocalProtocolError(f"two logical queues of {topic} share a queue")
     total = max((detail.total_queues for detail in details), default=0)
-    if complete and sorted(found) != list(range(total)):
+    if complete and sorted(by_queue) != list(range(total)):
         raise LocalProtocolError(
-            f"{topic} has {total} logical queues, and leaders of {sorted(found)}"
+            f"{topic} has {total} logical queues, and leaders of {sorted(by_queue)}"
         )
-    return found
+    return by_queue
 
 
-def _shared(owners: Mapping[int, str], targets: Collection[str]) -> dict[int, str]:
-    """Owner of each queue when the targets have equally many; ties go to those that have most."""
-    before = Counter(owners.values())
-    order = sorted(dict.fromkeys(targets), key=lambda name: -before[name])
-    share, left = divmod(len(owners), len(order))
-    room = {name: share + (place < left) for place, name in enumerate(order)}
-    kept: dict[int, str] = {}
-    waiting: list[int] = []
+def _share(owners: Mapping[int, str], targets: Collection[str]) -> dict[int, str]:
+    """Return new owners so that targets have equally many queues; the fullest keep one more."""
+    queue_counts = Counter(owners.values())
+    order = sorted(dict.fromkeys(targets), key=lambda name: -queue_counts[name])
+    share, remainder = divmod(len(owners), len(order))
+    room = {name: share + (index < remainder) for index, name in enumerate(order)}
+    unmoved: dict[int, str] = {}
+    moving: list[int] = []
     for queue_id, owner in sorted(owners.items()):
         if room.get(owner, 0) > 0:
             room[owner] -= 1
-            kept[queue_id] = owner
+            unmoved[queue_id] = owner
         else:
-            waiting.append(queue_id)
+            moving.append(queue_id)
     free = [name for name in order for _ in range(room[name])]
-    return kept | dict(zip(waiting, free, strict=True))
+    return unmoved | dict(zip(moving, free, strict=True))
 
 
-# ---------------------------------------------------------------------------- one broker's part
+# ---------------------------------------------------------------------------- one broker
 
 
 def _leader(items: Sequence[LogicQueueMappingItem]) -> str:
@@ -304,18 +311,18 @@ def _empty(topic: str, broker: str) -> TopicConfigAndQueueMapping:
     )
 
 
-def _one_more(
+def _add_queue(
     topic: str, broker: str, config: TopicConfigAndQueueMapping | None
 ) -> tuple[TopicConfigAndQueueMapping, int]:
-    """The broker's part with one queue more, and that queue's id."""
-    known = config or _empty(topic, broker)
-    number = known.write_queue_nums
+    """Return the broker's configuration with another queue, and that queue's id."""
+    config = config or _empty(topic, broker)
+    number = config.write_queue_nums
     return replace(
-        known, write_queue_nums=number + 1, read_queue_nums=known.read_queue_nums + 1
+        config, write_queue_nums=number + 1, read_queue_nums=config.read_queue_nums + 1
     ), number
 
 
-def _hosting(
+def _with_items(
     config: TopicConfigAndQueueMapping, queue_id: int, items: Items
 ) -> TopicConfigAndQueueMapping:
     detail = _detail(config)
@@ -323,7 +330,7 @@ def _hosting(
     return replace(config, mapping_detail=replace(detail, hosted_queues=queues))
 
 
-def _stamped(
+def _with_epoch(
     configs: Mapping[str, TopicConfigAndQueueMapping], epoch: int, total: int
 ) -> dict[str, TopicConfigAndQueueMapping]:
     return {

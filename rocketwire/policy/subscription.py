@@ -1,7 +1,7 @@
-"""What a consumer wants of a topic: expressions, and the exact filter after the broker's rough one.
+"""Subscriptions: filter expressions, and the client's exact filter of tags.
 
-The broker filters tags by hash code, so other tags with the same code come along; the client drops them.  Of SQL92 the client
-knows nothing: the broker filters alone.
+The broker filters tags by hash code, so it also sends tags with the same code; the client drops
+them.  The broker alone evaluates SQL92.
 
 Java: ``FilterAPI``, ``PullAPIWrapper.processPullResult``.
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
 SUB_ALL: Final = "*"
-"""Expression that takes everything."""
+"""Expression that matches every message."""
 
 TAGS: Final = "TAGS"
-"""Property that holds a message's tag."""
+"""Property with a message's tag."""
 
 
 class Tagged(Protocol):
-    """What can be filtered."""
+    """A message with properties."""
 
     @property
     def properties(self) -> Mapping[str, str | None] | None:
@@ -42,16 +42,14 @@ M = TypeVar("M", bound=Tagged)
 def subscription_data(
     topic: str, expression: str | None = None, *, expression_type: str | None = None, version: int
 ) -> SubscriptionData:
-    """What is told the broker about a subscription.
+    """Return the broker's form of a subscription.
 
-    Args:
-        topic: of which topic.
-        expression: tags as ``a || b``; None, nothing or ``*`` for all; of other types whatever they are.
-        expression_type: ``TAG`` or None, ``SQL92``, or another that the broker knows.
-        version: grows with each change, milliseconds since 1970 in Java.
+    Args: topic: the topic. expression: tags as ``a || b``; None, an empty text or ``*`` for all.
+        Other types: any text. expression_type: ``TAG`` or None, ``SQL92``, or another type that the
+        broker supports. version: grows with each change; milliseconds since 1970 in Java.
 
     Raises:
-        LocalProtocolError: a tag expression of separators only, or no expression of another type.
+        LocalProtocolError: a tag expression without a tag, or another type without an expression.
     """
     if expression_type is not None and expression_type != TAG:
         if not expression:
@@ -64,10 +62,10 @@ def subscription_data(
         )
     if not expression or expression == SUB_ALL:
         return SubscriptionData(topic=topic, sub_string=SUB_ALL, sub_version=version)
-    pieces = split(expression, "||")
-    if not pieces:
+    parts = split(expression, "||")
+    if not parts:
         raise LocalProtocolError(f"no tag in {expression!r}")
-    tags = tuple(dict.fromkeys(tag for tag in map(trim, pieces) if tag))
+    tags = tuple(dict.fromkeys(tag for tag in map(trim, parts) if tag))
     codes = tuple(dict.fromkeys(map(string_hash, tags)))
     return SubscriptionData(
         topic=topic, sub_string=expression, tags_set=tags, code_set=codes, sub_version=version
@@ -75,23 +73,20 @@ def subscription_data(
 
 
 def with_version(subscription: SubscriptionData, version: int) -> SubscriptionData:
-    """The same subscription, said anew: after a change of queues brokers only take newer ones."""
+    """Return the subscription with a new version, which brokers require after a rebalance."""
     return replace(subscription, sub_version=version)
 
 
-def is_wanted(subscription: SubscriptionData, message: Tagged) -> bool:
-    """Whether a message that the broker let through was meant."""
+def matches_tags(subscription: SubscriptionData, message: Tagged) -> bool:
+    """Return whether a message has a tag of the subscription."""
     if not subscription.tags_set or subscription.class_filter_mode:
         return True
     return (message.properties or {}).get(TAGS) in subscription.tags_set
 
 
-def wanted(subscription: SubscriptionData, messages: Iterable[M]) -> list[M]:
-    """The messages that were meant, in order.
-
-    The offset goes on behind the others too; what is committed is not this function's business.
-    """
+def filter_tags(subscription: SubscriptionData, messages: Iterable[M]) -> list[M]:
+    """Return the messages that have a tag of the subscription, in order."""
     if not subscription.tags_set or subscription.class_filter_mode:
         return list(messages)
     tags = frozenset(subscription.tags_set)
-    return [one for one in messages if (one.properties or {}).get(TAGS) in tags]
+    return [message for message in messages if (message.properties or {}).get(TAGS) in tags]

@@ -1,4 +1,4 @@
-"""Changes of a topic's or a group's attributes, as brokers want them: ``+name`` is set, ``-name`` removed.
+"""Changes of a topic's or a group's attributes: ``+name`` sets, ``-name`` removes an attribute.
 
 Java: ``AttributeParser``, ``AttributeUtil``.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def attribute_changes(attributes: Mapping[str, str] | None) -> dict[str, str]:
-    """What brokers are told to change: names without a sign are set, signed ones stay as they are; ``-name`` has no value."""
+    """Add ``+`` to names without a sign, and remove the values of ``-name``."""
     changes: dict[str, str] = {}
     for name, value in (attributes or {}).items():
         if name.startswith("-"):
@@ -25,10 +25,10 @@ def attribute_changes(attributes: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def parse_attribute_changes(text: str) -> dict[str, str]:
-    """The changes of a text ``+a=b,+c=d,-e``, as operators write it (Java: ``AttributeParser.parseToMap``).
+    """Parse ``+a=b,+c=d,-e``, as operators write it (Java: ``AttributeParser.parseToMap``).
 
     Raises:
-        LocalProtocolError: a change has no sign, no name, no value where it sets one, or comes twice.
+        LocalProtocolError: a change lacks a sign, a name or a value, or is repeated.
     """
     changes: dict[str, str] = {}
     for part in (text or "").split(","):
@@ -37,8 +37,8 @@ def parse_attribute_changes(text: str) -> dict[str, str]:
         if not part.strip():
             continue
         if len(name) < 2 or not (is_set or name.startswith("-")) or is_set != bool(equals):
-            raise LocalProtocolError(f"not +name=value or -name but {part.strip()[:80]!r}")
+            raise LocalProtocolError(f"{part.strip()[:80]!r}: must be +name=value or -name")
         if name in changes:
-            raise LocalProtocolError(f"{name} comes twice")
+            raise LocalProtocolError(f"{name} is repeated")
         changes[name] = value
     return changes

@@ -1,6 +1,6 @@
-"""Reading message trace: what clients, Java's or ours, wrote about the messages they sent and handled.
+"""Decoding of message trace: records of clients about messages that they sent and consumed.
 
-Rules of this file: a record that cannot be read is left out, for anybody can send to the trace topic; fields that a release
+Invalid records are skipped, because any client can send to the trace topic.  Fields that a release
 does not write are None.
 
 Java: ``TraceDataEncoder.decoderFromTraceDataString``, ``TraceContext``, ``TraceBean``.
@@ -24,7 +24,7 @@ MESSAGE_TYPES: Final = (
     "Delay_Msg",
     "Order_Msg",
 )
-"""Kinds of messages by their number in a record (Java: ``MessageType``)."""
+"""Message types by their number in a record (Java: ``MessageType``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,26 +33,26 @@ class TraceContext:
 
     Attributes:
         trace_type: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
-        msg_id: of the message, the sender's.
-        time_stamp: when, in milliseconds since 1970.
-        region_id: of the broker.
-        group_name: who sent or handled it.
-        topic: of the message.
-        tags: of the message.
-        keys: of the message.
-        store_host: the broker, ``host:port``.
-        body_length: in bytes.
-        cost_time: milliseconds that sending or handling took.
-        msg_type: one of ``MESSAGE_TYPES``.
-        offset_msg_id: the broker's id.
-        is_success: whether it was stored, or handled.
-        client_host: the sender's, from old clients.
-        request_id: the same in a ``SubBefore`` and its ``SubAfter``.
-        retry_times: how often it had been given back.
-        context_code: how handling ended (Java: ``ConsumeReturnType``, by number).
-        transaction_id: of a transaction.
-        transaction_state: how it ended.
-        from_transaction_check: whether a broker had asked.
+        msg_id: the sender's id of the message.
+        time_stamp: time of the record, milliseconds since 1970.
+        region_id: region of the broker.
+        group_name: group of the producer or consumer.
+        topic: topic of the message.
+        tags: tags of the message.
+        keys: keys of the message.
+        store_host: address of the broker, ``host:port``.
+        body_length: size of the body in bytes.
+        cost_time: milliseconds that sending or consuming took.
+        msg_type: an element of ``MESSAGE_TYPES``.
+        offset_msg_id: the broker's id of the message.
+        is_success: whether the message was stored, or consumed.
+        client_host: address of the sender, from old clients.
+        request_id: pairs a ``SubBefore`` with its ``SubAfter``.
+        retry_times: number of redeliveries before.
+        context_code: result of the consumption (Java: ``ConsumeReturnType``, by number).
+        transaction_id: id of the transaction.
+        transaction_state: outcome of the transaction.
+        from_transaction_check: whether the broker had checked the transaction.
     """
 
     trace_type: str
@@ -82,65 +82,65 @@ def _is_true(text: str) -> bool:
     return text.lower() == "true"
 
 
-def _kind(text: str) -> str:
+def _message_type(text: str) -> str:
     return MESSAGE_TYPES[int(text)]
 
 
-_READ: Final[Mapping[str, Callable[[str], object]]] = {
+_DECODERS: Final[Mapping[str, Callable[[str], object]]] = {
     "time_stamp": int,
     "body_length": int,
     "cost_time": int,
     "retry_times": int,
     "context_code": int,
-    "msg_type": _kind,
+    "msg_type": _message_type,
     "is_success": _is_true,
     "from_transaction_check": _is_true,
 }
-"""How fields are read that are no texts."""
+"""Decoders of the fields that are not texts."""
 
 _FIELDS: Final[Mapping[str, str]] = {
     "Pub": (
-        "time_stamp region_id group_name topic msg_id tags keys store_host body_length cost_time msg_type "
-        "offset_msg_id is_success client_host"
+        "time_stamp region_id group_name topic msg_id tags keys store_host body_length cost_time "
+        "msg_type offset_msg_id is_success client_host"
     ),
     "SubBefore": "time_stamp region_id group_name request_id msg_id retry_times keys",
     "SubAfter": "request_id msg_id cost_time is_success keys context_code time_stamp group_name",
     "EndTransaction": (
-        "time_stamp region_id group_name topic msg_id tags keys store_host msg_type transaction_id "
-        "transaction_state from_transaction_check"
+        "time_stamp region_id group_name topic msg_id tags keys store_host msg_type "
+        "transaction_id transaction_state from_transaction_check"
     ),
     "Recall": "time_stamp region_id group_name topic msg_id is_success",
 }
-"""Fields of each kind of record, in their order."""
+"""Fields of each type of record, in their order."""
 
-_NEEDED: Final[Mapping[str, int]] = {
+_LEAST_FIELDS: Final[Mapping[str, int]] = {
     "Pub": 12, "SubBefore": 7, "SubAfter": 5, "EndTransaction": 12, "Recall": 6,
 }  # fmt: skip
-"""How many of them a record has at least."""
+"""Least number of fields of a record."""
 
 _OLD_PUB: Final = 12
-"""Fields of a ``Pub`` record that has no offset id (Java 4.4)."""
+"""Number of fields of a ``Pub`` record without an offset id (Java 4.4)."""
 
 
 def read_trace(text: str) -> list[TraceContext]:
-    """The records of one trace message's body."""
-    found = [_read(record.split(FIELD_END)) for record in text.split(RECORD_END)]
-    return [one for one in found if one is not None]
+    """Decode the records in the body of a trace message."""
+    records = (_decode(record.split(FIELD_END)) for record in text.split(RECORD_END))
+    return [record for record in records if record is not None]
 
 
-def _read(fields: list[str]) -> TraceContext | None:
-    kind, values = fields[0], fields[1:]
-    names = _FIELDS.get(kind, "").split()
-    if not names or len(values) < _NEEDED[kind]:
+def _decode(fields: list[str]) -> TraceContext | None:
+    trace_type, texts = fields[0], fields[1:]
+    names = _FIELDS.get(trace_type, "").split()
+    if not names or len(texts) < _LEAST_FIELDS[trace_type]:
         return None
-    if kind == "Pub" and len(values) == _OLD_PUB:
+    if trace_type == "Pub" and len(texts) == _OLD_PUB:
         names.remove("offset_msg_id")
     try:
-        read: dict[str, Any] = {
-            name: _READ.get(name, str)(value)
-            for name, value in zip(names, values, strict=False)
-            if value != "null"
+        values: dict[str, Any] = {
+            name: _DECODERS.get(name, str)(text)
+            for name, text in zip(names, texts, strict=False)
+            if text != "null"
         }
-        return TraceContext(trace_type=kind, **read)
+        return TraceContext(trace_type=trace_type, **values)
     except (ValueError, IndexError, TypeError):
         return None

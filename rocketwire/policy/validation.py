@@ -1,6 +1,7 @@
-"""What a client refuses before anything is sent, as Java's does.
+"""Checks of names and messages before a client sends them, as in Java's client.
 
-Java: ``Validators``, ``TopicValidator``, ``Message.putUserProperty``, ``MessageBatch.generateFromList``.
+Java: ``Validators``, ``TopicValidator``, ``Message.putUserProperty``,
+``MessageBatch.generateFromList``.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 MAX_TOPIC_LENGTH: Final = 127
 MAX_GROUP_LENGTH: Final = 120
 MAX_RETRY_TOPIC_LENGTH: Final = 255
-"""Also of dead-letter topics; by the broker's measure, a client never sends to one that is longer than 127."""
+"""Broker's limit for retry and dead-letter topics; clients only send to topics up to 127."""
 
 DEFAULT_MAX_MESSAGE_SIZE: Final = 4 << 20
-"""Bytes of a body before it is compressed (``maxMessageSize``)."""
+"""Most bytes of a body before compression (``maxMessageSize``)."""
 
 RESERVED_PRODUCER_GROUP: Final = "DEFAULT_PRODUCER"
 RESERVED_CONSUMER_GROUP: Final = "DEFAULT_CONSUMER"
@@ -37,55 +38,53 @@ RESERVED_CONSUMER_GROUP: Final = "DEFAULT_CONSUMER"
 _LEGAL: Final = re.compile("[%|a-zA-Z0-9_-]*")
 
 
-@lru_cache(maxsize=1024)  # of good names; each message has one
+@lru_cache(maxsize=1024)  # valid names only; each message has one
 def check_topic(topic: str) -> None:
-    """A name that can be a topic's.
+    """Check the name of a topic.
 
-    Raises:
-        IllegalTypeError: not a text.
-        IllegalNameError: blank, longer than 127, or with other characters than letters, digits and ``%|_-``.
+    Raises: IllegalTypeError: not a text. IllegalNameError: blank, longer than 127, or characters
+        other than letters, digits, ``%|_-``.
     """
     _check("topic", topic, MAX_TOPIC_LENGTH)
 
 
 def check_group(group: str) -> None:
-    """A name that can be a group's.
+    """Check the name of a group.
 
-    Raises:
-        IllegalTypeError: not a text.
-        IllegalNameError: blank, longer than 120, or with other characters than letters, digits and ``%|_-``.
+    Raises: IllegalTypeError: not a text. IllegalNameError: blank, longer than 120, or characters
+        other than letters, digits, ``%|_-``.
     """
     _check("group", group, MAX_GROUP_LENGTH)
 
 
 def check_producer_group(group: str) -> None:
-    """As ``check_group``, and not the name that stands for no choice."""
+    """Check the name of a producer group as ``check_group`` does; reject the reserved name."""
     check_group(group)
     if group == RESERVED_PRODUCER_GROUP:
-        raise IllegalNameError(f"{group} cannot be a producer group of yours")
+        raise IllegalNameError(f"{group} is reserved: choose another producer group")
 
 
 def check_consumer_group(group: str) -> None:
-    """As ``check_group``, and not the name that stands for no choice."""
+    """Check the name of a consumer group as ``check_group`` does; reject the reserved name."""
     check_group(group)
     if group == RESERVED_CONSUMER_GROUP:
-        raise IllegalNameError(f"{group} cannot be a consumer group of yours")
+        raise IllegalNameError(f"{group} is reserved: choose another consumer group")
 
 
 def check_topic_for_broker(topic: str) -> None:
-    """A name that a broker takes: as ``check_topic``, but retry and dead-letter topics may be longer."""
+    """Check a topic as brokers do: as ``check_topic``, with longer retry and dead-letter topics."""
     special = is_retry_topic(topic) or is_dlq_topic(topic)
     _check("topic", topic, MAX_RETRY_TOPIC_LENGTH if special else MAX_TOPIC_LENGTH)
 
 
 def check_not_system_topic(topic: str) -> None:
-    """A name that may be created.
+    """Check that a topic can be created.
 
     Raises:
-        IllegalNameError: it is the system's.
+        IllegalNameError: it is a system topic.
     """
     if is_system_topic(topic):
-        raise IllegalNameError(f"topic {topic} is the system's")
+        raise IllegalNameError(f"{topic} is a system topic")
 
 
 def check_message(
@@ -95,56 +94,56 @@ def check_message(
     *,
     max_size: int = DEFAULT_MAX_MESSAGE_SIZE,
 ) -> None:
-    """A message that can be sent.
+    """Check a message before it is sent.
 
     Args:
-        topic: where to.
-        body: its body, not compressed.
+        topic: its topic.
+        body: its uncompressed body.
         properties: all of its properties.
         max_size: most bytes of the body.
 
     Raises:
-        IllegalNameError: the topic is no name, or nobody may send there.
-        IllegalMessageError: no body, a body too large, or a slash in the names of the queues to dispatch to.
+        IllegalNameError: the topic is invalid, or clients must not send to it.
+        IllegalMessageError: no body, too large a body, or a slash in a queue to dispatch to.
     """
     check_topic(topic)
     if topic in SEND_FORBIDDEN_TOPICS:
-        raise IllegalNameError(f"nobody may send to {topic}")
+        raise IllegalNameError(f"clients must not send to {topic}")
     if not body:
         raise IllegalMessageError("the body is empty")
     if len(body) > max_size:
         raise IllegalMessageError(f"a body of {len(body)} bytes is larger than {max_size}")
     if "/" in ((properties or {}).get(message_const.INNER_MULTI_DISPATCH) or ""):
-        raise IllegalMessageError("no queue to dispatch to has a slash in its name")
+        raise IllegalMessageError("a queue to dispatch to has a slash in its name")
 
 
 def check_user_property(name: str, value: str | None) -> None:
-    """A property that an application may set.
+    """Check a property that an application sets.
 
     Raises:
-        IllegalMessageError: the name is reserved, either is empty, or either has a separator in it, which would make another
-            property of its rest (Java lets that happen).
+        IllegalMessageError: the name is reserved, or the name or the value is blank or contains a
+            separator.  Java does not check separators; the text after one would be a new property.
     """
     if name in message_const.RESERVED:
-        raise IllegalMessageError(f"property {name} is set by the client or the broker alone")
+        raise IllegalMessageError(f"property {name} is reserved: the client or the broker sets it")
     if not trim(name) or value is None or not trim(value):
-        raise IllegalMessageError(f"property {name!r}: neither name nor value can be blank")
+        raise IllegalMessageError(f"property {name!r}: name and value must not be blank")
     if any(
         mark in text
         for mark in (NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR)
         for text in (name, value)
     ):
         raise IllegalMessageError(
-            f"property {name!r}: neither name nor value can hold \\x01 or \\x02"
+            f"property {name!r}: name and value must not contain \\x01 or \\x02"
         )
 
 
-def _check(kind: str, name: object, longest: int) -> None:
+def _check(label: str, name: object, limit: int) -> None:
     if not isinstance(name, str):
-        raise IllegalTypeError(f"{kind}: expected a text (str), got {name!r:.80}")
+        raise IllegalTypeError(f"{label}: expected a text (str), got {name!r:.80}")
     if not name.strip():
-        raise IllegalNameError(f"the {kind} is blank")
-    if len(name) > longest:
-        raise IllegalNameError(f"a {kind} of {len(name)} characters is longer than {longest}")
+        raise IllegalNameError(f"the {label} is blank")
+    if len(name) > limit:
+        raise IllegalNameError(f"a {label} of {len(name)} characters is longer than {limit}")
     if not _LEGAL.fullmatch(name):
-        raise IllegalNameError(f"{kind} {name!r}: only letters, digits and %|_- are allowed")
+        raise IllegalNameError(f"{label} {name!r}: only letters, digits and %|_- are allowed")

@@ -1,17 +1,16 @@
-"""``Channel``: one connection under trio, shared by whoever wants to ask something over it.
+"""``Channel``: one connection under trio, shared by all tasks that send requests over it.
 
-Rules of this file:
-
-* Who reads never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.  That is one task,
-  or in its place the only one who waits for an answer, if nothing else can happen meanwhile (``rocketwire.transport.reader``).
-* One task writes, of whole frames all that were put meanwhile (``rocketwire.transport.writer``).  A send that is cancelled before its turn
-  is as if it had not been made; later its frame goes out all the same.
-* Cancelling a caller leaves nothing behind: its number waits no longer, and an answer that still comes is dropped.
-* However the connection ends, every waiter is woken with the same error.
-* No time limits of its own: callers have them (``with trio.fail_after(3): await channel.request(command)``), or say a ``deadline``,
-  which costs a tenth of that and is kept by one task for all.
-* Who asks one thing after the other may have the next request made of each answer where it is read (``converse``): no task has a
-  turn for that, and requests that are made of what came together leave together.
+* The reader task never blocks: it wakes the tasks that wait for responses, and starts a task for
+  each request of the peer.  The sole waiting task may read instead of it
+  (``rocketwire.transport.reader``).
+* The writer task writes whole frames (``rocketwire.transport.writer``).  A send that is cancelled
+  before its frame is put sends nothing; a frame that was put is always sent.
+* If a caller is cancelled, its request is removed and a later response is dropped.
+* However the connection ends, every waiting task gets the same error.
+* Callers set timeouts: ``with trio.fail_after(3): await channel.request(command)``.  A ``deadline``
+  costs a tenth of that; one task keeps all deadlines.
+* ``request_chain`` makes each next request in the reader task, without waking the waiting task.
+  Requests of chains that are made from one read are written together.
 
 Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
 """
@@ -43,33 +42,34 @@ from rocketwire.events import (
     ResponseReceived,
 )
 from rocketwire.transport.dial import connect_stream, reason_of
-from rocketwire.transport.fastpath.request import AtOnce
+from rocketwire.transport.fastpath import hook
 from rocketwire.transport.nursery import background
-from rocketwire.transport.peer_requests import MAX_SERVED, Handler, Serving
-from rocketwire.transport.pending import Talk, Waiter
-from rocketwire.transport.reader import Inlet
-from rocketwire.transport.writer import MAX_UNSENT, Outbox
+from rocketwire.transport.peer_requests import MAX_SERVED, Handler, PeerRequests
+from rocketwire.transport.pending import PendingRequest, RequestChain
+from rocketwire.transport.reader import StreamReader
+from rocketwire.transport.writer import MAX_UNSENT, StreamWriter
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.transport.fastpath.request import Begun
-    from rocketwire.transport.pending import Follow
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+    from rocketwire.transport.pending import NextRequest
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import PreparedRequest
 
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
-"""What a stream raises that can no longer be used."""
+"""Errors of a stream that can no longer be used."""
 
 
 class Channel(trio.abc.AsyncResource):
-    """One connection; made by ``open_channel`` or, over any stream, by ``over``.
+    """One connection; use ``open_channel`` or, for any stream, ``open_channel_over``.
 
     Attributes:
-        is_open: whether requests can still be sent.
-        peer: who is on the other side, for messages.
-        at_once: the shorter way for requests that are each the only one.
+        is_open: whether requests can be sent.
+        peer: name of the peer for error messages.
+        reader: reader of the stream.
+        direct: the fast path for a single request at a time, or None.
     """
 
     def __init__(
@@ -84,49 +84,49 @@ class Channel(trio.abc.AsyncResource):
         max_served: int = MAX_SERVED,
         idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> None:
-        """A channel over a stream that is connected; ``over`` also starts its reader.
+        """Create a channel over a connected stream, without starting its tasks.
 
         Args:
-            stream: what carries the bytes; the channel closes it.
-            nursery: for the reader and for the peer's requests.
-            peer: who is on the other side.
-            handler: answers the peer's requests; None to refuse them all as unsupported.
+            stream: the stream, which the channel closes.
+            nursery: nursery for the handlers of the peer's requests.
+            peer: name of the peer for error messages.
+            handler: answers the peer's requests; None to answer that they are not supported.
             max_frame_length: most bytes of a frame.
-            max_in_flight: most requests of ours that may wait.
-            max_served: most requests of the peer that are worked on at once.
-            idle_timeout: seconds without any byte after which it is closed; None for never.
+            max_in_flight: most pending requests of this side.
+            max_served: most concurrent requests of the peer.
+            idle_timeout: seconds without bytes after which the channel closes, or None.
         """
         self.peer = peer
         self.is_open = True
         self._now = trio.lowlevel.current_clock().current_time
         self._stream = stream
         self._nursery = nursery
-        self._serving = Serving(handler, peer, max_served)
-        self._outbox = Outbox(stream)
-        self._inlet = Inlet(stream)
+        self._peer_requests = PeerRequests(handler, peer, max_served)
+        self._writer = StreamWriter(stream)
+        self.reader = StreamReader(stream)
         self._alarm = trio.CancelScope()
         self._alarm_at = math.inf
-        self._waiters: dict[int, Waiter] = {}
-        self._answered = 0  # by what was read last, until the next request: so many may send now
+        self._pending: dict[int, PendingRequest] = {}
+        self._answered = 0  # responses of the last read, whose tasks may send in this turn
         self._error: ChannelError | None = None
-        self._over = trio.Event()
+        self._ended = trio.Event()
         self._connection = Connection(
             now=self._now(),
             max_frame_length=max_frame_length,
             max_in_flight=max_in_flight,
             idle_timeout=idle_timeout,
         )
-        self.at_once = AtOnce(self._connection, self._outbox, self._inlet, self._now)
-        self._opened_at = self.at_once.heard_at
+        self.direct = hook.attach(self._connection, self.reader, self._writer, self._now)
+        self._opened_at = self.reader.received_at
 
     @property
-    def heard_at(self) -> float:
-        """When something last came from there, time of trio's clock; when it was made, before that."""
-        return self.at_once.heard_at
+    def received_at(self) -> float:
+        """Time of trio's clock at which bytes were received last, or of the creation."""
+        return self.reader.received_at
 
     @property
     def in_flight(self) -> int:
-        """Requests of ours that wait for an answer."""
+        """Number of pending requests of this side."""
         return self._connection.in_flight
 
     async def request(
@@ -136,289 +136,306 @@ class Channel(trio.abc.AsyncResource):
         deadline: float | None = None,
         now: float | None = None,
     ) -> RemotingCommand:
-        """Send a request and wait for its answer, whatever its code.
+        """Send a request and return its response, whatever the code.
 
         Args:
-            command: what to ask; it gets a number of its own.
-            deadline: time of trio's clock after which nobody waits any longer; None to wait as long as it takes.
-            now: the time of trio's clock, from whoever has just looked.
+            command: the request; its number is replaced.
+            deadline: time of trio's clock at which the request times out, or None.
+            now: the time of trio's clock, if the caller has just read it.
 
         Raises:
-            ChannelClosedError: closed by this side.
-            ChannelBrokenError: the connection ended before the answer came.
-            RequestTimeoutError: no answer before the deadline.
-            EncodeError: the command has no form on the wire.
-            LocalProtocolError: too many requests wait.
+            ChannelClosedError: this side closed the channel.
+            ChannelBrokenError: the connection ended before the response came.
+            RequestTimeoutError: no response before the deadline.
+            EncodeError: the command cannot be encoded.
+            LocalProtocolError: too many pending requests.
 
-        Cancellation: the request is forgotten; it may have been executed.
+        Cancellation: the request is no longer pending, but the peer may execute it.
         """
         self._require_open()
-        await trio.lowlevel.checkpoint_if_cancelled()  # whoever sends waits afterwards
-        if self._outbox.unsent > MAX_UNSENT:
-            await self._room_by(deadline, command.code)
+        await trio.lowlevel.checkpoint_if_cancelled()  # the response is awaited later
+        if self._writer.unsent > MAX_UNSENT:
+            await self._wait_for_room(deadline, command.code)
             now = None
         sent_at = self._now() if now is None else now
         opaque, data = self._connection.send_request(command, now=sent_at, deadline=deadline)
         if deadline is not None and deadline < self._alarm_at:
             self._alarm_at = self._alarm.deadline = deadline
-        waiters, inlet = self._waiters, self._inlet
-        alone = not waiters or self._answered == 1
+        pending, reader = self._pending, self.reader
+        is_sole = not pending or self._answered == 1
         self._answered = 0
-        written = self._outbox.put(data, at_once=alone)
-        came: bytes | None = None
-        if written and inlet.is_free and not waiters:
-            response, came = self._soon(opaque)
+        written = self._writer.put(data, immediately=is_sole)
+        received: bytes | None = None
+        if written and reader.allows_bypass and not pending:
+            response, received = self._receive_directly(opaque)
             if response is not None:
                 return response
-        return await self._answer_to(opaque, came)
+        return await self._wait_for_response(opaque, received)
 
-    async def go_on(self, begun: Begun, request_code: int, deadline: float) -> RemotingCommand:
-        """As ``request``, for what ``at_once`` has begun; to be awaited before anything else is."""
-        opaque, sent_at, came = begun
+    async def finish_request(
+        self, started: StartedRequest, request_code: int, deadline: float
+    ) -> RemotingCommand:
+        """Wait for the response to a direct request, before anything else is awaited.
+
+        Errors and cancellation: as ``request``.
+        """
+        opaque, sent_at, received = started
         self._connection.expect(opaque, request_code, now=sent_at, deadline=deadline)
         if deadline < self._alarm_at:
             self._alarm_at = self._alarm.deadline = deadline
-        return await self._answer_to(opaque, came)
+        return await self._wait_for_response(opaque, received)
 
-    async def converse(
-        self, command: RemotingCommand | PreparedRequest, follow: Follow, *, patience: float
+    async def request_chain(
+        self,
+        command: RemotingCommand | PreparedRequest,
+        next_request: NextRequest,
+        *,
+        response_timeout: float,
     ) -> RemotingCommand:
-        """Send a request, then whatever ``follow`` makes of its answer, and so on; returns the answer of which it makes nothing.
+        """Send a request, then each request that ``next_request`` makes from a response.
 
         Args:
-            command: what to ask first.
-            follow: takes each answer, where it is read; it neither waits nor raises.
-            patience: seconds that each answer may take.
+            command: the first request.
+            next_request: called by the reader task with each response; must not raise.
+            response_timeout: seconds for each response.
 
-        Errors, cancellation: as of ``request``, of the last one.
+        Returns:
+            The response for which ``next_request`` returned None.
+
+        Errors and cancellation: as ``request``, for the current request.
         """
         self._require_open()
         await trio.lowlevel.checkpoint_if_cancelled()
-        if self._outbox.unsent > MAX_UNSENT:
-            await self._room_by(trio.current_time() + patience, command.code)
-        talk = Talk(follow, patience)
-        self._outbox.put(self._said(talk, command), at_once=True)
-        await self._wait_for(talk)
-        if talk.response is None:
-            raise talk.error or self._ended()
-        return talk.response
+        if self._writer.unsent > MAX_UNSENT:
+            await self._wait_for_room(trio.current_time() + response_timeout, command.code)
+        chain = RequestChain(next_request, response_timeout)
+        self._writer.put(self._encode_link(chain, command), immediately=True)
+        await self._wait_for(chain)
+        if chain.response is None:
+            raise chain.error or self._copy_error()
+        return chain.response
 
     async def send_oneway(self, command: RemotingCommand) -> None:
-        """Send a request that wants no answer; returns when its bytes are with the system.
+        """Send a request that wants no response; return after the system has taken its bytes.
 
         Raises:
-            ChannelClosedError: closed by this side.
+            ChannelClosedError: this side closed the channel.
             ChannelBrokenError: the connection has ended.
-            EncodeError: the command has no form on the wire.
+            EncodeError: the command cannot be encoded.
 
-        Cancellation: before its turn nothing is sent, later all of it.
+        Cancellation: nothing is sent before the request is put; afterwards all of it is.
         """
         self._require_open()
         await trio.lowlevel.checkpoint_if_cancelled()
-        if self._outbox.unsent > MAX_UNSENT:
-            await self._room_by(None, command.code)
+        if self._writer.unsent > MAX_UNSENT:
+            await self._wait_for_room(None, command.code)
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
 
     async def wait_closed(self) -> None:
-        """Wait until the connection has ended, whoever ended it; returns at once when it has."""
-        await self._over.wait()
+        """Wait until either side has ended the connection."""
+        await self._ended.wait()
 
     async def aclose(self) -> None:
-        """Close; waiters are woken with ``ChannelClosedError``.  Closing again does nothing."""
+        """Close; waiting tasks get ``ChannelClosedError``.  Closing again does nothing."""
         self._end(ChannelClosedError(f"the channel to {self.peer} was closed"))
         await trio.aclose_forcefully(self._stream)
 
-    async def _answer_to(self, opaque: int, came: bytes | None) -> RemotingCommand:
-        """Wait for the answer to a request that is pending; ``came`` is what is still to be read."""
-        waiter = self._waiters[opaque] = Waiter(opaque)
-        if came is not None:
-            self._received(came)
-        if opaque in self._waiters:
-            await self._wait_for(waiter)
-        if waiter.response is None:
-            raise waiter.error or self._ended()
-        return waiter.response
+    async def _wait_for_response(self, opaque: int, received: bytes | None) -> RemotingCommand:
+        """Decode received bytes, then wait for the response to a pending request."""
+        pending = self._pending[opaque] = PendingRequest(opaque)
+        if received is not None:
+            self._receive(received)
+        if opaque in self._pending:
+            await self._wait_for(pending)
+        if pending.response is None:
+            raise pending.error or self._copy_error()
+        return pending.response
 
-    def _soon(self, opaque: int) -> tuple[RemotingCommand | None, bytes | None]:
-        """The answer to the only request that waits, or what else comes before anything else can happen."""
+    def _receive_directly(self, opaque: int) -> tuple[RemotingCommand | None, bytes | None]:
+        """Return the response to the sole pending request, or other bytes that came first."""
         try:
-            came = self._inlet.receive_soon()
-        except BaseException:  # whoever sits at the keyboard had enough
+            data = self.reader.receive_directly()
+        except BaseException:  # KeyboardInterrupt
             self._connection.forget(opaque)
             raise
         now = self._now()
-        response = came and self._connection.receive_answer(came, opaque, now=now)
+        response = data and self._connection.receive_answer(data, opaque, now=now)
         if response:
-            self.at_once.heard_at, self._answered = now, 1
-        return response or None, came
+            self.reader.received_at, self._answered = now, 1
+        return response or None, data
 
-    async def _wait_for(self, waiter: Waiter) -> None:
-        """Wait until whoever reads has the answer to a request, or something else has settled it."""
+    async def _wait_for(self, pending: PendingRequest) -> None:
+        """Wait until a request has a response or an error."""
 
         def abort(_: object) -> trio.lowlevel.Abort:
-            self._forget(waiter.opaque)
+            self._pending.pop(pending.opaque, None)
+            self._connection.forget(pending.opaque)
             return trio.lowlevel.Abort.SUCCEEDED
 
-        waiter.task = trio.lowlevel.current_task()
+        pending.task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
 
-    def _said(self, talk: Talk, command: RemotingCommand | PreparedRequest) -> bytes:
-        """The bytes of the next request of a talk, which waits for its answer from now on."""
+    def _encode_link(
+        self, chain: RequestChain, command: RemotingCommand | PreparedRequest
+    ) -> bytes:
+        """Encode the next request of a chain, and add it to the pending ones."""
         now = self._now()
-        deadline = now + talk.patience
+        deadline = now + chain.timeout
         opaque, data = self._connection.send_request(command, now=now, deadline=deadline)
         if deadline < self._alarm_at:
             self._alarm_at = self._alarm.deadline = deadline
-        talk.opaque = opaque
-        self._waiters[opaque] = talk
+        chain.opaque = opaque
+        self._pending[opaque] = chain
         return data
-
-    def _forget(self, opaque: int) -> None:
-        self._waiters.pop(opaque, None)
-        self._connection.forget(opaque)
 
     def _require_open(self) -> None:
         if self._error is not None:
-            raise self._ended()
+            raise self._copy_error()
 
-    def _ended(self) -> ChannelError:
-        """A fresh error for each who is told, caused by what ended the channel."""
+    def _copy_error(self) -> ChannelError:
+        """Return a copy of the channel's error, for one caller."""
         error = self._error or ChannelBrokenError("the channel ended")
-        told = type(error)(*error.args)
-        told.__cause__ = error.__cause__
-        return told
+        copy = type(error)(*error.args)
+        copy.__cause__ = error.__cause__
+        return copy
 
-    async def _room_by(self, deadline: float | None, code: int) -> None:
-        """Wait until more may be put, for a peer that takes nothing until the deadline."""
+    async def _wait_for_room(self, deadline: float | None, code: int) -> None:
+        """Wait until the peer has read enough, at most until the deadline."""
         started = trio.current_time()
         with trio.CancelScope(deadline=math.inf if deadline is None else deadline) as scope:
-            await self._outbox.room(self._is_open)
+            await self._writer.wait_for_room(self._has_no_error)
         if scope.cancelled_caught:
             raise RequestTimeoutError(self.peer, code, trio.current_time() - started)
         self._require_open()
 
     async def _send(self, data: bytes) -> None:
-        if self._outbox.put(data, at_once=True):
+        if self._writer.put(data, immediately=True):
             await trio.lowlevel.cancel_shielded_checkpoint()
             return
-        await self._outbox.flushed(self._is_open)
+        await self._writer.flush(self._has_no_error)
         self._require_open()
 
-    def _is_open(self) -> bool:
+    def _has_no_error(self) -> bool:
         return self._error is None
 
-    def _break(self, why: str, cause: BaseException | None = None) -> None:
-        error = ChannelBrokenError(f"{self.peer}: {why}")
+    def _break(self, reason: str, cause: BaseException | None = None) -> None:
+        error = ChannelBrokenError(f"{self.peer}: {reason}")
         error.__cause__ = cause
         self._end(error)
 
     def _end(self, error: ChannelError) -> None:
-        """The channel is over; only the first reason counts."""
+        """End the channel with its first error; later errors are ignored."""
         if self._error is not None:
             return
         self._error = error
         self.is_open = False
         self._connection.close()
-        for waiter in self._waiters.values():
-            waiter.wake()
-        self._waiters.clear()
-        self._outbox.over()
-        self._inlet.over()
-        self._over.set()
+        for pending in self._pending.values():
+            pending.wake()
+        self._pending.clear()
+        self._writer.close()
+        self.reader.close()
+        self._ended.set()
         self._nursery.cancel_scope.cancel()
 
     async def read(self) -> None:
-        """Receive until the connection ends; a task that ``over`` starts."""
+        """Receive until the connection ends; the reader task."""
+        reader = self.reader
         while self._error is None:
             try:
-                self._received(await self._inlet.receive(self._connection.missing))
+                self._receive(await reader.receive(self._connection.missing))
             except _LOST as error:
                 self._break(f"the connection was lost{reason_of(error)}", error)
-            lone = self._answered == 1 and not self._waiters
-            self._inlet.lone_reads = self._inlet.lone_reads + 1 if lone else 0
+            is_single = self._answered == 1 and not self._pending
+            reader.single_responses = reader.single_responses + 1 if is_single else 0
 
     async def write(self) -> None:
-        """Send what is put until the connection ends; a task that ``over`` starts."""
+        """Write until the connection ends; the writer task."""
         try:
-            await self._outbox.run()
+            await self._writer.run()
         except _LOST as error:
             self._break(f"could not send{reason_of(error)}", error)
 
     async def watch(self) -> None:
-        """Keep deadlines until the connection ends; a task that ``over`` starts."""
+        """Handle timeouts until the connection ends; the timer task."""
         while self._error is None:
             deadline = self._connection.next_deadline()
             self._alarm_at = math.inf if deadline is None else deadline
             self._alarm = trio.CancelScope(deadline=self._alarm_at)
             with self._alarm:
                 await trio.sleep_forever()
-            self._happened(self._connection.handle_deadline(trio.current_time()))
+            self._handle(self._connection.handle_deadline(trio.current_time()))
 
-    def _received(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         if self._error is None:
             now = self._now()
-            self._happened(self._connection.receive(data, now=now))
-            self.at_once.heard_at = now
+            self._handle(self._connection.receive(data, now=now))
+            self.reader.received_at = now
 
-    def _happened(self, events: tuple[Event, ...]) -> None:
+    def _handle(self, events: tuple[Event, ...]) -> None:
         self._answered = len(events)
-        said: list[bytes] = []
+        requests: list[bytes] = []
         for event in events:
             if isinstance(event, ResponseReceived):
-                waiter = self._waiters.pop(event.opaque)
-                if isinstance(waiter, Talk) and self._goes_on(waiter, event.response, said):
+                pending = self._pending.pop(event.opaque)
+                if isinstance(pending, RequestChain) and self._continue(
+                    pending, event.response, requests
+                ):
                     continue
-                waiter.response = event.response
-                waiter.wake()
+                pending.response = event.response
+                pending.wake()
             elif isinstance(event, RequestTimedOut):
-                waiter = self._waiters.pop(event.opaque)
-                waiter.error = RequestTimeoutError(self.peer, event.request_code, event.elapsed)
-                waiter.wake()
+                pending = self._pending.pop(event.opaque)
+                pending.error = RequestTimeoutError(self.peer, event.request_code, event.elapsed)
+                pending.wake()
             elif isinstance(event, RequestReceived):
-                asked = event.request
-                self._nursery.start_soon(self._serving.serve, asked, self._connection, self._send)
+                serve = self._peer_requests.serve
+                self._nursery.start_soon(serve, event.request, self._connection, self._send)
             else:
-                self._may_end(event)
-        if said:
-            self._answered -= len(said)
-            self._outbox.put(said[0] if len(said) == 1 else b"".join(said), at_once=True)
+                self._handle_end(event)
+        if requests:
+            self._answered -= len(requests)
+            data = requests[0] if len(requests) == 1 else b"".join(requests)
+            self._writer.put(data, immediately=True)
 
-    def _goes_on(self, talk: Talk, response: RemotingCommand, said: list[bytes]) -> bool:
-        """Whether an answer is followed by a request, which is added to what is to be sent, or by an error."""
-        command = talk.follow(response)
+    def _continue(
+        self, chain: RequestChain, response: RemotingCommand, requests: list[bytes]
+    ) -> bool:
+        """Add the next request of a chain to ``requests``; return whether the chain goes on."""
+        command = chain.next_request(response)
         if command is None:
             return False
         try:
-            said.append(self._said(talk, command))
+            requests.append(self._encode_link(chain, command))
         except RocketWireError as error:
             if self._connection.is_open:
-                talk.error = error
-                talk.wake()
-            else:  # the event that says why is behind this one, and wakes all who wait
-                self._waiters[talk.opaque] = talk
+                chain.error = error
+                chain.wake()
+            else:  # a later event of the same read ends the channel and wakes the task
+                self._pending[chain.opaque] = chain
         return True
 
-    def _without_a_word(self) -> str:
-        """What to add where nothing ever came: servers that want TLS do so to whoever speaks plainly."""
-        if self.at_once.heard_at != self._opened_at:
+    def _silence_hint(self) -> str:
+        """Return a hint if nothing was ever received, as from a server that requires TLS."""
+        if self.reader.received_at != self._opened_at:
             return ""
-        asked = "" if isinstance(self._stream, trio.SSLStream) else "; does it want TLS?"
-        return f" before it said anything{asked}"
+        hint = "" if isinstance(self._stream, trio.SSLStream) else "; does it want TLS?"
+        return f" before it sent anything{hint}"
 
-    def _may_end(self, event: Event) -> None:
-        """What may end the channel."""
+    def _handle_end(self, event: Event) -> None:
+        """End the channel if the event is an end of the connection."""
         if isinstance(event, PeerClosed):
-            self._break(f"the peer closed the connection{self._without_a_word()}")
+            self._break(f"the peer closed the connection{self._silence_hint()}")
         elif isinstance(event, ConnectionIdle):
-            self._break(f"nothing moved for {event.silence:.0f} s")
+            self._break(f"no bytes were sent or received for {event.silence:.0f} s")
         else:
             error = getattr(event, "error", None)
             if isinstance(error, DecodeError):
-                self._break(f"what came cannot be read: {error}", error)
+                self._break(f"the received bytes cannot be decoded: {error}", error)
 
 
 @asynccontextmanager
-async def over(
+async def open_channel_over(
     stream: trio.abc.Stream,
     *,
     peer: str = "",
@@ -428,10 +445,10 @@ async def over(
     max_served: int = MAX_SERVED,
     idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
 ) -> AsyncGenerator[Channel]:
-    """A channel over a connected stream, for the length of the block; arguments as of ``Channel``.
+    """Open a channel over a connected stream for the length of the block; arguments as ``Channel``.
 
-    Closing: at the end of the block the channel is closed and its handlers are cancelled.  When the connection ends earlier, the
-    block goes on: whoever uses the channel is told.
+    The end of the block closes the channel and cancels its handlers.  If the connection ends
+    earlier, the block continues, and methods of the channel raise.
     """
 
     async def run(task_status: trio.TaskStatus[Channel]) -> None:
@@ -471,21 +488,21 @@ async def open_channel(
     handler: Handler | None = None,
     idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
 ) -> AsyncGenerator[Channel]:
-    """Connect, for the length of the block; closing as of ``over``.
+    """Connect, and open a channel for the length of the block, as ``open_channel_over``.
 
     Args:
         host: name or address.
         port: TCP port.
-        tls: context of a TLS connection; None for a plain one.
-        server_hostname: the name that the certificate has to have, if not ``host``.
+        tls: context of a TLS connection, or None.
+        server_hostname: expected name in the certificate, if it is not ``host``.
         handler: answers the peer's requests.
-        idle_timeout: seconds without any byte after which it is closed; None for never.
+        idle_timeout: seconds without bytes after which the channel closes, or None.
 
     Raises:
-        ConnectFailedError: nobody listens there, or the handshake failed.
+        ConnectFailedError: the connection was refused, or the handshake failed.
     """
     stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
-    async with over(
+    async with open_channel_over(
         stream, peer=f"{host}:{port}", handler=handler, idle_timeout=idle_timeout
     ) as channel:
         yield channel

@@ -1,4 +1,4 @@
-"""Connecting over TCP and, where asked for, TLS: the stream of a channel."""
+"""Opens TCP and TLS connections: the streams of channels."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ async def connect_stream(
     tls: ssl.SSLContext | None = None,
     server_hostname: str | None = None,
 ) -> trio.abc.Stream:
-    """Connect; the stream is for ``over``, or for whoever closes it.
+    """Connect, and return the stream, which the caller has to close.
 
     Args:
-        host: name or address; of a name with several addresses the first one that answers.
+        host: name or address; for a name with several addresses, the first that answers is used.
         port: TCP port.
-        tls: context of a TLS connection; None for a plain one.
-        server_hostname: the name that the certificate has to have, if not ``host``.
+        tls: context of a TLS connection, or None.
+        server_hostname: expected name in the certificate, if it is not ``host``.
 
     Raises:
-        ConnectFailedError: nobody listens there, that is no name of a host, or the handshake failed.
+        ConnectFailedError: refused, an unknown host, or a failed handshake.
     """
-    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         socket = await _tcp_stream(host, port)
-    except (OSError, ValueError) as error:  # ValueError: no look-up can be made of that name
-        raise ConnectFailedError(f"{where}: {_told(error)}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name that cannot be looked up
+        raise ConnectFailedError(f"{address}: {_describe(error)}") from error
     if tls is None:
         return socket
-    shaken = False
+    is_secure = False
     try:
         stream = trio.SSLStream(
             socket, tls, server_hostname=server_hostname or host, https_compatible=True
         )
         await stream.do_handshake()
-        shaken = True
+        is_secure = True
         return stream
     except (trio.BrokenResourceError, ssl.SSLError, ValueError) as error:
-        raise ConnectFailedError(f"{where}: no TLS handshake{reason_of(error)}") from error
+        raise ConnectFailedError(f"{address}: no TLS handshake{reason_of(error)}") from error
     finally:
-        if not shaken:
+        if not is_secure:
             await trio.aclose_forcefully(socket)
 
 
 async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
     if not is_address(host):
         return await trio.open_tcp_stream(host, port)
-    # neither looked up nor one of several that race
+    # an address needs neither a look-up nor trio's race between several addresses
     socket = trio.socket.socket()
     connected = False
     try:
@@ -65,18 +65,18 @@ async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
             socket.close()
 
 
-def _told(error: OSError | ValueError) -> str:
-    """What went wrong in the system's words, without the address."""
+def _describe(error: OSError | ValueError) -> str:
+    """Return the system's text of an error, without the address."""
     number = getattr(error, "errno", None) or 0
     return os.strerror(number) if number > 0 else str(error)
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is said by its IPv4 address: that is not looked up, and for a text Python loads a codec before it looks it up."""
+    """Return whether a host is an IPv4 address, which needs no look-up (and no codec for it)."""
     return host.isascii() and host.count(".") == 3 and host.replace(".", "").isdecimal()
 
 
 def reason_of(error: BaseException) -> str:
-    """What the system or TLS says of a stream that can no longer be used, behind a colon; empty where they say nothing."""
+    """Return a colon and the text of a stream's error, or an empty text."""
     text = str(error.__cause__ or error)
     return f": {text}" if text else ""

@@ -1,4 +1,4 @@
-"""Background tasks for the length of a block, without the block's own error changing its type."""
+"""Background tasks of a block whose own errors are not wrapped in a group."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def background() -> AsyncGenerator[trio.Nursery]:
-    """A nursery for tasks that end with the block.
+    """Open a nursery whose tasks are cancelled at the end of the block.
 
-    At the end of the block its tasks are cancelled.  An error that leaves the block comes out as it is, not in a group.  So
-    does a ``RocketWireError`` with which one task ends, and the block with it.  Any other error of a task, which is a bug of
-    that task, comes out in a group as of any nursery.
+    An error that leaves the block is raised as it is, not in a group.  So is a ``RocketWireError``
+    of a single task, which also ends the block.  Any other error of a task is a bug of that task,
+    and is raised in a group, as by any nursery.
     """
     raised: BaseException | None = None
     try:

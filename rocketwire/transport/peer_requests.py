@@ -1,4 +1,4 @@
-"""Answers to what the peer of a channel asks."""
+"""Responses to requests of a channel's peer."""
 
 from __future__ import annotations
 
@@ -18,31 +18,37 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
 MAX_SERVED: Final = 2_048
-"""Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``.
+"""Most concurrent requests of the peer; further requests are answered with ``SYSTEM_BUSY``.
 
-A broker checks all transactions that are due one after the other, and drops a message that it has
-checked 15 times in vain (Java: ``TransactionalMessageServiceImpl.check``).  A Java producer holds
-2,000 of these checks (``checkRequestHoldMax``).
+A broker sends checks of all pending transactions in sequence, and drops a message after 15 failed
+checks (Java: ``TransactionalMessageServiceImpl.check``).  A Java producer queues 2,000 of these
+checks (``checkRequestHoldMax``).
 """
 
 MAX_SERVED_BYTES: Final = 256 << 20
-"""Bytes of the bodies of these requests; one request is always worked on."""
+"""Most bytes of the bodies of concurrent requests; a single request may be larger."""
 
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
-"""Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
+"""Answers a request of the peer; None for no response.  One-way requests get no response."""
 
 
-class Serving:
-    """What is being answered to one peer."""
+class PeerRequests:
+    """Handles the requests of one peer."""
 
-    def __init__(self, handler: Handler | None, peer: str, most: int) -> None:
-        """Args: handler: answers; None to refuse everything.  peer: who asks.  most: requests at once."""
+    def __init__(self, handler: Handler | None, peer: str, limit: int) -> None:
+        """Create the state without requests.
+
+        Args:
+            handler: answers requests; None to reject all of them.
+            peer: name of the peer for log messages.
+            limit: most concurrent requests.
+        """
         self._handler = handler
         self._peer = peer
-        self._most = most
-        self._served = 0
-        self._bytes = 0
-        self._refused = 0
+        self._limit = limit
+        self._active = 0
+        self._active_bytes = 0
+        self._rejected = 0
 
     async def serve(
         self,
@@ -50,7 +56,7 @@ class Serving:
         connection: Connection,
         send: Callable[[bytes], Awaitable[None]],
     ) -> None:
-        """Answer a request over the connection that it came from, unless it ends meanwhile or none is wanted."""
+        """Answer a request, unless it is one-way or the connection has ended."""
         response = await self.response_to(request)
         if response is None or request.is_oneway or not connection.is_open:
             return
@@ -62,40 +68,41 @@ class Serving:
             )
 
     async def response_to(self, request: RemotingCommand) -> RemotingCommand | None:
-        """What is answered to a request; ``SYSTEM_ERROR`` where the handler fails."""
+        """Return the response to a request; ``SYSTEM_ERROR`` if the handler fails."""
         if self._handler is None:
             remark = f" request type {request.code} not supported"
             return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
         size = len(request.body or b"")
-        if self._served >= self._most or (self._served and self._bytes + size > MAX_SERVED_BYTES):
-            self._note_refusal(request)
+        total = self._active_bytes + size
+        if self._active >= self._limit or (self._active and total > MAX_SERVED_BYTES):
+            self._log_rejection(request)
             return RemotingCommand(
                 code=ResponseCode.SYSTEM_BUSY, remark="too many requests at once"
             )
-        self._served += 1
-        self._bytes += size
+        self._active += 1
+        self._active_bytes += size
         try:
             return await self._handler(request)
-        except Exception as error:  # noqa: BLE001 - somebody else's code; the peer is told and the log has it
+        except Exception as error:  # noqa: BLE001 - the application's code can raise anything
             _LOG.exception("%s: request %s failed", self._peer, RequestCode(request.code).text)
             remark = f"{type(error).__name__}: {error}"
             return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
         finally:
-            self._served -= 1
-            self._bytes -= size
-            if self._refused and not self._served:
-                _LOG.warning("%s: %d requests were refused in all", self._peer, self._refused)
-                self._refused = 0
+            self._active -= 1
+            self._active_bytes -= size
+            if self._rejected and not self._active:
+                _LOG.warning("%s: %d requests were rejected in total", self._peer, self._rejected)
+                self._rejected = 0
 
-    def _note_refusal(self, request: RemotingCommand) -> None:
-        """Log the first of the requests that are refused until none is worked on any more."""
-        self._refused += 1
-        if self._refused == 1:
+    def _log_rejection(self, request: RemotingCommand) -> None:
+        """Log the first rejection since the handlers were idle."""
+        self._rejected += 1
+        if self._rejected == 1:
             _LOG.warning(
-                "%s: %d requests with %d bytes are worked on already; request %d and further ones "
-                "are refused",
+                "%s: %d requests with %d bytes are being handled; request %d and further requests "
+                "are rejected",
                 self._peer,
-                self._served,
-                self._bytes,
+                self._active,
+                self._active_bytes,
                 request.code,
             )

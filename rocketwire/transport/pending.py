@@ -1,4 +1,4 @@
-"""Who waits for an answer over a channel."""
+"""Requests of this side that wait for their responses."""
 
 from __future__ import annotations
 
@@ -13,47 +13,45 @@ from rocketwire.wire.request_template import PreparedRequest
 if TYPE_CHECKING:
     from rocketwire.errors import RocketWireError
 
-Follow: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedRequest | None]
-"""Takes an answer; returns what is asked next, None for nothing.  It neither waits nor raises."""
+NextRequest: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedRequest | None]
+"""Takes a response and returns the next request of a chain, or None.  Must not raise."""
 
 
-class Waiter:
-    """Somebody who waits for an answer.
+class PendingRequest:
+    """A request that a task waits for.
 
     Attributes:
-        opaque: the number of the request that waits for it.
-        task: whose turn it is then; None for who has not begun to wait.
-        response: the answer.
-        error: what came in its place.
+        opaque: number of the request.
+        task: the waiting task; None before it waits.
+        response: the response, or None.
+        error: the error that ended the request, or None.
     """
 
     __slots__ = ("error", "opaque", "response", "task")
 
     def __init__(self, opaque: int) -> None:
-        """Args: opaque: the number of the request."""
         self.opaque = opaque
         self.task: trio.lowlevel.Task | None = None
         self.response: RemotingCommand | None = None
         self.error: RocketWireError | None = None
 
     def wake(self) -> None:
-        """Let the waiter go on; called once, by whoever took it out of those that wait."""
+        """Resume the waiting task; called once, after the request has been removed."""
         if self.task is not None:
             trio.lowlevel.reschedule(self.task)
 
 
-class Talk(Waiter):
-    """Somebody who waits for the answer that nothing follows.
+class RequestChain(PendingRequest):
+    """A sequence of requests, each made from the previous response; the task waits for the last.
 
     Attributes:
-        follow: makes the next request of an answer.
-        patience: seconds that each answer may take.
+        next_request: makes the next request.
+        timeout: seconds for each response.
     """
 
-    __slots__ = ("follow", "patience")
+    __slots__ = ("next_request", "timeout")
 
-    def __init__(self, follow: Follow, patience: float) -> None:
-        """Nothing is asked yet; arguments as the attributes."""
+    def __init__(self, next_request: NextRequest, timeout: float) -> None:
         super().__init__(0)
-        self.follow = follow
-        self.patience = patience
+        self.next_request = next_request
+        self.timeout = timeout

@@ -1,13 +1,10 @@
-"""``Inlet``: bytes that come in over one stream, for the task that reads and for who waits for the only answer.
+"""``StreamReader``: reads one stream, for the channel's reader task and for the fast path.
 
-Rules of this file:
-
-* One task reads, as long as the stream is open, and waits in trio's loop for what comes next.
-* Where requests are made one after the other, whoever waits for the only answer reads it himself if no other task could run: that
-  saves two turns of the loop for each (``rocketwire.transport.fastpath.epoll_bypass``).  The task that reads goes on waiting meanwhile; so what comes
-  unasked for, then or later, waits for nobody.
-* Over TCP bytes are read with the descriptor itself: a stream's own methods cost two turns of the loop each.  All that is said of
-  reading for oneself holds for TCP alone.
+* The reader task reads while the connection is open.
+* If requests are sent one at a time, the sole waiting task may read the response itself.  That
+  saves two turns of trio's loop (``rocketwire.transport.fastpath``).  The reader task stays
+  registered with the loop meanwhile, so unsolicited bytes are still received.
+* Over TCP, bytes are read from the descriptor: the stream's own method costs two turns of the loop.
 """
 
 from __future__ import annotations
@@ -15,119 +12,127 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.transport.fastpath.epoll_bypass import shortcut_to
+if TYPE_CHECKING:
+    from rocketwire.transport.fastpath.epoll_bypass import EpollBypass
 
-_READ: Final = 262_144
-"""Bytes that are read at most at once: the answers to several pulls, which have to be put together where they come in two pieces."""
+_READ_SIZE: Final = 262_144
+"""Most bytes of a read: several pull responses, which would have to be joined after two reads."""
 
-_READ_SOON: Final = 65_536
-"""The same where it is one answer that is waited for."""
+_DIRECT_READ_SIZE: Final = 65_536
+"""Most bytes of a read that expects one response."""
 
-_WORTH_WAITING: Final = 4096
-"""Bytes from which on it pays to have the system wait until they are there."""
+_LOW_WATER: Final = 4096
+"""Least missing bytes for which the system is asked to wait until all of them are there."""
 
-_LONE_READS: Final = 4
-"""So many reads in a row that brought the only answer that was waited for, and who waits for the next may read for himself."""
+_SINGLE_RESPONSES: Final = 4
+"""Reads of single responses in a row after which the waiting task may read directly."""
 
 
-class Inlet:
-    """Bytes that come in over one stream.
+class StreamReader:
+    """Bytes received over one stream.
 
     Attributes:
-        lone_reads: how many reads in a row brought the only answer that was waited for; counted by whoever takes them.
-        is_free: whether whoever waits for the only answer may read it himself, if nothing else can happen meanwhile.
-        is_over: whether the connection has ended.
-        descriptor: of a plain TCP stream; None for every other one.
-        shortcut: to the descriptor; None where there is none.
+        single_responses: number of last reads that each brought the only awaited response; the
+            caller counts them.
+        allows_bypass: whether the sole waiting task may read directly.
+        is_closed: whether the connection has ended.
+        descriptor: descriptor of a plain TCP stream, or None.
+        bypass: the fast path's wait for the descriptor, or None.
+        received_at: time of trio's clock at which bytes were received last, or of the creation.
     """
 
     __slots__ = (
         "_low_water",
         "_stream",
+        "allows_bypass",
+        "bypass",
         "descriptor",
-        "is_free",
-        "is_over",
-        "lone_reads",
-        "shortcut",
+        "is_closed",
+        "received_at",
+        "single_responses",
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        """Args: stream: where to read; nobody else may."""
-        self.lone_reads = 0
+        """Create a reader, the only one of its stream."""
+        self.single_responses = 0
         self._stream = stream
         self._low_water: int = 1
         self.descriptor = descriptor_of(stream)
-        self.shortcut = None if self.descriptor is None else shortcut_to(self.descriptor)
-        self.is_free = False
-        self.is_over = False
+        self.bypass: EpollBypass | None = None
+        self.allows_bypass = False
+        self.is_closed = False
+        self.received_at = trio.current_time()
 
     async def receive(self, missing: int = 1) -> bytes:
-        """The next bytes; empty at the end.
+        """Return the next bytes; empty at the end of the stream.
 
         Args:
-            missing: bytes without which nothing can be done.  Where they are many the system is asked to wait for them: what
-                comes in pieces otherwise costs a turn of the loop for each.
+            missing: least number of useful bytes.  If it is large, the system waits for all of
+                them, which saves a turn of the loop for each part.
 
         Raises:
-            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as of the stream's ``receive_some``.
+            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as ``receive_some``.
         """
         descriptor = self.descriptor
         if descriptor is None:
-            return bytes(await self._stream.receive_some(_READ))
-        low_water = min(missing, _READ) if missing >= _WORTH_WAITING else 1
+            return bytes(await self._stream.receive_some(_READ_SIZE))
+        low_water = min(missing, _READ_SIZE) if missing >= _LOW_WATER else 1
         if low_water != self._low_water and isinstance(self._stream, trio.SocketStream):
             self._low_water = low_water
             self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, low_water)
-        lone = self.lone_reads >= _LONE_READS and self.shortcut is not None
+        is_sequential = self.single_responses >= _SINGLE_RESPONSES and self.bypass is not None
         while True:
-            self.is_free = lone and low_water == 1
+            self.allows_bypass = is_sequential and low_water == 1
             try:
                 await trio.lowlevel.wait_readable(descriptor)
             finally:
-                self.is_free = False
-            if self.is_over:  # the number may be another one's by now
+                self.allows_bypass = False
+            if self.is_closed:  # another socket can have the descriptor
                 raise trio.ClosedResourceError("the channel was closed")
             try:
-                return os.read(descriptor, _READ)
+                return os.read(descriptor, _READ_SIZE)
             except BlockingIOError:
                 continue
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
 
-    def receive_soon(self) -> bytes | None:
-        """The next bytes, where nothing else can happen before they come, without a turn of the loop; else None.
+    def receive_directly(self) -> bytes | None:
+        """Return the next bytes if nothing else can happen before they come, else None.
 
-        Only while ``is_free``; whatever is wrong with the connection is told by ``receive``.
+        To be called only if ``allows_bypass``.  ``receive`` raises the errors of the connection.
         """
-        shortcut, descriptor = self.shortcut, self.descriptor
-        if shortcut is None or descriptor is None or not shortcut.is_ready():
+        bypass, descriptor = self.bypass, self.descriptor
+        if bypass is None or descriptor is None or not bypass.is_ready():
             return None
         try:
-            return os.read(descriptor, _READ_SOON) or None
+            return os.read(descriptor, _DIRECT_READ_SIZE) or None
         except OSError:
             return None
 
-    def over(self) -> None:
-        """The connection has ended: nothing more is read, whoever waits for it is cancelled."""
-        self.is_over = True
+    def close(self) -> None:
+        """Stop reading after the connection has ended."""
+        self.is_closed = True
 
 
 def descriptor_of(stream: trio.abc.Stream) -> int | None:
-    """The descriptor of a plain TCP stream where bytes can be read and written with it; None for every other stream."""
+    """Return the descriptor of a plain TCP stream; None for other streams."""
     if isinstance(stream, trio.SocketStream) and sys.platform != "win32":
         return stream.socket.fileno()
     return None
 
 
-def _keep_what_is_freed() -> None:
-    """Free something larger than what is read at once: until then glibc may take the room for each read from the system anew, which
-    has to clear every page of it (mallopt(3), M_MMAP_THRESHOLD).  Nothing of it is ever touched."""
-    larger = bytes(2 * _READ)
-    del larger
+def _raise_mmap_threshold() -> None:
+    """Free a block that is larger than a read, so that glibc keeps the memory of later reads.
+
+    Before that, glibc can map the memory of each read anew, and the system clears its pages
+    (mallopt(3), M_MMAP_THRESHOLD).  The block itself is never touched.
+    """
+    block = bytes(2 * _READ_SIZE)
+    del block
 
 
-_keep_what_is_freed()
+_raise_mmap_threshold()

@@ -1,10 +1,11 @@
-"""``Outbox``: bytes on their way out over one stream, many senders, one writer.
+"""``StreamWriter``: writes the frames of many tasks to one stream.
 
-Rules of this file:
-
-* What was put goes out, in order, whatever becomes of whoever put it; so no frame is ever cut by a cancelled sender.
-* A sender that is alone writes at once, without a task of its own; what several put in one turn of the loop goes out in one piece.
-* Over TCP bytes are written with the descriptor itself: a stream's own methods cost two turns of the loop each.
+* Bytes that were put are written in order, even if the sender is cancelled.  So a frame is never
+  cut.
+* ``put`` writes directly if nothing else is unsent.  Frames of several senders in one turn of the
+  loop are joined.
+* Over TCP, bytes are written to the descriptor: the stream's own method costs two turns of the
+  loop.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_UNSENT: Final = 1 << 20
-"""Bytes that wait to be written; whoever comes then waits first."""
+"""Most unsent bytes; further senders wait."""
 
 
-class Outbox:
-    """What is to be written to one stream, by ``run``.
+class StreamWriter:
+    """Bytes to be written to one stream by ``run``.
 
     Attributes:
-        unsent: bytes that wait to be written, or are being written.
+        unsent: number of bytes that have not been written yet.
     """
 
     __slots__ = (
+        "_closed",
         "_descriptor",
         "_idle",
         "_moved",
-        "_over",
         "_put",
         "_queue",
         "_stream",
@@ -43,11 +44,7 @@ class Outbox:
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        """An empty one.
-
-        Args:
-            stream: where to write; nobody else may.
-        """
+        """Create a writer, the only one of its stream."""
         self.unsent = 0
         self._stream = stream
         self._descriptor = descriptor_of(stream)
@@ -55,23 +52,24 @@ class Outbox:
         self._put = 0
         self._written = 0
         self._idle: trio.lowlevel.Task | None = None
-        self._over = False
+        self._closed = False
         self._moved = trio.Event()
 
-    def put(self, data: bytes, *, at_once: bool) -> bool:
-        """Sends bytes after all that were put before; never waits.
+    def put(self, data: bytes, *, immediately: bool) -> bool:
+        """Send bytes after all earlier ones, without blocking.
 
         Args:
             data: whole frames.
-            at_once: try to write them now; False when others will put something in the same turn of the loop.
+            immediately: whether to try to write them now; False if other senders will put data in
+                the same turn of the loop.
 
         Returns:
-            Whether all of it was written already.
+            Whether all bytes have been written.
         """
-        if at_once and not self.unsent and self._descriptor is not None:
+        if immediately and not self.unsent and self._descriptor is not None:
             try:
                 written = os.write(self._descriptor, data)
-            except OSError:  # full, or broken: then the writer finds that out
+            except OSError:  # full or broken: the writer task handles it
                 written = 0
             if written == len(data):
                 return True
@@ -84,31 +82,31 @@ class Outbox:
             trio.lowlevel.reschedule(task)
         return False
 
-    async def room(self, is_open: Callable[[], bool]) -> None:
-        """Wait while too much is unsent and the connection is open."""
+    async def wait_for_room(self, is_open: Callable[[], bool]) -> None:
+        """Wait while ``MAX_UNSENT`` is exceeded and the connection is open."""
         while self.unsent > MAX_UNSENT and is_open():
             await self._moved.wait()
 
-    async def flushed(self, is_open: Callable[[], bool]) -> None:
-        """Wait until everything that was put by now is written, or the connection is over."""
-        mark = self._put
-        while self._written < mark and is_open():
+    async def flush(self, is_open: Callable[[], bool]) -> None:
+        """Wait until all bytes put so far are written, or the connection has ended."""
+        end = self._put
+        while self._written < end and is_open():
             await self._moved.wait()
 
-    def over(self) -> None:
-        """The connection has ended: wake those who wait, and write nothing more."""
-        self._over = True
+    def close(self) -> None:
+        """Stop writing, and wake the waiting tasks."""
+        self._closed = True
         self._moved.set()
 
     async def run(self) -> None:
-        """Write what is put, until cancelled.
+        """Write until cancelled.
 
         Raises:
-            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as of the stream's ``send_all``.
+            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as ``send_all``.
         """
         while True:
             if not self._queue:
-                await self._something()
+                await self._wait_for_data()
             data = self._queue[0] if len(self._queue) == 1 else b"".join(self._queue)
             self._queue.clear()
             await self._write(data)
@@ -122,16 +120,16 @@ class Outbox:
         if descriptor is None:
             await self._stream.send_all(data)
             return
-        left = memoryview(data)
-        while left and not self._over:  # once it is over, the number may be another one's
+        view = memoryview(data)
+        while view and not self._closed:  # later, another socket can have the descriptor
             try:
-                left = left[os.write(descriptor, left) :]
+                view = view[os.write(descriptor, view) :]
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(descriptor)
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
 
-    async def _something(self) -> None:
+    async def _wait_for_data(self) -> None:
         def abort(_: object) -> trio.lowlevel.Abort:
             self._idle = None
             return trio.lowlevel.Abort.SUCCEEDED

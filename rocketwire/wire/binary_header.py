@@ -1,9 +1,8 @@
-"""The ROCKETMQ (binary) header form: reads what Java reads, refuses to write what it cannot say.
+"""The ROCKETMQ (binary) header form.
 
-Java reads an empty key or value as null.  A null value cannot be told from a missing key by any of
-its header classes, and ``ext_fields`` here is text to text: such keys are left out.  Bytes that
-follow the entries inside the declared header length are legal; Java starts the body with them
-(``command.decode_frame``).
+Java reads an empty key or value as null.  Its header classes do not distinguish null from a missing
+key, so such keys are omitted here.  Bytes after the entries inside the declared header length are
+legal; for Java they are the first bytes of the body (``command.decode_frame``).
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def decode_binary_header(header: bytes) -> tuple[HeaderFields, int]:
-    """Reads a header; returns it with the number of bytes used (Java: ``RocketMQSerializable``).
+    """Decode a header; return it with the number of bytes used (Java: ``RocketMQSerializable``).
 
-    An unlisted language stays a number, a remark of length zero is None, no entries are None.
+    An unlisted language stays a number.  An empty remark and an empty map are None.
 
     Raises:
-        TruncatedError: a field passes the end of the header.
-        DecodeError: a negative length.
+        TruncatedError: a field exceeds the end of the header.
+        DecodeError: a length is negative.
     """
     values, used = parse_binary_header(header)
     code, language, version, opaque, flag, remark, ext_fields = values
@@ -48,7 +47,7 @@ def encode_binary_header(
     remark: str | None,
     ext_fields: Mapping[str, str] | None,
 ) -> bytes:
-    """Writes a header; keys keep their order, an empty map is written as none.
+    """Encode a header; keys keep their order.
 
     Raises:
         EncodeError: the code or the version exceeds int16 (Java truncates: 200050 would arrive as

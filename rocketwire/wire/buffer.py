@@ -1,4 +1,4 @@
-"""``Buffer``: the bytes that parsers take."""
+"""``Buffer``: the types of bytes that parsers accept."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""CRC-32 as RocketMQ uses it: masked to 31 bits, so that as a Java int it is never negative.
+"""CRC-32 as RocketMQ uses it: masked to 31 bits, so that it is never negative as a Java int.
 
-crcmod defines the checksum; zlib, about ten times faster, computes it.  The two are compared once,
-when this module is imported, in one piece and in pieces; should they ever differ, crcmod is used
-alone.
+crcmod defines the checksum; zlib computes it about ten times faster.  Both are compared when this
+module is imported; if they differ, crcmod is used.
 """
 
 from __future__ import annotations
@@ -14,22 +13,21 @@ from typing import Any, Final, cast
 import crcmod.predefined
 
 Crc = Callable[[bytes | memoryview, int], int]
-"""A checksum that can be continued: data and the value so far, 0 at the start."""
+"""A checksum function: takes data and the checksum of the data before it, 0 at the start."""
 
 MASK: Final = 0x7FFF_FFFF
 
 _PROBES: Final = (b"", b"a", b"Hello", bytes(64), bytes(range(256)) * 5)
 
 defined_crc: Final[Crc] = cast("Any", crcmod.predefined).mkPredefinedCrcFun("crc-32")
-"""The definition (crcmod); much too slow for registrations when its C extension is missing."""
+"""The definition (crcmod); too slow for registrations if its C extension is missing."""
 
 
 def choose_crc(definition: Crc, fast: Crc) -> Crc:
-    """Returns ``fast`` if it agrees with ``definition``, whole and continued, else that."""
+    """Return ``fast`` if it agrees with ``definition``, in one call and in two, else that."""
     for probe in _PROBES:
-        whole = definition(probe, 0)
         continued = fast(probe[3:], fast(probe[:3], 0))
-        if not whole == fast(probe, 0) == continued:
+        if not definition(probe, 0) == fast(probe, 0) == continued:
             return definition
     return fast
 
@@ -38,7 +36,7 @@ _crc: Final[Crc] = choose_crc(defined_crc, zlib.crc32)
 
 
 def crc32(data: bytes | memoryview | None) -> int:
-    """Returns the checksum of ``data``, 0 to 2**31 - 1; 0 for None (Java: ``UtilAll.crc32``).
+    """Return the checksum of ``data``, 0 to 2**31 - 1; 0 for None (Java: ``UtilAll.crc32``).
 
     For a registration 0 also means "do not check" (``RegisterBrokerRequestHeader.bodyCrc32``).
     """
@@ -47,14 +45,14 @@ def crc32(data: bytes | memoryview | None) -> int:
     return _crc(data, 0) & MASK
 
 
-def crc32_of(data: bytes | memoryview, before: int = 0) -> int:
-    """The checksum of a text in parts.
+def crc32_of(data: bytes | memoryview, checksum: int = 0) -> int:
+    """Continue a checksum with more data.
 
     Args:
-        data: the next part.
-        before: what this function gave for the part before it, and nothing else.
+        data: the next data.
+        checksum: result of this function for the data before it.
 
     Returns:
-        A number whose lower 31 bits are the checksum so far.
+        A number whose lower 31 bits are the checksum.
     """
-    return _crc(data, before)
+    return _crc(data, checksum)

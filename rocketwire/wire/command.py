@@ -1,4 +1,4 @@
-"""``RemotingCommand``: one request or response, and its way to and from the bytes of one frame."""
+"""``RemotingCommand``: a request or a response, encoded as one frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocketwire.wire.binary_header import decode_binary_header, encode_binary_he
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.json_header import encode_json_header, read_json_header
 from rocketwire.wire.layouts.functions import build_envelope
-from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.drafts import build_constructor
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.header_fields import HeaderValues, Language
 
-_RESPONSE = int(
-    CommandFlag.RESPONSE
-)  # two plain numbers: a flag's own "and" costs ten times as much
+# Plain numbers: the "and" of an ``IntFlag`` takes ten times as long.
+_RESPONSE = int(CommandFlag.RESPONSE)
 _ONEWAY = int(CommandFlag.ONEWAY)
 _JSON = SerializeType.JSON
 _ROCKETMQ = SerializeType.ROCKETMQ
@@ -29,20 +28,18 @@ _ROCKETMQ = SerializeType.ROCKETMQ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemotingCommand:
-    """One command (Java: ``RemotingCommand``); a request and a response differ in ``flag`` alone.
+    """A request or a response (Java: ``RemotingCommand``), which differ only in ``flag``.
 
     Attributes:
         code: request code or response code, int32 (int16 in a binary header).
-        language: of the sending program; a name outside Java's list stays text, None where the
-            header says null.
+        language: language of the sending program; an unlisted name stays text, null is None.
         version: ordinal of ``MQVersion``.
         opaque: number that pairs a response with its request, int32.
         flag: bits of ``CommandFlag``.
         remark: error text of a response, or None.
-        ext_fields: the header's text map; None where the command has none, which differs from empty
-            in JSON.
-        body: None where there is none; Java cannot tell an empty body from none.
-        serialize_type: form of this frame's header.
+        ext_fields: the header's map of texts, or None.  In JSON, None differs from an empty map.
+        body: the body, or None.  Java does not distinguish an empty body from none.
+        serialize_type: form of the frame's header.
     """
 
     code: int
@@ -57,34 +54,34 @@ class RemotingCommand:
 
     @property
     def is_response(self) -> bool:
-        """Whether the response bit is set; it is looked at before any other bit."""
+        """Whether the response bit is set; it has precedence over the one-way bit."""
         return bool(self.flag & _RESPONSE)
 
     @property
     def is_oneway(self) -> bool:
-        """Whether no answer is wanted."""
+        """Whether the sender wants no response."""
         return bool(self.flag & _ONEWAY)
 
 
-new_command: Final = drafting(RemotingCommand)
-"""A command of all its values, in the order of its attributes, for where commands are made by the thousand."""
+new_command: Final = build_constructor(RemotingCommand)
+"""Creates a command from all of its values, in the order of its attributes, fast."""
 
 
 def decode(frame: bytes) -> RemotingCommand:
-    """Reads one whole frame (Java: ``RemotingCommand.decode``).
+    """Decode one whole frame (Java: ``RemotingCommand.decode``).
 
     Raises:
         TruncatedError: the data ends before the frame does.
-        DecodeError: not a frame, bytes after it, or a header that cannot be read.
+        DecodeError: not a frame, bytes after it, or an invalid header.
     """
     return decode_frame(split_frame(frame))
 
 
 def decode_frame(raw: RawFrame) -> RemotingCommand:
-    """Reads the header of a frame that has been taken apart.
+    """Decode the header of a frame.
 
     Raises:
-        DecodeError: the header cannot be read.
+        DecodeError: the header is invalid.
     """
     body = raw.body
     if raw.header_type == _JSON:
@@ -94,7 +91,7 @@ def decode_frame(raw: RawFrame) -> RemotingCommand:
         fields, used = decode_binary_header(raw.header)
         serialize_type = _ROCKETMQ
         if used != len(raw.header) and body is not None:
-            # Java reads the body from where the entries end, not where the header should have ended
+            # for Java the body begins after the last entry, not after the declared header
             body = (raw.header[used:] + body)[: len(body)]
     code, language, version, opaque, flag, remark, ext_fields = fields
     return new_command(
@@ -103,7 +100,7 @@ def decode_frame(raw: RawFrame) -> RemotingCommand:
 
 
 def encode(command: RemotingCommand) -> bytes:
-    """Writes one whole frame, its header in the form that ``command.serialize_type`` says.
+    """Encode one whole frame, with a header of the form ``command.serialize_type``.
 
     Raises:
         EncodeError: a value has no form in that header, or the frame would exceed
@@ -113,11 +110,10 @@ def encode(command: RemotingCommand) -> bytes:
 
 
 def encode_as(command: RemotingCommand, opaque: int, flag: int) -> bytes:
-    """Writes one whole frame as ``encode`` does, with this number and these flags instead of the
-    command's own.
+    """Encode as ``encode`` does, with this number and these flags instead of the command's.
 
     Raises:
-        EncodeError: as of ``encode``.
+        EncodeError: as ``encode``.
     """
     encode_header = (
         encode_binary_header if command.serialize_type == _ROCKETMQ else encode_json_header
@@ -139,27 +135,27 @@ def encode_as(command: RemotingCommand, opaque: int, flag: int) -> bytes:
 
 
 class CommandDecoder(FrameDecoder):
-    """Turns a stream of bytes into commands: ``FrameDecoder``, then the headers."""
+    """Decodes a stream of bytes into commands."""
 
     __slots__ = ()
 
     def next_command(self) -> RemotingCommand | None:
-        """Returns the next command, or None if more bytes are needed for it.
+        """Return the next command, or None if more bytes are needed for it.
 
         Raises:
-            DecodeError: the next frame or its header is bad.  After a bad frame every later call
-                raises again; after a bad header the next frame would follow, but every Java peer
-                closes the connection here.
+            DecodeError: the next frame or its header is invalid.  After an invalid frame every
+                later call raises again.  After an invalid header the next frame could be decoded,
+                but every Java peer closes the connection.
         """
         frame = self.next_frame()
         return None if frame is None else decode_frame(frame)
 
     def only_command(self, data: bytes) -> RemotingCommand | None:
-        """The command that the next bytes of the stream are, where they are just one; else None, and they still want to be fed."""
+        """Decode ``data`` if it is exactly the next command; else return None without feeding."""
         frame = self.only_frame(data)
         if frame is None:
             return None
         try:
             return decode_frame(frame)
-        except DecodeError:  # whoever feeds it is told
+        except DecodeError:  # raised again when the data is fed
             return None

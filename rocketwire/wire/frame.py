@@ -1,15 +1,15 @@
-"""Frames: where one command ends and the next begins.  Limits come before memory.
+"""Frames: split a stream of bytes into commands, with limits before memory.
 
 A frame is a length, a header type with a header length, the header and the body
-(``grammar.ENVELOPE``).  Everything that can be wrong with it is known after its first eight bytes,
-so a bad frame is refused before its content arrives (Java: ``NettyDecoder``,
-``RemotingCommand.decode``, which wait for the content first and then close as well).
+(``declarations.ENVELOPE``).  Its first eight bytes decide whether it is valid, so an invalid frame
+is rejected before its content arrives (Java: ``NettyDecoder``, ``RemotingCommand.decode``, which
+wait for the content and then close the connection too).
 """
 
 from __future__ import annotations
 
 from io import SEEK_END, BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import (
@@ -26,7 +26,6 @@ from rocketwire.wire.layouts.functions import (
     parse_length,
     parse_prefix,
 )
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,28 +36,28 @@ MAX_FRAME_LENGTH: Final = 16_777_216
 """Most bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
 
 MAX_HEADER_LENGTH: Final = 4 * 1_048_576
-"""Most bytes of a header.  The longest in use carries one KV value; Java has no limit of its own."""
+"""Most bytes of a header.  The longest in use carries one KV value; Java has no such limit."""
 
-LARGE: Final = 131_072
-"""Bytes from which on a body that comes in pieces is collected apart from the rest."""
+LARGE_BODY: Final = 131_072
+"""Least size in bytes of a body that is received into a buffer of its own."""
 
 MOST_SPARE: Final = 4 * 1_048_576
-"""Bytes of memory of a large body that are kept for the next one."""
+"""Most bytes of a large body's buffer that are kept for the next large body."""
 
 _new: Final[Callable[..., RawFrame]] = vars(tuple)["__new__"]
-"""What the constructor of a named tuple calls, at a third of its price."""
+"""Creates named tuples without their constructor, in a third of its time."""
 
 _MIN_LENGTH: Final = PREFIX_SIZE - LENGTH_SIZE
 _HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)
 
 
 class RawFrame(NamedTuple):
-    """One frame, taken apart but not understood.
+    """A frame with an undecoded header.
 
     Attributes:
         header_type: 0 (JSON) or 1 (ROCKETMQ).
         header: bytes of the header.
-        body: None where there is none.
+        body: bytes of the body, or None if it is empty.
     """
 
     header_type: int
@@ -67,7 +66,7 @@ class RawFrame(NamedTuple):
 
 
 def _frame_size(length: int, limit: int) -> int:
-    """Size of the whole frame that declares ``length``; raises what is wrong with it."""
+    """Return the size of the whole frame that declares ``length``, or raise if it is invalid."""
     if length < _MIN_LENGTH:
         message = f"a frame length of {length} leaves no room for the header length"
         raise DecodeError(message, path="length", offset=0)
@@ -79,7 +78,7 @@ def _frame_size(length: int, limit: int) -> int:
 
 
 def _check_prefix(length: int, header_type: int, header_length: int) -> None:
-    """Raises what is wrong with the second word of a frame."""
+    """Raise if the second word of a frame is invalid."""
     if header_type not in _HEADER_TYPES:
         raise UnknownHeaderTypeError(header_type, offset=LENGTH_SIZE)
     if header_length > length - _MIN_LENGTH:
@@ -100,14 +99,14 @@ def split_frame(
     max_frame_length: int = MAX_FRAME_LENGTH,
     max_header_length: int = MAX_HEADER_LENGTH,
 ) -> RawFrame:
-    """Takes exactly one whole frame apart.
+    """Split exactly one whole frame into its parts.
 
     Raises:
         TruncatedError: the frame is longer than the data.
         FrameTooLargeError: it declares more than ``max_frame_length``.
         HeaderTooLargeError: its header declares more than ``max_header_length``.
-        UnknownHeaderTypeError: neither a JSON nor a ROCKETMQ header.
-        DecodeError: another length that cannot be, or bytes after the frame.
+        UnknownHeaderTypeError: the header is neither JSON nor ROCKETMQ.
+        DecodeError: a length is invalid, or bytes follow the frame.
     """
     size = _frame_size(parse_length(data)[0], max_frame_length)
     if len(data) >= PREFIX_SIZE:
@@ -126,11 +125,10 @@ def split_frame(
 
 
 class BodySpace:
-    """Memory of a large body that is done with, for the next one: of one at a time.
+    """Keeps the buffer of one large body for the next one; decoders may share it.
 
-    Each page of memory that a process has not used before costs it as much as a copy of it, and
-    who sends large bodies sends them again.  Decoders may share this; a body that is still in use
-    when its memory would be used again keeps it.
+    Memory that a process uses for the first time costs as much as a copy of the body, and peers
+    that send large bodies send them repeatedly.  A buffer whose body is still in use is not reused.
     """
 
     __slots__ = ("_spare",)
@@ -139,34 +137,33 @@ class BodySpace:
         self._spare: BytesIO | None = None
 
     def take(self) -> BytesIO:
-        """What there is, or something new."""
+        """Return the spare buffer, or a new one."""
         spare, self._spare = self._spare, None
         return BytesIO() if spare is None else spare
 
-    def give(self, used: BytesIO) -> None:
-        """Keeps what a body was in, unless it is too large."""
-        if used.seek(0, SEEK_END) <= MOST_SPARE:
-            self._spare = used
+    def give(self, buffer: BytesIO) -> None:
+        """Keep a body's buffer as the spare one, unless it is too large."""
+        if buffer.seek(0, SEEK_END) <= MOST_SPARE:
+            self._spare = buffer
 
 
 class _LargeBody:
-    """A large body on its way, in the memory where it will stay.
+    """A large body that is being received into its final buffer.
 
-    There is one place for the whole body, which is no larger than what has come, twice, or what
-    there was anyway, and what has come is copied there and nowhere else.
+    The buffer is at most twice as large as the received part, unless a spare buffer was larger.
 
     Args:
-        header_type: of the frame.
-        header: of the frame, whole.
-        size: bytes that the body will have.
-        begun: those that have come.
-        space: where they are put.
+        header_type: type of the frame's header.
+        header: header of the frame.
+        size: size of the body in bytes.
+        data: the first bytes of the body.
+        space: buffer for the body.
     """
 
     __slots__ = ("_reserved", "_size", "have", "header", "header_type", "space")
 
     def __init__(
-        self, header_type: int, header: bytes, size: int, begun: Buffer, space: BytesIO
+        self, header_type: int, header: bytes, size: int, data: Buffer, space: BytesIO
     ) -> None:
         self.header_type = header_type
         self.header = header
@@ -174,20 +171,20 @@ class _LargeBody:
         self.space = space
         self._size = size
         self._reserved = space.seek(0, SEEK_END)
-        self.take(begun)
+        self.take(data)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether all of it has come."""
+    def is_complete(self) -> bool:
+        """Whether the body has been received completely."""
         return self.have == self._size
 
     @property
     def missing(self) -> int:
-        """Bytes of it that have not come."""
+        """Number of bytes not received yet."""
         return self._size - self.have
 
     def take(self, data: Buffer) -> Buffer:
-        """Takes what belongs to it; returns what follows it."""
+        """Append received bytes; return those after the end of the body."""
         end = min(len(data), self._size - self.have)
         needed = self.have + end
         self._reserve(needed)
@@ -198,24 +195,24 @@ class _LargeBody:
         return data[end:]
 
     def room(self) -> memoryview:
-        """Where the next of its bytes belong, at least one if it is not whole; to be released."""
+        """Return the memory of the next bytes, which the caller has to release."""
         self._reserve(min(self.have + 1, self._size))
-        with self.space.getbuffer() as whole:
-            return whole[self.have : min(self._reserved, self._size)]
+        with self.space.getbuffer() as view:
+            return view[self.have : min(self._reserved, self._size)]
 
     def _reserve(self, needed: int) -> None:
-        """Makes sure that there is memory for so many bytes of it."""
+        """Enlarge the buffer to at least ``needed`` bytes."""
         if needed > self._reserved:
-            self._reserved = self._size  # halved, so that it is never enlarged by little
+            self._reserved = self._size  # halved repeatedly: the buffer grows by a factor
             while self._reserved >> 1 >= needed:
                 self._reserved >>= 1
             self.space.seek(self._reserved - 1)
             self.space.write(b"\0")
 
     def frame(self) -> RawFrame:
-        """The frame, when the body is whole."""
-        # There has to be more memory than body: ``getvalue`` then makes bytes of it, else it gives
-        # out those of the former body with other contents, and with the hash that these had.
+        """Return the frame, after its body is complete."""
+        # The buffer must be larger than the body: only then does ``getvalue`` create new bytes.
+        # Otherwise it would return the bytes object of the former body, with its cached hash.
         self.space.seek(self._size)
         self.space.write(b"\0")
         self.space.truncate(self._size)
@@ -223,15 +220,15 @@ class _LargeBody:
 
 
 class FrameDecoder:
-    """Cuts a stream of bytes into frames, however the stream was split.
+    """Splits a stream of bytes into frames, however the stream was cut.
 
-    ``feed`` what arrives, then call ``next_frame`` until it gives None.  Time is linear in the
-    bytes fed.  While a frame is incomplete, no more is held than twice what has come of it, that
-    frame, whose length has passed the limit, and one ``feed``.
+    ``feed`` the received bytes, then call ``next_frame`` until it returns None.  Time is linear in
+    the bytes fed.  For an incomplete frame, memory is bounded by twice the received part plus one
+    ``feed``.
 
     Args:
-        space: memory for large bodies.  That of a body is used again as soon as the frame behind it
-            is asked for and nobody has the body any more.
+        space: buffers for large bodies.  The buffer of a body is reused after the next frame has
+            been requested, if the body is no longer referenced.
 
     Attributes:
         max_frame_length: limit for a whole frame, in bytes.
@@ -262,8 +259,8 @@ class FrameDecoder:
         self.max_header_length = max_header_length
         self._buffer: bytes | bytearray = b""
         self._start = 0
-        self._needed = LENGTH_SIZE  # bytes that the next step wants to see, from _start
-        self._approved: tuple[int, int] | None = None  # type and length of the next frame's header
+        self._needed = LENGTH_SIZE  # bytes that the next step needs, from _start
+        self._approved: tuple[int, int] | None = None  # type and length of the next header
         self._error: DecodeError | None = None
         self._large: _LargeBody | None = None
         self._space = space
@@ -271,25 +268,25 @@ class FrameDecoder:
 
     @property
     def buffered(self) -> int:
-        """Bytes held: fed, and not yet part of a frame that was handed out."""
-        held = len(self._buffer) - self._start
-        large = self._large
-        return held if large is None else held + PREFIX_SIZE + len(large.header) + large.have
+        """Number of bytes fed that are not part of a returned frame."""
+        size = len(self._buffer) - self._start
+        body = self._large
+        return size if body is None else size + PREFIX_SIZE + len(body.header) + body.have
 
     @property
     def missing(self) -> int:
-        """Bytes that have to come, at least, before ``next_frame`` gives another frame, once it has given None."""
+        """Least number of bytes to feed before ``next_frame``, after None, returns a frame."""
         if self._large is not None:
             return self._large.missing
         return self._needed - (len(self._buffer) - self._start)
 
     @property
     def frame_started(self) -> bool:
-        """Whether the stream, if it ended here, would end inside a frame."""
+        """Whether the bytes fed so far end inside a frame."""
         return self._large is not None or len(self._buffer) > self._start
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Takes more of the stream; nothing is held any more once ``next_frame`` has raised."""
+        """Append received bytes; does nothing after ``next_frame`` has raised."""
         if self._error is not None:
             return
         if self._large is not None:
@@ -297,7 +294,7 @@ class FrameDecoder:
             if not data:
                 return
         if len(self._buffer) == self._start:
-            # the usual case, whole frames in one piece: bytes are taken over without a copy
+            # the most frequent case, whole frames: no copy
             self._buffer = bytes(data)
         elif isinstance(self._buffer, bytearray):
             del self._buffer[: self._start]
@@ -308,9 +305,9 @@ class FrameDecoder:
         self._start = 0
 
     def only_frame(self, data: bytes) -> RawFrame | None:
-        """The frame that the next bytes of the stream are, where they are just one; else None, and they still want to be fed.
+        """Return ``data`` as a frame if it is exactly the next one, else None without feeding.
 
-        The short way for the answer to the only request.
+        This is the fast path for the response to the only pending request.
         """
         size = len(data)
         if self._buffer or self._large or self._used or self._error or self._needed != LENGTH_SIZE:
@@ -328,28 +325,31 @@ class FrameDecoder:
 
     @property
     def filling(self) -> bool:
-        """Whether the next bytes of the stream are those of a large body, which has its place."""
-        return self._large is not None and not self._large.is_whole
+        """Whether the next bytes of the stream belong to a large body."""
+        return self._large is not None and not self._large.is_complete
 
     def room(self) -> memoryview:
-        """Where the next bytes belong while it is ``filling``, for who can receive them there; none
-        at other times.  It is to be released, and ``filled`` called, before anything else."""
+        """Return the memory to receive the next bytes into; empty unless ``filling``.
+
+        The caller has to release it and call ``filled`` before any other method.
+        """
         return memoryview(bytearray()) if self._large is None else self._large.room()
 
     def filled(self, count: int) -> None:
-        """Takes over what has been put where ``room`` said, from its beginning on."""
+        """Accept the first ``count`` bytes of ``room`` as received."""
         if self._large is not None:
             self._large.have += count
 
     def next_frame(self) -> RawFrame | None:
-        """Returns the next frame, or None if more bytes are needed for it.
+        """Return the next frame, or None if more bytes are needed for it.
+
+        Every later call raises the same error again.
 
         Raises:
             FrameTooLargeError: the next frame declares more than the limit.
-            HeaderTooLargeError: its header does.
+            HeaderTooLargeError: its header declares more than the limit.
             UnknownHeaderTypeError: its header is neither JSON nor ROCKETMQ.
-            DecodeError: another length of it cannot be.  The stream has no further frames: each of
-                these is raised again by every later call.
+            DecodeError: a length is invalid.
         """
         if self._error is not None:
             raise self._error.with_traceback(None)
@@ -357,17 +357,17 @@ class FrameDecoder:
             self._space.give(self._used)
             self._used = None
         if self._large is not None:
-            return self._collected(self._large)
+            return self._finish_large_body(self._large)
         buffer, start = self._buffer, self._start
-        held = len(buffer) - start
-        if not held:
+        size = len(buffer) - start
+        if not size:
             return None
-        if held >= self._needed and self._approved is None:
-            self._approve(held)
+        if size >= self._needed and self._approved is None:
+            self._approve(size)
         approved = self._approved
-        if approved is None or held < self._needed:
-            if approved is not None and self._needed > LARGE:
-                self._collect(held, *approved)
+        if approved is None or size < self._needed:
+            if approved is not None and self._needed > LARGE_BODY:
+                self._start_large_body(size, *approved)
             return None
         end = start + self._needed
         header_type, header_length = approved
@@ -386,32 +386,32 @@ class FrameDecoder:
             self._start = end
         return frame
 
-    def _collect(self, held: int, header_type: int, header_length: int) -> None:
-        """Collects a large body from now on, if its header is here."""
+    def _start_large_body(self, buffered: int, header_type: int, header_length: int) -> None:
+        """Receive the body into a buffer of its own, if it is large and the header is complete."""
         begin = PREFIX_SIZE + header_length
         size = self._needed - begin
-        if held < begin or size < LARGE:
+        if buffered < begin or size < LARGE_BODY:
             return
-        with memoryview(self._buffer) as view, view[self._start :] as rest:
-            header = bytes(rest[PREFIX_SIZE:begin])
+        with memoryview(self._buffer) as view, view[self._start :] as frame:
+            header = bytes(frame[PREFIX_SIZE:begin])
             space = BytesIO() if self._space is None else self._space.take()
-            self._large = _LargeBody(header_type, header, size, bytes(rest[begin:]), space)
+            self._large = _LargeBody(header_type, header, size, bytes(frame[begin:]), space)
         self._buffer, self._start = b"", 0
 
-    def _collected(self, large: _LargeBody) -> RawFrame | None:
-        if not large.is_whole:
+    def _finish_large_body(self, body: _LargeBody) -> RawFrame | None:
+        if not body.is_complete:
             return None
         self._large = None
         self._needed, self._approved = LENGTH_SIZE, None
         if self._space is not None:
-            self._used = large.space
-        return large.frame()
+            self._used = body.space
+        return body.frame()
 
-    def _approve(self, held: int) -> None:
-        """Checks the words of the prefix that are here; says what the next step needs."""
+    def _approve(self, buffered: int) -> None:
+        """Check the buffered words of the prefix, and set the size that the next step needs."""
         limit = self.max_frame_length
         try:
-            if held < PREFIX_SIZE:
+            if buffered < PREFIX_SIZE:
                 _frame_size(parse_length(self._buffer, self._start)[0], limit)
                 self._needed = PREFIX_SIZE
             else:

@@ -1,18 +1,17 @@
-"""The fields that both header forms carry, as they come out of a header parser."""
+"""The fields of both header forms."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rocketwire.codes import LanguageCode
-from rocketwire.wire.values.named import NamedTuple
 
 Language = LanguageCode | str | None
-"""A listed or unlisted number, a name outside the list (only JSON can carry one), or nothing at all."""
+"""A listed or unlisted number, an unlisted name (in JSON only), or None."""
 
 
 class HeaderFields(NamedTuple):
-    """What a header says, whichever form it was written in."""
+    """A decoded header of either form."""
 
     code: int
     language: Language
@@ -24,4 +23,4 @@ class HeaderFields(NamedTuple):
 
 
 HeaderValues: TypeAlias = "tuple[int, Language, int, int, int, str | None, dict[str, str] | None]"
-"""The same without the names, for where headers are read by the thousand."""
+"""The fields in the order of ``HeaderFields``, for code that decodes many headers."""

@@ -1,9 +1,8 @@
-"""UTF-8 as Java reads and writes it: damaged text is replaced, never refused.
+"""UTF-8 as Java reads and writes it: invalid bytes are replaced, never rejected.
 
-Rules of this file: valid text is the same in both languages.  For damaged bytes Java (``new
-String(bytes, UTF_8)``) and Python's ``replace`` agree except for one family: the three-byte form of
-a lone surrogate (``ED A0..BF xx``), cut short or not, is one U+FFFD in Java and one for each byte
-in Python.
+Java (``new String(bytes, UTF_8)``) and Python's ``replace`` agree, with one exception: the
+three-byte form of a lone surrogate (``ED A0..BF xx``), complete or truncated, is one U+FFFD in Java
+and one for each byte in Python.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ _REPLACEMENT = "\ufffd".encode()
 _PAIR = "[\ud800-\udbff][\udc00-\udfff]"
 
 for _codec in ("utf-16-be", "utf-16-le"):
-    # Python loads a codec when it is first used: now, not when a peer has sent what needs it
+    # load the codec now: Python would load it at its first use, while a peer waits
     "".encode(_codec)
 
 
 def decode_utf8(data: bytes) -> str:
-    """Text of ``data``; each damaged place becomes U+FFFD as often as in Java."""
+    """Decode text; invalid bytes become U+FFFD as often as in Java."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -32,27 +31,27 @@ def decode_utf8(data: bytes) -> str:
 
 
 def decode_damaged(data: bytes) -> str:
-    """The same of what is known to be damaged."""
+    """Decode text that has invalid bytes, as ``decode_utf8`` does."""
     return re.sub(_SURROGATE, _REPLACEMENT, data).decode("utf-8", "replace")
 
 
 def decode_slice(data: Buffer) -> str:
-    """Text of any buffer.
+    """Decode text in any buffer.
 
     Raises:
-        UnicodeDecodeError: damaged.
+        UnicodeDecodeError: invalid UTF-8.
     """
     return str(data, "utf-8")
 
 
 def encode_utf8(text: str) -> bytes:
-    """Bytes of ``text``; a lone surrogate becomes ``?`` (Java: ``String.getBytes(UTF_8)``)."""
+    """Encode text; a lone surrogate becomes ``?`` (Java: ``String.getBytes(UTF_8)``)."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        return re.sub(_PAIR, _joined, text).encode("utf-8", "replace")
+        return re.sub(_PAIR, _join_surrogates, text).encode("utf-8", "replace")
 
 
-def _joined(match: re.Match[str]) -> str:
-    """The one character that two halves stand for; JSON escapes can bring the halves singly."""
+def _join_surrogates(match: re.Match[str]) -> str:
+    """Join a pair of surrogates, which can come separately from JSON escapes."""
     return match[0].encode("utf-16-be", "surrogatepass").decode("utf-16-be")

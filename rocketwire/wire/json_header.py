@@ -1,11 +1,9 @@
-"""The JSON form of a header (type byte 0; Java: ``RemotingCommand`` through
-``RemotingSerializable``).
+"""The JSON form of a header (type byte 0; Java: ``RemotingCommand``, ``RemotingSerializable``).
 
-Rules of this file: a header as programs write it is read by one strict call and a few look-ups;
-every other one by the tolerant reader, with the conversions that fastjson2 applies to the members
-of ``RemotingCommand`` (release 5.5.0). Stricter than Java, on purpose: an int member outside int32
-is an error also where Java clamps or wraps it (numbers with a fraction or an exponent), and so is
-UTF-8 that is not valid.
+A header as programs write it is decoded by one strict call and a few look-ups.  The tolerant reader
+decodes any other header, with the conversions that fastjson2 applies to the members of
+``RemotingCommand`` (release 5.5.0).  This module is stricter than Java in two points: an int member
+outside int32 is an error even if Java clamps or wraps it, and so is invalid UTF-8.
 """
 
 from __future__ import annotations
@@ -38,16 +36,15 @@ if TYPE_CHECKING:
     from rocketwire.wire.header_fields import HeaderValues, Language
 
 HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=1024, max_count=65_536)
-"""The largest header that a frame can declare; no header in use has more than some 30 members."""
+"""Limits of the largest header of a frame.  Headers in use have at most some 30 members."""
 
 ODD_HEADER_LIMITS: Final = JsonLimits(max_size=65_536, max_depth=64, max_count=1_024)
-"""The same for headers that no peer writes but Java reads: what is not strict JSON, or has members
-of other types than they should have."""
+"""Limits of headers that are not strict JSON or have members of unusual types."""
 
 _language_index = constant_finder([code.name for code in LanguageCode])
 
 _UNCOUNTED_SIZE = 4096
-"""Headers up to this many bytes are read without counting their values first."""
+"""Most bytes of a header whose values are not counted before it is decoded."""
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 _LANGUAGE_BY_NAME = {code.name: code for code in LanguageCode}
@@ -58,26 +55,25 @@ _TEXT = frozenset({str})
 
 
 def decode_json_header(header: bytes) -> HeaderFields:
-    """Reads a header.
+    """Decode a header.
 
     Missing members: ``code``, ``version`` and ``flag`` are 0, ``language`` is JAVA, ``remark`` and
-    ``ext_fields`` are None, and ``opaque`` is 0, where Java invents a number.
+    ``ext_fields`` are None.  A missing ``opaque`` is 0, where Java invents a number.
     ``serializeTypeCurrentRPC`` and unknown members are ignored.  A member of ``extFields`` whose
-    value is null is left out.
+    value is null is omitted.
 
     Raises:
-        DecodeError: where Java closes the connection, with the member in ``path``.
-        LimitExceededError: for more than ``HEADER_LIMITS``, or ``ODD_HEADER_LIMITS``.
+        DecodeError: Java would close the connection; ``path`` is the member.
+        LimitExceededError: the header exceeds ``HEADER_LIMITS`` or ``ODD_HEADER_LIMITS``.
     """
     return HeaderFields(*read_json_header(header))
 
 
 def read_json_header(header: bytes) -> HeaderValues:
-    """Reads a header as ``decode_json_header`` does, for who wants no names: they take a tenth of
-    the time.
+    """Decode a header as ``decode_json_header`` does, in nine tenths of the time.
 
     Raises:
-        DecodeError: as of ``decode_json_header``.
+        DecodeError: as ``decode_json_header``.
     """
     if len(header) > _UNCOUNTED_SIZE:
         _check_size(header, HEADER_LIMITS)
@@ -110,8 +106,7 @@ def read_json_header(header: bytes) -> HeaderValues:
 
 
 def _fit(*numbers: int) -> bool:
-    """Whether each number is an int32; for numbers that are not negative their disjunction says
-    so."""
+    """Return whether each number is an int32."""
     return all(_INT32_MIN <= number <= _INT32_MAX for number in numbers)
 
 
@@ -119,10 +114,10 @@ def _check_size(header: bytes, limits: JsonLimits) -> None:
     try:
         check_limits(header, limits)
     except LimitExceededError as error:
-        raise _located(error) from error
+        raise _add_path(error) from error
 
 
-def _located(error: LimitExceededError) -> LimitExceededError:
+def _add_path(error: LimitExceededError) -> LimitExceededError:
     return LimitExceededError(
         error.message,
         declared=error.declared,
@@ -136,7 +131,7 @@ def _decode_carefully(header: bytes) -> HeaderValues:
     try:
         members = loads_as_written(header, limits=ODD_HEADER_LIMITS, dialect=Dialect.FASTJSON2)
     except LimitExceededError as error:
-        raise _located(error) from error
+        raise _add_path(error) from error
     except DecodeError as error:
         raise DecodeError(
             error.message, path="header", offset=error.offset, excerpt=error.excerpt
@@ -154,8 +149,8 @@ def _decode_carefully(header: bytes) -> HeaderValues:
     )
 
 
-# What Java reads as an int: a comma may stand after the first of groups of three digits, and a
-# fraction is cut off.
+# Java reads these texts as an int: it accepts commas between groups of three digits and cuts off a
+# fraction.
 _INTEGER_TEXT = r"[+-]?[0-9]+"
 _GROUPED_TEXT = r"-?[0-9]+(?:,[0-9]{3})+"
 _REAL_TEXT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -176,7 +171,7 @@ def _int(members: dict[str, JsonValue], name: str) -> int:
 
 
 def _only_number(values: list[JsonValue], name: str) -> JsonValue:
-    """Returns the one number, as such or as text, that a list holds."""
+    """Return the only element of a list, if it is a number or a text of one."""
     if len(values) == 1 and isinstance(values[0], (int, float, str)):
         value = values[0]
         if not isinstance(value, bool) and value not in _INTEGER_WORDS:
@@ -185,7 +180,7 @@ def _only_number(values: list[JsonValue], name: str) -> JsonValue:
 
 
 def _number(value: JsonValue) -> Decimal | float | None:
-    """Returns the number that Java makes of a member's value, None where it refuses."""
+    """Convert a member's value to a number as Java does; None if Java rejects it."""
     if value is None or isinstance(value, dict):
         return 0
     if isinstance(value, Real):
@@ -216,14 +211,13 @@ def _language(value: JsonValue) -> Language:
 
 
 def _language_of_text(text: str) -> Language:
-    """Returns the language of a name in any letter case, or of digits; any other text as it is."""
+    """Convert a name in any letter case, or digits, to a language; return other texts as given."""
     index = _language_index(text)
     return text if index is None else LanguageCode(index)
 
 
 def _text(value: JsonValue) -> str | None:
-    """Returns the text that Java puts into a String field for any value: its JSON, but of one
-    string in a list that string."""
+    """Convert a value as Java does for a String field: to JSON; a list of one string to that."""
     if value is None or isinstance(value, str):
         return value
     if (
@@ -256,10 +250,9 @@ def _texts(members: dict[str, JsonValue]) -> dict[str, str]:
 def _referenced(
     members: dict[str, JsonValue], reference: dict[str, JsonValue]
 ) -> dict[str, str] | None:
-    """Returns what ``{"$ref":path}`` as extFields stands for: for ``$`` the header's own members,
-    as text.
+    """Resolve ``{"$ref":path}`` in the place of extFields: ``$`` is the header's own members.
 
-    A path that leads nowhere gives None; one that leads to a number or a text is refused.
+    A path without a target gives None; a path to a number or a text is rejected.
     """
     path = str(reference[REFERENCE])
     if len(reference) == 1:
@@ -296,20 +289,20 @@ def encode_json_header(
     ext_fields: Mapping[str, str] | None,
     dialect: Dialect = Dialect.FASTJSON2,
 ) -> bytes:
-    """Writes a header: members in alphabetical order, those that are None left out, as Java does.
+    """Encode a header: members in alphabetical order, without those that are None, as Java does.
 
     Args:
         code: int32, as are ``version``, ``opaque`` and ``flag``.
-        language: a listed one, a text as it is, or None.
+        language: a listed language, any text, or None.
         version: ordinal of ``MQVersion``.
         opaque: number that pairs a response with its request.
         flag: bits of ``CommandFlag``.
-        remark: written if not None.
-        ext_fields: written if not None, even if empty, in the order given.
-        dialect: whose escapes.
+        remark: text, or None.
+        ext_fields: texts in the order to be written, or None; an empty map is written.
+        dialect: escapes of strings.
 
     Raises:
-        EncodeError: for a number beyond int32, a language without a name, a value that is no text.
+        EncodeError: a number exceeds int32, the language has no name, or a value is not a text.
     """
     if not (0 <= code | version | opaque | flag <= _INT32_MAX or _fit(code, version, opaque, flag)):
         raise EncodeError("an integer beyond 32 bits", path="header")
@@ -346,10 +339,10 @@ def _name(language: Language) -> str:
 
 def _ext_fields_member(ext_fields: Mapping[str, str], dialect: Dialect) -> bytes:
     if not _TEXT.issuperset(map(type, ext_fields.values())):
-        raise EncodeError("a value that is no text", path="header.extFields")
+        raise EncodeError("a value is not a text", path="header.extFields")
     if dialect is Dialect.FASTJSON2:
         try:
             return b',"extFields":' + strict_dumps(ext_fields)
-        except TypeError:  # half a surrogate pair, or a mapping of another class
+        except TypeError:  # a lone surrogate, or a mapping that is not a dict
             pass
     return b',"extFields":' + dumps(ext_fields, dialect=dialect)

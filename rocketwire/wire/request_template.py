@@ -1,7 +1,7 @@
-"""Requests that are sent over and over: their header is written once, but for what changes from one to the next.
+"""Templates of requests that are sent repeatedly: the constant part of the header is encoded once.
 
-Rules of this file: a form is cut out of what the writer of headers wrote, so a request made with it has the bytes that the same
-command would have; whatever cannot be said so has no form, and goes the long way.
+A template is derived from the output of the header encoder, so a request from a template has the
+same bytes as the encoded command.  Commands that cannot have a template are encoded as usual.
 """
 
 from __future__ import annotations
@@ -19,77 +19,78 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
 
-_BLANK: Final = "\0?\0"
-_WRITTEN_BLANK: Final = strict_dumps(_BLANK)
-_NUMBER: Final = 1_234_567_891
-_WRITTEN_NUMBER: Final = b"%d" % _NUMBER
-_WORD: Final = 4
-_LONGEST: Final = MAX_FRAME_LENGTH - _WORD
+_PLACEHOLDER: Final = "\0?\0"
+_ENCODED_PLACEHOLDER: Final = strict_dumps(_PLACEHOLDER)
+_OPAQUE: Final = 1_234_567_891
+_ENCODED_OPAQUE: Final = b"%d" % _OPAQUE
+_WORD_SIZE: Final = 4
+_MAX_LENGTH: Final = MAX_FRAME_LENGTH - _WORD_SIZE
 
 
 class PreparedRequest:
-    """A request that is written but for its number.
+    """A request whose frame is encoded except for its number.
 
     Attributes:
         code: request code.
     """
 
-    __slots__ = ("_body", "_form", "_values", "code")
+    __slots__ = ("_body", "_template", "_values", "code")
 
-    def __init__(self, form: RequestForm, values: tuple[object, ...], body: bytes) -> None:
-        """Made by ``RequestForm.request``."""
-        self.code = form.code
-        self._form = form
+    def __init__(self, template: RequestTemplate, values: tuple[object, ...], body: bytes) -> None:
+        """Create a request; arguments as ``RequestTemplate.frame``."""
+        self.code = template.code
+        self._template = template
         self._values = values
         self._body = body
 
     def frame(self, opaque: int) -> bytes:
-        """The whole frame, with this number.
+        """Return the whole frame with this number.
 
         Raises:
-            EncodeError: it would exceed ``MAX_FRAME_LENGTH``.
+            EncodeError: the frame would exceed ``MAX_FRAME_LENGTH``.
         """
-        return self._form.frame(self._values, self._body, opaque)
+        return self._template.frame(self._values, self._body, opaque)
 
 
-class RequestForm:
-    """What requests of one kind have in common; made by ``form_of``.
+class RequestTemplate:
+    """The constant part of similar requests; use ``build_template``.
 
     Attributes:
         code: request code.
     """
 
-    __slots__ = ("_form", "code")
+    __slots__ = ("_format", "code")
 
-    def __init__(self, code: int, form: bytes) -> None:
+    def __init__(self, code: int, format_: bytes) -> None:
         self.code = code
-        self._form = form
+        self._format = format_
 
     def frame(self, values: tuple[object, ...], body: bytes, opaque: int) -> bytes:
-        """A whole frame, with this number.
+        """Return a whole frame.
 
         Args:
-            values: what the form is filled with, as ``values`` gives them; of one that was made by ``around`` the numbers, and what
-                is left of the text, in UTF-8: nothing that JSON would write otherwise.
-            body: of the request.
-            opaque: the number.
+            values: the result of ``values``.  For a template of ``around``: the numbers, and the
+                middle of the text in UTF-8, without characters that JSON escapes.
+            body: body of the request.
+            opaque: number of the request.
 
         Raises:
-            EncodeError: it would exceed ``MAX_FRAME_LENGTH``.
+            EncodeError: the frame would exceed ``MAX_FRAME_LENGTH``.
         """
-        header = self._form % (*values, opaque)
+        header = self._format % (*values, opaque)
         size = len(header)
-        length = size + len(body) + _WORD
-        if length > _LONGEST:
-            message = f"a frame of {length + _WORD} bytes exceeds the limit of {MAX_FRAME_LENGTH}"
+        length = size + len(body) + _WORD_SIZE
+        if length > _MAX_LENGTH:
+            size = length + _WORD_SIZE
+            message = f"a frame of {size} bytes exceeds the limit of {MAX_FRAME_LENGTH}"
             raise EncodeError(message, path="length")
-        return (length << 32 | size).to_bytes(8) + header + body  # JSON is header type 0
+        return (length << 32 | size).to_bytes(8) + header + body  # the top byte is type 0, JSON
 
     def values(self, numbers: tuple[int, ...], text: str) -> tuple[object, ...] | None:
-        """What the form is filled with; None where the text has no strict form: half of a surrogate pair.
+        """Encode the values of a request; return None if the text has a lone surrogate.
 
         Args:
-            numbers: values of the ext fields that are numbers.
+            numbers: values of the numeric ext fields.
             text: value of the last ext field.
         """
         try:
@@ -98,36 +99,38 @@ class RequestForm:
             return None
 
     def request(self, numbers: tuple[int, ...], text: str, body: bytes) -> PreparedRequest | None:
-        """One request; None where ``values`` gives none.
+        """Prepare a request; return None if ``values`` does.
 
         Args:
-            numbers: as of ``values``.
-            text: likewise.
-            body: of the request.
+            numbers: as for ``values``.
+            text: as for ``values``.
+            body: body of the request.
         """
         values = self.values(numbers, text)
         return None if values is None else PreparedRequest(self, values, body)
 
-    def around(self, before: str, after: str) -> RequestForm:
-        """The form of requests whose text begins and ends so; ``frame`` fills it with the rest."""
-        first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (before, after))
-        word = b":" + first[:-1] + b"%b" + last[1:]
-        return RequestForm(self.code, self._form.replace(b":%b", word))
+    def around(self, prefix: str, suffix: str) -> RequestTemplate:
+        """Return a template whose text begins with ``prefix`` and ends with ``suffix``."""
+        first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (prefix, suffix))
+        text_format = b":" + first[:-1] + b"%b" + last[1:]
+        return RequestTemplate(self.code, self._format.replace(b":%b", text_format))
 
 
-def form_of(command: RemotingCommand, numbers: Sequence[str], text: str) -> RequestForm | None:
-    """The form of requests that are like a command, and have more ext fields behind its own.
+def build_template(
+    command: RemotingCommand, numbers: Sequence[str], text: str
+) -> RequestTemplate | None:
+    """Build a template from a command and the names of the ext fields that change.
 
     Args:
-        command: without a body; its number is of no account.
-        numbers: names of ext fields that follow, whose values are numbers.
+        command: a command without a body; its number is ignored.
+        numbers: names of numeric ext fields, which follow those of the command.
         text: name of the last ext field.
 
     Returns:
-        None where the header has another form than JSON, or a value that cannot be told from a blank.
+        The template.  None if the header is not JSON or contains the placeholder.
 
     Raises:
-        EncodeError: the command has no form on the wire.
+        EncodeError: the command cannot be encoded.
     """
     if command.serialize_type != SerializeType.JSON:
         return None
@@ -136,15 +139,14 @@ def form_of(command: RemotingCommand, numbers: Sequence[str], text: str) -> Requ
         code=command.code,
         language=command.language,
         version=command.version,
-        opaque=_NUMBER,
+        opaque=_OPAQUE,
         flag=command.flag,
         remark=command.remark,
-        ext_fields={**(command.ext_fields or {}), **dict.fromkeys(names, _BLANK)},
+        ext_fields={**(command.ext_fields or {}), **dict.fromkeys(names, _PLACEHOLDER)},
     )
-    first, *parts = header.replace(b"%", b"%%").split(_WRITTEN_BLANK)
-    if len(parts) != len(names) or parts[-1].count(_WRITTEN_NUMBER) != 1:
+    first, *parts = header.replace(b"%", b"%%").split(_ENCODED_PLACEHOLDER)
+    if len(parts) != len(names) or parts[-1].count(_ENCODED_OPAQUE) != 1:
         return None
-    parts[-1] = parts[-1].replace(_WRITTEN_NUMBER, b"%d")
-    blanks = [b'"%d"'] * len(numbers) + [b"%b"]
-    pieces = (blank + part for blank, part in zip(blanks, parts, strict=True))
-    return RequestForm(command.code, first + b"".join(pieces))
+    parts[-1] = parts[-1].replace(_ENCODED_OPAQUE, b"%d")
+    formats = [b'"%d"'] * len(numbers) + [b"%b"]
+    return RequestTemplate(command.code, first + b"".join(map(bytes.__add__, formats, parts)))

@@ -1,11 +1,10 @@
-"""Answers that come over and over: what one of them has in common with the next is learnt from it.
+"""Templates of responses that a peer sends repeatedly, learned from one of them.
 
-A header that a peer has written a thousand times differs from the one before in a few values, each mostly as long as it was.  So the
-next one is written as it ought to be and compared with what came: that leaves far less behind in the caches of a processor, which
-others fill between two answers, than a reader of JSON or a pattern does.
+Such headers differ in a few values, mostly of the same length.  A template formats the expected
+frame and compares it with the received one.  That needs less of the processor's caches, which other
+code fills between two responses, than a JSON decoder or a regular expression.
 
-Rules of this file: what a form reads is what the reader of headers reads of the same bytes; all that it does not know is left to
-that one.
+A template reads the values that the header decoder reads from the same bytes, or none.
 """
 
 from __future__ import annotations
@@ -21,91 +20,92 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
 
-LONGEST: Final = 4096
-"""Bytes of a frame; who sends longer ones has other things to save."""
+MAX_LENGTH: Final = 4096
+"""Most bytes of a frame with a template; for longer frames the decoder's share is small."""
 
 
-class AnswerForm:
-    """What answers of one kind and one length have in common; made by ``answer_form_of``."""
+class ResponseTemplate:
+    """The constant part of responses of one length; use ``learn_template``."""
 
-    __slots__ = ("_form", "_number", "_text")
+    __slots__ = ("_format", "_number", "_text")
 
-    def __init__(self, form: bytes, text: slice, number: slice) -> None:
-        self._form = form
+    def __init__(self, format_: bytes, text: slice, number: slice) -> None:
+        self._format = format_
         self._text = text
         self._number = number
 
-    def values(self, frame: bytes, known: bytes, opaque: int) -> tuple[bytes, bytes] | None:
-        """The text and the number that an answer tells; None where it is of another form or length, not alone, or not whole.
+    def values(self, frame: bytes, key: bytes, opaque: int) -> tuple[bytes, bytes] | None:
+        """Return the text and the number of a response, or None if it does not match.
 
         Args:
-            frame: what came.
-            known: what the answer has to tell besides; letters and digits.
-            opaque: the number of the request.
+            frame: the received bytes.
+            key: the expected value of the key field; letters and digits.
+            opaque: number of the request.
         """
         text, number = frame[self._text], frame[self._number]
-        if self._form % (known, text, number, opaque) != frame:
+        if self._format % (key, text, number, opaque) != frame:
             return None
         return (text, number) if text.isalnum() and number.isdigit() else None
 
 
-def answer_form_of(
-    frame: bytes, answer: RemotingCommand, known: str | None, text: str, number: str
-) -> AnswerForm | None:
-    """The form of answers that are like one; None where it has none.
+def learn_template(
+    frame: bytes, response: RemotingCommand, key: str | None, text: str, number: str
+) -> ResponseTemplate | None:
+    """Learn the template of responses that are like one; return None if that is not possible.
 
     Args:
-        frame: the answer, as it came.
-        answer: what was read of it.
-        known: name of the ext field whose value will be known; None where nothing of that is told.
-        text: name of one behind it, of letters and digits.
-        number: name of one behind that, of digits.
+        frame: the response as received.
+        response: the decoded response.
+        key: name of the ext field whose value the caller will know, or None.
+        text: name of a later ext field, of letters and digits.
+        number: name of a later ext field, of digits.
     """
-    fields = answer.ext_fields or {}
-    names = (text, number) if known is None else (known, text, number)
-    told = [fields.get(name, "") for name in names]
-    if len(frame) > LONGEST or not all(one.isascii() and one.isalnum() for one in told):
+    fields = response.ext_fields or {}
+    names = (text, number) if key is None else (key, text, number)
+    values = [fields.get(name, "") for name in names]
+    if len(frame) > MAX_LENGTH or not all(v.isascii() and v.isalnum() for v in values):
         return None
-    before = (*(f'"{name}":"'.encode() for name in names), b'"opaque":')
-    places = _places(frame, before, [len(one) for one in (*told, str(answer.opaque))])
+    prefixes = (*(f'"{name}":"'.encode() for name in names), b'"opaque":')
+    places = _locate(frame, prefixes, [len(value) for value in (*values, str(response.opaque))])
     if places is None:
         return None
-    form, end = b"%.0b" if known is None else b"", 0  # which writes nothing of what it is given
+    format_, end = b"%.0b" if key is None else b"", 0  # "%.0b" formats its argument as nothing
     for place in places:
-        blank = b"%d" if place is places[-1] else b"%b"
-        form += frame[end : place.start].replace(b"%", b"%%") + blank
+        conversion = b"%d" if place is places[-1] else b"%b"
+        format_ += frame[end : place.start].replace(b"%", b"%%") + conversion
         end = place.stop
-    form += frame[end:].replace(b"%", b"%%")
-    others = {name: "T" * len(one) for name, one in zip(names, told, strict=True)}
-    others[number] = "1" * len(others[number])
-    if not _is_read(form, answer, known, others):
+    format_ += frame[end:].replace(b"%", b"%%")
+    changed = {name: "T" * len(value) for name, value in zip(names, values, strict=True)}
+    changed[number] = "1" * len(changed[number])
+    if not _agrees_with_decoder(format_, response, key, changed):
         return None
-    return AnswerForm(form, places[-3], places[-2])
+    return ResponseTemplate(format_, places[-3], places[-2])
 
 
-def _places(frame: bytes, before: Sequence[bytes], sizes: Sequence[int]) -> list[slice] | None:
-    """Where the values are that stand behind these names; None unless the names come in this order."""
+def _locate(frame: bytes, prefixes: Sequence[bytes], sizes: Sequence[int]) -> list[slice] | None:
+    """Return the places of the values after these prefixes, or None if their order differs."""
     places: list[slice] = []
-    at = 0
-    for name, size in zip(before, sizes, strict=True):
-        found = frame.find(name, at)
-        if found < 0:
+    end = 0
+    for prefix, size in zip(prefixes, sizes, strict=True):
+        position = frame.find(prefix, end)
+        if position < 0:
             return None
-        at = found + len(name) + size
-        places.append(slice(at - size, at))
+        end = position + len(prefix) + size
+        places.append(slice(end - size, end))
     return places
 
 
-def _is_read(
-    form: bytes, answer: RemotingCommand, known: str | None, told: Mapping[str, str]
+def _agrees_with_decoder(
+    format_: bytes, response: RemotingCommand, key: str | None, changed: Mapping[str, str]
 ) -> bool:
-    """Whether a form that is filled with other values reads as an answer that tells these."""
-    opaque = answer.opaque ^ 1
-    values = [one.encode() for one in told.values()]
-    if known is None:
+    """Return whether the decoder reads the changed values from the format filled with them."""
+    opaque = response.opaque ^ 1
+    values = [value.encode() for value in changed.values()]
+    if key is None:
         values.insert(0, b"T")
     try:
-        read = decode(form % (*values, opaque))
+        command = decode(format_ % (*values, opaque))
     except DecodeError:
         return False
-    return read == replace(answer, opaque=opaque, ext_fields={**(answer.ext_fields or {}), **told})
+    fields = {**(response.ext_fields or {}), **changed}
+    return command == replace(response, opaque=opaque, ext_fields=fields)

@@ -1,7 +1,7 @@
-"""zlib streams, read with a ceiling: what comes out is bounded before it is made.
+"""zlib streams (RFC 1950) of compressed registrations and message bodies.
 
-Compressed registrations and message bodies are RFC 1950 streams.  Java inflates without any limit;
-here a limit is an argument that cannot be left out.
+Java inflates without any limit; here the limit is a mandatory argument, checked before memory is
+allocated.
 """
 
 from __future__ import annotations
@@ -15,92 +15,91 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
 BEST_LEVEL: Final = 9
-"""Level of Java's compressed registrations (``RegisterBrokerBody.encode``)."""
+"""Compression level of Java's registrations (``RegisterBrokerBody.encode``)."""
 
 STEP: Final = 1 << 18
-"""Most bytes that come out before the limits are looked at again."""
+"""Most bytes of output between two checks of the limits."""
 INPUT_STEP: Final = 1 << 14
-"""Bytes that go in at a time: what a step leaves of them is copied."""
+"""Bytes of input at a time; zlib copies the input that a step does not use."""
 RATIO_COUNTS_FROM: Final = 1 << 20
-"""Up to so many bytes of output a high ratio is nobody's harm."""
+"""Least bytes of output for which the ratio is limited."""
 
-_METHOD_MASK: Final = 0x8F  # method, and the top bit of the window size, which is never set
+_METHOD_MASK: Final = 0x8F  # the method and the top bit of the window size, which is never set
 _DEFLATE_METHOD: Final = 8
 
 
 def inflate(data: bytes | memoryview, *, max_size: int, max_ratio: int | None = None) -> bytes:
-    """Returns what one zlib stream holds; bytes after the stream are ignored, as Java ignores them.
+    """Decompress one zlib stream; ignore bytes after its end, as Java does.
 
     Args:
         data: the stream.
-        max_size: most bytes that may come out.
-        max_ratio: most bytes that may come out for each byte that went in so far, once
-            ``RATIO_COUNTS_FROM`` bytes have come out; None for no such limit.
+        max_size: most bytes of output.
+        max_ratio: most bytes of output for each byte of input read so far, once the output has
+            ``RATIO_COUNTS_FROM`` bytes; None for no such limit.
 
     Raises:
-        LimitExceededError: more would come out; never more than ``STEP`` bytes over a limit are
-            held.
+        LimitExceededError: the output exceeds a limit; memory exceeds it by at most ``STEP`` bytes.
         TruncatedError: the stream has no end.
-        DecodeError: not a zlib stream, or a damaged one.
+        DecodeError: not a valid zlib stream.
     """
     steps = inflating(data, max_size=max_size, max_ratio=max_ratio)
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            plain: bytes = end.value
-            return plain
+            output: bytes = end.value
+            return output
 
 
 def inflating(
     data: bytes | memoryview, *, max_size: int, max_ratio: int | None = None
 ) -> Generator[None, None, bytes]:
-    """The same as ``inflate`` in steps, for those who have something else to do meanwhile."""
-    pieces: list[bytes] = []
+    """Decompress as ``inflate`` does, in steps, so that the caller can interleave other work."""
+    chunks: list[bytes] = []
     size = 0
-    for piece, used in _pieces(data):
-        size += len(piece)
+    for chunk, used in _decompress(data):
+        size += len(chunk)
         if size > max_size:
             message = f"inflates to more than {max_size} bytes"
             raise LimitExceededError(message, declared=size, limit=max_size)
         if max_ratio is not None and size > max(RATIO_COUNTS_FROM, used * max_ratio):
             message = f"inflates to more than {max_ratio} times its size"
             raise LimitExceededError(message, declared=size, limit=used * max_ratio)
-        pieces.append(piece)
+        chunks.append(chunk)
         yield
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _pieces(data: bytes | memoryview) -> Iterator[tuple[bytes, int]]:
-    """What comes out, at most ``STEP`` bytes at a time, and how many bytes went in by then."""
+def _decompress(data: bytes | memoryview) -> Iterator[tuple[bytes, int]]:
+    """Yield chunks of at most ``STEP`` bytes, each with the number of input bytes used so far."""
     stream = zlib.decompressobj()
     view = memoryview(data)
-    used = 0
-    waiting = b""
+    read = 0
+    tail = b""
     try:
         while not stream.eof:
-            if not waiting and used < len(view):
-                waiting = bytes(view[used : used + INPUT_STEP])
-                used += len(waiting)
-            piece = stream.decompress(waiting, STEP)
-            waiting = stream.unconsumed_tail
-            if not piece and not waiting and used == len(view) and not stream.eof:
+            if not tail and read < len(view):
+                tail = bytes(view[read : read + INPUT_STEP])
+                read += len(tail)
+            chunk = stream.decompress(tail, STEP)
+            tail = stream.unconsumed_tail
+            if not chunk and not tail and read == len(view) and not stream.eof:
                 raise TruncatedError("the zlib stream has no end", offset=len(data))
-            yield piece, used - len(waiting)
+            yield chunk, read - len(tail)
     except zlib.error as error:
         raise DecodeError(f"not a zlib stream: {error}", excerpt=bytes(data[:16])) from error
 
 
 def deflate(data: bytes | memoryview, level: int = BEST_LEVEL) -> bytes:
-    """Returns ``data`` as one zlib stream."""
+    """Compress ``data`` into one zlib stream."""
     return zlib.compress(data, level)
 
 
 def looks_like_zlib(data: bytes | memoryview) -> bool:
-    """Whether the first two bytes can start a zlib stream; no JSON text can.
+    """Return whether the first two bytes can start a zlib stream; those of JSON cannot.
 
-    A broker labels its compressed registration ``compressed=false`` (Java:
-    ``BrokerOuterAPI.registerBroker``), so the bytes have to tell.
+    Needed because brokers label their compressed registrations ``compressed=false`` (Java:
+    ``BrokerOuterAPI.registerBroker``).
     """
     if len(data) < 2 or data[0] & _METHOD_MASK != _DEFLATE_METHOD:
         return False

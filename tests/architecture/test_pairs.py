@@ -16,24 +16,26 @@ SOURCES = {
 }
 """Source folder -> folder of its unit tests."""
 
-OWN = {"connection", "support", "bench"}
-"""Folders of ``tests/unit`` without a source folder: the modules at the top of the library, and the tests' own support."""
+OWN = {"connection", "support", "bench", "limits", "namesrv/model"}
+"""Folders of ``tests/unit`` without a source folder: the modules at the top of the library, the tests' own
+support, the limits of all programs, and the model of the name server."""
 
 UNPAIRED = Path(__file__).with_name("unpaired.txt")
 
 
 def modules() -> dict[str, Path]:
     """Source file, as a path from the project's root -> where its unit test would be."""
-    found: dict[str, Path] = {}
+    tests: dict[str, Path] = {}
     for source, unit in SOURCES.items():
         for path in source.rglob("*.py"):
             if path.name.startswith("__"):
                 continue
-            folder = unit / path.parent.relative_to(source)
+            rooms = path.parent.relative_to(source).parts
+            folder = unit.joinpath(*(room.lstrip("_") for room in rooms))
             if path.parent == ROOT / "rocketwire":
                 folder = UNIT / "connection"
-            found[str(path.relative_to(ROOT))] = folder / f"test_{path.stem.lstrip('_')}.py"
-    return found
+            tests[str(path.relative_to(ROOT))] = folder / f"test_{path.stem.lstrip('_')}.py"
+    return tests
 
 
 def unpaired() -> set[str]:
@@ -45,9 +47,9 @@ def test_every_folder_of_unit_tests_has_a_source_folder() -> None:
     parents = {parent for folder in folders for parent in folder.parents}
     present = {path.parent for path in UNIT.rglob("test_*.py")}
 
-    strange = present - folders - parents - {UNIT / name for name in OWN}
+    homeless = present - folders - parents - {UNIT / name for name in OWN}
 
-    assert {str(path.relative_to(UNIT)) for path in strange} <= {"namesrv/model"}
+    assert {str(path.relative_to(UNIT)) for path in homeless} == set()
 
 
 def test_no_further_module_is_without_a_unit_test_of_its_name() -> None:

@@ -15,7 +15,7 @@ from rocketwire_tools.pcap.packets.skipped import Skipped
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
 from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
-from rocketwire_tools.pcap.rows.rows import COLUMNS, rows_of
+from rocketwire_tools.pcap.rows.rows import COLUMNS, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import Flows, Found
 from tests.support.captures.builder import make
 from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
@@ -44,13 +44,13 @@ def decode(data: bytes) -> None:
     try:
         for records in reader:
             assert len(np.unique(records.where)) == len(records.where)
-            for rows in rows_of(flows.feed(records, segments(records, addresses, skipped))):
+            for rows in frames_to_rows(flows.feed(records, segments(records, addresses, skipped))):
                 assert len(rows) == sum(
                     one.num_rows for one in (*builder.add(rows), *builder.rest())
                 )
     except CaptureError:
         return
-    for rows in rows_of(Found(frames=flows.finish())):
+    for rows in frames_to_rows(Found(frames=flows.finish())):
         assert len(rows) == sum(one.num_rows for one in (*builder.add(rows), *builder.rest()))
 
 

@@ -1,1 +1,1 @@
-"""Programs and fixtures around the library: ``codec``, ``pcap``, ``conformance``, and ``pytest_plugin``."""
+"""Programs and test fixtures: ``admin``, ``codec``, ``conformance``, ``pcap``, ``spark``."""

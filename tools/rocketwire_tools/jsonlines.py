@@ -1,4 +1,4 @@
-"""Lines of JSON that every reader splits at the same places."""
+"""JSON lines without characters that some readers treat as line ends."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _BREAKS: Final = tuple(
 
 
 def unbroken(text: bytes) -> bytes:
-    """The same JSON without the characters, beside the line feed, at which readers may end a line (``str.splitlines``).
+    """Escape the characters other than line feed at which ``str.splitlines`` splits.
 
     Args:
-        text: JSON in UTF-8, in which these characters can stand in texts alone.
+        text: JSON in UTF-8; these characters occur in its strings only.
     """
     for character, escaped in _BREAKS:
         text = text.replace(character, escaped)

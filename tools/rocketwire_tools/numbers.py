@@ -1,4 +1,4 @@
-"""Numbers as arguments of commands."""
+"""Argument types for numbers; both raise ``argparse.ArgumentTypeError`` if invalid."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ import argparse
 
 
 def positive(text: str) -> int:
-    """Read a number from 1 on.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read a positive integer."""
     if not (text.isascii() and text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a positive integer")
     return int(text)
 
 
 def natural(text: str) -> int:
-    """Read a number from 0 on.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read an integer from 0."""
     if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be 0 or a positive integer")
     return int(text)

@@ -1,7 +1,7 @@
 """What operators ask of name servers and brokers: ``open_admin`` and the values that are its own.
 
-The words: a call takes the *address* of a broker where only that broker is meant, and ``broker`` or ``cluster`` where mqadmin
-has ``-b`` and ``-c``.
+The words: a call takes the *address* of a broker where only that broker is meant, and ``broker`` or
+``cluster`` where mqadmin has ``-b`` and ``-c``.
 """
 
 from __future__ import annotations

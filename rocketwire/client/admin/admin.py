@@ -23,7 +23,7 @@ from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.storage_engine import Stores
 from rocketwire.client.admin.topics import Topics
 from rocketwire.client.admin.user_data_export import Exports
-from rocketwire.client.instance.opening import client_of
+from rocketwire.client.instance.opening import open_or_reuse_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 class Admin:
     """Operators' calls by subject; each call is on its own, nothing is kept between them.
 
-    Cancelling a call forgets it; what it told a broker may have been done.  A call that asks several brokers fails where one of
-    them does, and those that only read may do without it: ``leaving_out``.
+    Cancelling a call forgets it; what it told a broker may have been done.  A call that asks
+    several brokers fails where one of them does, and those that only read may do without it:
+    ``leaving_out``.
 
     Attributes:
         client: carries the requests, and is there for producing and consuming beside.
@@ -87,8 +88,10 @@ async def open_admin(client: Client, *, within: float = ADMIN_TIMEOUT) -> AsyncG
     """An ``Admin`` for the length of the block.
 
     Args:
-        client: an open client, which stays open; or settings or name servers (``host:port;host:port``) of a new one.
-        within: seconds for one call to one broker; queries by key have three times as much, cleaning up six times.
+        client: an open client, which stays open; or settings or name servers
+            (``host:port;host:port``) of a new one.
+        within: seconds for one call to one broker; queries by key have three times as much,
+            cleaning up six times.
 
     Raises:
         NotInTrioError: the caller does not run in trio.
@@ -97,5 +100,5 @@ async def open_admin(client: Client, *, within: float = ADMIN_TIMEOUT) -> AsyncG
 
     Closing: what the block opened is closed at its end, also when it is cancelled.
     """
-    async with client_of(client) as instance:
+    async with open_or_reuse_client(client) as instance:
         yield Admin(instance, within=within)

@@ -1,6 +1,7 @@
 """Users and what they may do, on brokers that authenticate and authorise.
 
-Rules of this file: brokers keep users and policies each for itself, so a cluster's masters are all told; one of them is asked.
+Rules of this file: brokers keep users and policies each for itself, so a cluster's masters are all
+told; one of them is asked.
 
 Java: ``DefaultMQAdminExtImpl``, ``org.apache.rocketmq.tools.command.auth``.
 """
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 
 
 class _Told(Asking):
-    """Calls that go to one broker or to all masters of a cluster; ``broker`` and ``cluster`` are meant as in ``Topics``."""
+    """Calls that go to one broker or to all masters of a cluster.
+
+    ``broker`` and ``cluster`` are meant as in ``Topics``.
+    """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
         """Nothing is sent yet."""
@@ -60,13 +64,16 @@ class _Told(Asking):
 class Users(_Told):
     """Calls about users; all of them raise what ``Asking.ask`` raises.
 
-    The caller has to be a user of type ``Super``, or ``BrokerError`` 16 is raised.  Secrets travel as they are: use TLS.
+    The caller has to be a user of type ``Super``, or ``BrokerError`` 16 is raised.  Secrets travel
+    as they are: use TLS.
     """
 
     async def create(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Create a user, or give one another password (code 3001; Java: ``createUser``); returns the addresses.
+        """Create a user, or give one another password (code 3001; Java: ``createUser``).
+
+        Returns the addresses.
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
@@ -93,12 +100,18 @@ class Users(_Told):
     async def delete(
         self, username: str, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Delete a user with its policies (code 3003; Java: ``deleteUser``); one that is not there is no error."""
+        """Delete a user with its policies (code 3003; Java: ``deleteUser``).
+
+        One that is not there is no error.
+        """
         header = DeleteUserRequestHeader(username=username)
         return await self._tell(broker, cluster, Code.AUTH_DELETE_USER, header)
 
     async def get(self, address: str, username: str) -> UserInfo | None:
-        """A user as one broker has it, password included (code 3004; Java: ``getUser``); None where there is none."""
+        """A user as one broker has it, password included (code 3004; Java: ``getUser``).
+
+        None where there is none.
+        """
         found: UserInfo | None = await self.body_of(
             address, Code.AUTH_GET_USER, GetUserRequestHeader(username=username)
         )
@@ -112,7 +125,9 @@ class Users(_Told):
     async def copy(
         self, source: str, target: str, usernames: Iterable[str] = ()
     ) -> tuple[str, ...]:
-        """Give one broker the users of another, passwords included; returns their names (3004, 3005, 3001, 3002).
+        """Give one broker the users of another, passwords included.
+
+        Returns their names (3004, 3005, 3001, 3002).
 
         Java: ``CopyUsersSubCommand``.
 
@@ -133,7 +148,8 @@ class Users(_Told):
 class Acls(_Told):
     """Calls about policies; all of them raise what ``Asking.ask`` raises.
 
-    Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``, a name may end with ``*``.
+    Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,
+    a name may end with ``*``.
     """
 
     async def create(
@@ -150,7 +166,10 @@ class Acls(_Told):
     async def update(
         self, acl: AclInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Change policies of a subject, resource by resource (code 3007; Java: ``updateAcl``); returns the addresses."""
+        """Change policies of a subject, resource by resource (code 3007; Java: ``updateAcl``).
+
+        Returns the addresses.
+        """
         header = UpdateAclRequestHeader(subject=acl.subject)
         return await self._tell(broker, cluster, Code.AUTH_UPDATE_ACL, header, acl)
 
@@ -162,7 +181,10 @@ class Acls(_Told):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Take a subject's policies, or those about one resource (code 3008; Java: ``deleteAcl``); returns the addresses."""
+        """Take a subject's policies, or those about one resource (code 3008; Java: ``deleteAcl``).
+
+        Returns the addresses.
+        """
         header = DeleteAclRequestHeader(subject=subject, resource=resource)
         return await self._tell(broker, cluster, Code.AUTH_DELETE_ACL, header)
 
@@ -176,7 +198,10 @@ class Acls(_Told):
     async def list(
         self, address: str, subject: str | None = None, resource: str | None = None
     ) -> tuple[AclInfo, ...]:
-        """The policies whose subjects and resources hold these texts (code 3010; Java: ``listAcl``)."""
+        """The policies whose subjects and resources hold these texts (code 3010.
+
+        Java: ``listAcl``).
+        """
         header = ListAclsRequestHeader(subject_filter=subject, resource_filter=resource)
         return await self.body_of(address, Code.AUTH_LIST_ACL, header) or ()
 
@@ -211,7 +236,8 @@ def acl_of(
     Args:
         subject: ``User:name``.
         resources: such as ``Topic:orders*``.
-        actions: of ``Pub``, ``Sub``, ``Create``, ``Update``, ``Delete``, ``Get``, ``List``, ``All``.
+        actions: of ``Pub``, ``Sub``, ``Create``, ``Update``, ``Delete``, ``Get``, ``List``,
+            ``All``.
         decision: ``Allow`` or ``Deny``.
         source_ips: addresses and networks that it holds for; all where there are none.
 

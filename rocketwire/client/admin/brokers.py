@@ -71,7 +71,9 @@ class Brokers(Asking):
         return (body.table if body else None) or {}
 
     async def stats(self, address: str, stats_name: str, stats_key: str) -> BrokerStatsData:
-        """One of its statistics over a minute, an hour and a day (code 315; Java: ``viewBrokerStatsData``).
+        """One of its statistics over a minute, an hour and a day (code 315.
+
+        Java: ``viewBrokerStatsData``).
 
         Args:
             address: of the broker.
@@ -101,7 +103,9 @@ class Brokers(Asking):
     async def consume_queue(
         self, address: str, queue: MessageQueue, index: int, count: int, group: str | None = None
     ) -> QueryConsumeQueueResponseBody | None:
-        """Entries of a consume queue, and what a group's filter makes of them (code 321; Java: ``queryConsumeQueue``).
+        """Entries of a consume queue, and what a group's filter makes of them (code 321.
+
+        Java: ``queryConsumeQueue``).
 
         None where the queue has nothing at that place: the broker answers without a body.
 
@@ -140,12 +144,17 @@ class Brokers(Asking):
     # ------------------------------------------------------------------ replication
 
     async def ha_status(self, address: str) -> HARuntimeInfo:
-        """How replication goes, seen from a master or from a slave (code 907; Java: ``getBrokerHAStatus``)."""
+        """How replication goes, seen from a master or from a slave (code 907.
+
+        Java: ``getBrokerHAStatus``).
+        """
         found: HARuntimeInfo = await self.body_of(address, Code.GET_BROKER_HA_STATUS)
         return found
 
     async def epoch_cache(self, address: str) -> EpochEntryCache:
-        """Every epoch that a broker of a controller's knows (code 1007; Java: ``getBrokerEpochCache``).
+        """Every epoch that a broker of a controller's knows (code 1007.
+
+        Java: ``getBrokerEpochCache``).
 
         Raises:
             BrokerError: 1, it is not in that mode.
@@ -154,7 +163,10 @@ class Brokers(Asking):
         return found
 
     async def reset_master_flush_offset(self, address: str, offset: int) -> None:
-        """Tell a slave how far its master has flushed (code 908; Java: ``resetMasterFlushOffset``); masters do nothing."""
+        """Tell a slave how far its master has flushed (code 908; Java: ``resetMasterFlushOffset``).
+
+        Masters do nothing.
+        """
         header = ResetMasterFlushOffsetHeader(master_flush_offset=offset)
         await self.ask(address, Code.RESET_MASTER_FLUSH_OFFSET, header)
 
@@ -163,23 +175,31 @@ class Brokers(Asking):
     async def clean_unused_topics(
         self, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Have queues removed of topics that are gone (code 316); returns the addresses (Java: ``cleanUnusedTopic``).
+        """Have queues removed of topics that are gone (code 316).
 
-        ``broker`` and ``cluster`` are meant as in ``Topics``; of a cluster slaves are told too, and with neither all brokers of all
-        clusters.
+        Returns the addresses (Java: ``cleanUnusedTopic``).
+
+        ``broker`` and ``cluster`` are meant as in ``Topics``; of a cluster slaves are told too, and
+        with neither all brokers of all clusters.
         """
         return await self._clean(Code.CLEAN_UNUSED_TOPIC, broker, cluster)
 
     async def clean_expired_queues(
         self, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Have queues removed whose messages are gone (code 306; Java: ``cleanExpiredConsumerQueue``); as above."""
+        """Have queues removed whose messages are gone (code 306.
+
+        Java: ``cleanExpiredConsumerQueue``); as above.
+        """
         return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, broker, cluster)
 
     async def delete_expired_commit_log(
         self, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Have old files deleted now, rather than at night (code 329; Java: ``deleteExpiredCommitLog``); as above."""
+        """Have old files deleted now, rather than at night (code 329.
+
+        Java: ``deleteExpiredCommitLog``); as above.
+        """
         return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, broker, cluster)
 
     async def _clean(self, code: Code, broker: str | None, cluster: str | None) -> tuple[str, ...]:
@@ -193,20 +213,31 @@ class Brokers(Asking):
     # ------------------------------------------------------------------ cold data
 
     async def cold_data_info(self, address: str) -> str:
-        """What it does against groups that read old messages, as JSON text (code 2003; Java: ``getColdDataFlowCtrInfo``)."""
+        """What it does against groups that read old messages, as JSON text (code 2003.
+
+        Java: ``getColdDataFlowCtrInfo``).
+        """
         body: bytes | None = await self.body_of(address, Code.GET_COLD_DATA_FLOW_CTR_INFO)
         return (body or b"").decode()
 
     async def update_cold_data_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Bytes of old messages that groups may read, by group (code 2001; Java: ``updateColdDataFlowCtrGroupConfig``)."""
+        """Bytes of old messages that groups may read, by group (code 2001.
+
+        Java: ``updateColdDataFlowCtrGroupConfig``).
+        """
         await self.ask(address, Code.UPDATE_COLD_DATA_FLOW_CTR_CONFIG, None, config_lines(values))
 
     async def remove_cold_data_config(self, address: str, group: str) -> None:
-        """The group has no limit of its own any more (code 2002; Java: ``removeColdDataFlowCtrGroupConfig``)."""
+        """The group has no limit of its own any more (code 2002.
+
+        Java: ``removeColdDataFlowCtrGroupConfig``).
+        """
         await self.ask(address, Code.REMOVE_COLD_DATA_FLOW_CTR_CONFIG, None, group)
 
     async def set_read_ahead_mode(self, address: str, mode: str) -> str | None:
-        """Whether the system reads its files ahead: ``0`` yes, ``1`` no (code 2004); returns its remark.
+        """Whether the system reads its files ahead: ``0`` yes, ``1`` no (code 2004).
+
+        Returns its remark.
 
         Java: ``setCommitLogReadAheadMode``.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.fanout import Asking
-from rocketwire.client.instance.routes import address_of
+from rocketwire.client.instance.routes import select_address
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
 from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.routing import MASTER_ID
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Clusters(Asking):
-    """Calls about clusters and where their brokers are; all of them raise what ``NameServers.call`` raises."""
+    """Calls about clusters and where their brokers are.
+
+    All of them raise what ``NameServers.call`` raises.
+    """
 
     async def info(self) -> ClusterInfo:
         """Every broker group and cluster (code 106; Java: ``examineBrokerClusterInfo``)."""
@@ -33,7 +36,7 @@ class Clusters(Asking):
             TopicRouteNotFoundError: nobody has it.
         """
         route = await self.client.name_servers.route(topic)
-        self.client.take_route(topic, route)
+        self.client.set_route(topic, route)
         return route
 
     async def masters(self, cluster: str | None = None) -> tuple[str, ...]:
@@ -130,7 +133,7 @@ class Clusters(Asking):
         found: dict[str, str] = {}
         routed = topic if by is None or has_own_route(topic) else by
         for group in (await self.route(routed)).broker_datas or ():
-            address = address_of(group)
+            address = select_address(group)
             if address is not None:
                 found[group.broker_name or ""] = address
         return found

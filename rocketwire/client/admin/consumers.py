@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 class Consumers(Asking):
     """Calls about the members of consumer groups; all of them raise what ``Asking.ask`` raises.
 
-    Where a group's brokers are is looked up by its retry topic: ``TopicRouteNotFoundError`` for a group that never consumed.
+    Where a group's brokers are is looked up by its retry topic: ``TopicRouteNotFoundError`` for a
+    group that never consumed.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
@@ -63,10 +64,13 @@ class Consumers(Asking):
     async def stats(
         self, group: str, topic: str | None = None, *, by: str | None = None
     ) -> ConsumeStats:
-        """How far a group is in each queue, from all its brokers (code 208; Java: ``examineConsumeStats``).
+        """How far a group is in each queue, from all its brokers (code 208.
 
-        What is left of a queue is ``broker_offset - consumer_offset``; what members hold and have not handled yet is
-        ``pull_offset - consumer_offset``.  The table is empty for groups that broadcast.
+        Java: ``examineConsumeStats``).
+
+        What is left of a queue is ``broker_offset - consumer_offset``; what members hold and have
+        not handled yet is ``pull_offset - consumer_offset``.  The table is empty for groups that
+        broadcast.
 
         Args:
             group: whose.
@@ -107,9 +111,12 @@ class Consumers(Asking):
         raise TopicRouteNotFoundError(topic or topics[0])
 
     async def connection(self, group: str, *, broker: str | None = None) -> ConsumerConnection:
-        """Members of a group, and what they subscribe to (code 203; Java: ``examineConsumerConnectionInfo``).
+        """Members of a group, and what they subscribe to (code 203.
 
-        Java asks one broker of the retry topic by chance; here it is the first one where somebody is connected.
+        Java: ``examineConsumerConnectionInfo``).
+
+        Java asks one broker of the retry topic by chance; here it is the first one where somebody
+        is connected.
 
         Args:
             group: whose.
@@ -146,16 +153,20 @@ class Consumers(Asking):
     async def running_info(
         self, group: str, client_id: str, *, stack: bool = False, broker: str | None = None
     ) -> ConsumerRunningInfo:
-        """What a member is doing, as it tells by way of a broker (code 307; Java: ``getConsumerRunningInfo``).
+        """What a member is doing, as it tells by way of a broker (code 307.
+
+        Java: ``getConsumerRunningInfo``).
 
         Args:
             group: whose.
             client_id: which member.
             stack: have it add the stacks of its threads (of its tasks, where it is one of ours).
-            broker: address of the broker that passes it on; None for the first one of the retry topic.
+            broker: address of the broker that passes it on; None for the first one of the retry
+                topic.
 
         Raises:
-            BrokerError: 206, that member is not connected; 207, it did not answer; 1, it is too old to.
+            BrokerError: 206, that member is not connected; 207, it did not answer; 1, it is too old
+                to.
         """
         header = GetConsumerRunningInfoRequestHeader(
             consumer_group=group, client_id=client_id, jstack_enable=stack
@@ -168,7 +179,10 @@ class Consumers(Asking):
     async def running_infos(
         self, group: str, *, stack: bool = False
     ) -> dict[str, ConsumerRunningInfo]:
-        """What all members are doing, by client id; who does not answer is left out (Java: ``ConsumerSubCommand``)."""
+        """What all members are doing, by client id.
+
+        Who does not answer is left out (Java: ``ConsumerSubCommand``).
+        """
         found: dict[str, ConsumerRunningInfo] = {}
         for one in (await self.connection(group)).connection_set or ():
             client_id = one.client_id or ""
@@ -187,7 +201,10 @@ class Consumers(Asking):
         }
 
     async def time_spans(self, group: str, topic: str) -> tuple[QueueTimeSpan, ...]:
-        """How old the messages are that a group is at, queue by queue (code 303; Java: ``queryConsumeTimeSpan``)."""
+        """How old the messages are that a group is at, queue by queue (code 303.
+
+        Java: ``queryConsumeTimeSpan``).
+        """
         header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
         places = await self._clusters.of_topic(topic)
         each: dict[str, QueryConsumeTimeSpanBody | None] = await told_by_each(
@@ -232,7 +249,9 @@ class Consumers(Asking):
     # ------------------------------------------------------------------ producers
 
     async def producer_connection(self, group: str, topic: str) -> ProducerConnection:
-        """Producers of a group, from all brokers of a topic (code 204; Java: ``examineProducerConnectionInfo``, which asks one).
+        """Producers of a group, from all brokers of a topic (code 204.
+
+        Java: ``examineProducerConnectionInfo``, which asks one).
 
         Raises:
             TopicRouteNotFoundError: nobody has the topic.
@@ -261,7 +280,10 @@ class Consumers(Asking):
         return ProducerConnection(connection_set=tuple(connections.values()))
 
     async def producers_of(self, address: str) -> Mapping[str, tuple[ProducerInfo, ...]]:
-        """Every producer that one broker knows, by group (code 328; Java: ``getAllProducerInfo``)."""
+        """Every producer that one broker knows, by group (code 328.
+
+        Java: ``getAllProducerInfo``).
+        """
         header = GetAllProducerInfoRequestHeader()
         body: ProducerTableInfo | None
         body = await self.body_of(address, Code.GET_ALL_PRODUCER_INFO, header)

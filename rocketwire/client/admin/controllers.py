@@ -1,6 +1,7 @@
 """What controllers tell of masters and replicas, and are told.
 
-Java: ``MQClientAPIImpl`` (``getControllerMetaData``, ``getInSyncStateData``, ``electMaster``), ``DefaultMQAdminExtImpl``.
+Java: ``MQClientAPIImpl`` (``getControllerMetaData``, ``getInSyncStateData``, ``electMaster``),
+``DefaultMQAdminExtImpl``.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ class Controllers(Asking):
         return (await self.metadata(address)).controller_leader_address or address
 
     async def sync_state(self, address: str, broker_names: Sequence[str]) -> BrokerReplicasInfo:
-        """Master and replicas of broker groups, and who is in sync (code 1006; Java: ``getInSyncStateData``)."""
+        """Master and replicas of broker groups, and who is in sync (code 1006.
+
+        Java: ``getInSyncStateData``).
+        """
         leader = await self.leader(address)
         body = dumps(list(broker_names))
         found: BrokerReplicasInfo
@@ -51,7 +55,9 @@ class Controllers(Asking):
     async def elect_master(
         self, address: str, cluster: str, broker_name: str, broker_id: int
     ) -> ElectMasterResponseHeader:
-        """Make one broker of a group its master (code 1002; Java: ``electMaster``); returns what is now.
+        """Make one broker of a group its master (code 1002; Java: ``electMaster``).
+
+        Returns what is now.
 
         Raises:
             BrokerError: of 2000 to 2016: it is not in sync, not alive, or master already.
@@ -95,10 +101,16 @@ class Controllers(Asking):
         await self.ask(await self.leader(address), Code.CLEAN_BROKER_DATA, header)
 
     async def config(self, address: str) -> dict[str, str]:
-        """The configuration of one controller, by key (code 1010; Java: ``getControllerConfig``)."""
+        """The configuration of one controller, by key (code 1010.
+
+        Java: ``getControllerConfig``).
+        """
         body: bytes | None = await self.body_of(address, Code.GET_CONTROLLER_CONFIG)
         return read_config(body or b"")
 
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change some of it (code 1009; Java: ``updateControllerConfig``); errors as of ``Brokers.update_config``."""
+        """Change some of it (code 1009; Java: ``updateControllerConfig``).
+
+        Errors as of ``Brokers.update_config``.
+        """
         await self.ask(address, Code.UPDATE_CONTROLLER_CONFIG, None, config_lines(values))

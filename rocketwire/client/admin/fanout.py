@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.net.rpc import Answer
+    from rocketwire.client.net.rpc import Response
 
 ADMIN_TIMEOUT: Final = 5.0
 """Seconds for one call (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
@@ -54,9 +54,12 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
 
 
 def leave_out(place: object, error: ChannelError) -> ChannelError:
-    """Do without somebody who did not answer, for who asks one after the other; returns the error within ``leaving_out``.
+    """Do without somebody who did not answer, for who asks one after the other.
 
-    An error for which somebody was left out already, as a broker, does not leave out somebody else, as its topic or group.
+    Returns the error within ``leaving_out``.
+
+    An error for which somebody was left out already, as a broker, does not leave out somebody else,
+    as its topic or group.
 
     Raises:
         ChannelError: that error, outside of it.
@@ -102,12 +105,15 @@ class Asking:
         *,
         accepted: Collection[int] = SUCCESS,
         within: float | None = None,
-    ) -> Answer:
-        """Ask one broker anything; arguments, errors and cancellation are those of ``BrokerCalls.call``.
+    ) -> Response:
+        """Ask one broker anything.
+
+        Arguments, errors and cancellation are those of ``BrokerCalls.call``.
 
         Args:
             address: ``host:port`` of the broker.
-            code: request code; ``rocketwire.messages.operations.registry`` says what it carries, there and back.
+            code: request code; ``rocketwire.messages.operations.registry`` says what it carries,
+                there and back.
             header: as there.
             body: as there.
             accepted: answers that are no error.

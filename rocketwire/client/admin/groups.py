@@ -62,7 +62,9 @@ class Groups(Asking):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Create a group, or make it what ``config`` says (code 200); returns the addresses of the brokers that did.
+        """Create a group, or make it what ``config`` says (code 200).
+
+        Returns the addresses of the brokers that did.
 
         Java: ``createAndUpdateSubscriptionGroupConfig``.
 
@@ -80,7 +82,10 @@ class Groups(Asking):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Create or change several groups in one request (code 225); Java: ``createAndUpdateSubscriptionGroupConfigList``."""
+        """Create or change several groups in one request (code 225).
+
+        Java: ``createAndUpdateSubscriptionGroupConfigList``.
+        """
         body = SubscriptionGroupList(group_config_list=tuple(map(_changed, configs)))
         return await self._tell(
             broker, cluster, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, body
@@ -96,8 +101,9 @@ class Groups(Asking):
     ) -> tuple[str, ...]:
         """Delete a group (code 207); returns the addresses.
 
-        Of a cluster the topics of its retries and dead letters go too, as mqadmin does it.  A member that is connected makes its
-        group anew with its next heartbeat.  Java: ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
+        Of a cluster the topics of its retries and dead letters go too, as mqadmin does it.  A
+        member that is connected makes its group anew with its next heartbeat.  Java:
+        ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
             group: which.
@@ -116,7 +122,9 @@ class Groups(Asking):
         return addresses
 
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
-        """A group as one broker has it (code 352; Java: ``examineSubscriptionGroupConfig``, which asks for all of them).
+        """A group as one broker has it (code 352.
+
+        Java: ``examineSubscriptionGroupConfig``, which asks for all of them).
 
         A broker that creates groups by itself creates this one.
 
@@ -131,7 +139,10 @@ class Groups(Asking):
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, SubscriptionGroupConfig]:
-        """Every group of a broker, by name, in pages (code 201; Java: ``getAllSubscriptionGroup``)."""
+        """Every group of a broker, by name, in pages (code 201.
+
+        Java: ``getAllSubscriptionGroup``).
+        """
 
         async def ask(start: int, version: str) -> Page[SubscriptionGroupConfig]:
             header = GetAllSubscriptionGroupRequestHeader(
@@ -147,7 +158,9 @@ class Groups(Asking):
     # ------------------------------------------------------------------ what they read
 
     async def topics(self, group: str) -> tuple[str, ...]:
-        """Topics that a group reads, from all brokers of its retry topic (code 343; Java: ``queryTopicsByConsumer``).
+        """Topics that a group reads, from all brokers of its retry topic (code 343.
+
+        Java: ``queryTopicsByConsumer``).
 
         Raises:
             TopicRouteNotFoundError: no member of the group was ever connected.
@@ -162,7 +175,9 @@ class Groups(Asking):
         return tuple(dict.fromkeys(found))
 
     async def subscription(self, group: str, topic: str) -> SubscriptionData | None:
-        """How a group reads a topic, as the first of its brokers knows; None where nobody is connected.
+        """How a group reads a topic, as the first of its brokers knows.
+
+        None where nobody is connected.
 
         Code 345; Java: ``querySubscription``.
 
@@ -207,13 +222,16 @@ class Groups(Asking):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Have a group pull or pop a topic (code 401); returns the addresses.  Java: ``setMessageRequestMode``.
+        """Have a group pull or pop a topic (code 401); returns the addresses.
+
+        Java: ``setMessageRequestMode``.
 
         Args:
             group: who.
             topic: what.
             mode: how.
-            pop_share_queue_num: of pops, how many other members' queues each member pops too; -1 for all.
+            pop_share_queue_num: of pops, how many other members' queues each member pops too; -1
+                for all.
             broker: address of one broker.
             cluster: in its place, all masters of a cluster.
         """

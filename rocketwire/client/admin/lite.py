@@ -23,7 +23,9 @@ from rocketwire.messages.pop import PollingInfoRequestHeader, PollingInfoRespons
 
 
 class LiteTopics(Asking):
-    """Calls about lite topics and pops, to brokers by address; all of them raise what ``Asking.ask`` raises.
+    """Calls about lite topics and pops, to brokers by address.
+
+    All of them raise what ``Asking.ask`` raises.
 
     Brokers before 5.5.0 answer 3 to those about lite topics.
     """
@@ -48,7 +50,10 @@ class LiteTopics(Asking):
     async def topic(
         self, address: str, parent_topic: str, lite_topic: str
     ) -> GetLiteTopicInfoResponseBody:
-        """Who subscribes to a lite topic, and its offsets (code 200076); errors as of ``parent``."""
+        """Who subscribes to a lite topic, and its offsets (code 200076).
+
+        Errors as of ``parent``.
+        """
         found: GetLiteTopicInfoResponseBody
         header = GetLiteTopicInfoRequestHeader(parent_topic=parent_topic, lite_topic=lite_topic)
         found = await self.body_of(address, Code.GET_LITE_TOPIC_INFO, header)
@@ -76,7 +81,9 @@ class LiteTopics(Asking):
     async def group(
         self, address: str, group: str, lite_topic: str | None = None, *, top_k: int = 20
     ) -> GetLiteGroupInfoResponseBody:
-        """How far a group is with its lite topics (code 200078); the ``top_k`` that are most behind are named.
+        """How far a group is with its lite topics (code 200078).
+
+        The ``top_k`` that are most behind are named.
 
         Raises:
             BrokerError: 26, there is no such group; 29, it reads no lite topics.
@@ -96,7 +103,9 @@ class LiteTopics(Asking):
     # ------------------------------------------------------------------ pops
 
     async def polling_num(self, address: str, group: str, topic: str, queue_id: int = -1) -> int:
-        """How many pops of a group wait at a queue, -1 for any (code 200055; Java: ``pollingInfoAsync``).
+        """How many pops of a group wait at a queue, -1 for any (code 200055.
+
+        Java: ``pollingInfoAsync``).
 
         Raises:
             BrokerError: 17, 26: there is no such topic, or group.

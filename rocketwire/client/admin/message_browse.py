@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.fanout import Asking, leave_out
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.pulled_messages import ReadReport
-from rocketwire.client.consumer.queues import master_of, queues_of
+from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.client.periodic import now_millis
 from rocketwire.errors import ChannelError
 from rocketwire.messages.message_queue import MessageQueue
@@ -30,7 +30,11 @@ TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 
 
 class Browsing(Asking):
-    """Calls that read; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls that read.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
         """Nothing is sent yet."""
@@ -40,7 +44,9 @@ class Browsing(Asking):
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at a place of a queue; None where there is none (code 11; Java: ``QueryMsgByOffsetSubCommand``).
+        """The message at a place of a queue; None where there is none (code 11.
+
+        Java: ``QueryMsgByOffsetSubCommand``).
 
         Raises:
             BrokerNotFoundError: nobody knows the queue's broker.
@@ -58,10 +64,13 @@ class Browsing(Asking):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11; Java: ``PrintMessageSubCommand``).
+        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11.
 
-        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within ``leaving_out`` it goes on without what is left
-        of the queues of a broker that does not answer.
+        Java: ``PrintMessageSubCommand``).
+
+        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within
+        ``leaving_out`` it goes on without what is left of the queues of a broker that does not
+        answer.
 
         Args:
             topic: which.
@@ -75,7 +84,7 @@ class Browsing(Asking):
         silent: dict[str, ChannelError] = {}
         is_told = False
         for one in queues:
-            address = await master_of(self.client, one)
+            address = await find_master(self.client, one)
             if address in silent:
                 continue
             try:
@@ -97,7 +106,7 @@ class Browsing(Asking):
         if queue is not None:
             return (queue,)
         if has_own_route(topic):
-            return await queues_of(self.client, topic)
+            return await get_queues(self.client, topic)
         # they have one queue in each broker
         return tuple(MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in places)
 
@@ -137,7 +146,7 @@ class Browsing(Asking):
             send_subscription=True,
         )
         result = await self._pulls.pull(request, within=self.within)
-        self._report.pulled(queue, result)
+        self._report.report_pull(queue, result)
         if result.status is PullStatus.NO_NEW_MSG:
             return max(result.next_begin_offset, result.max_offset), []
         return max(result.next_begin_offset, offset + 1), result.messages

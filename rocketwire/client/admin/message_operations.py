@@ -1,4 +1,6 @@
-"""What became of messages: their trace, handling them now, sending them back.  ``message_search`` finds them.
+"""What became of messages: their trace, handling them now, sending them back.
+
+``message_search`` finds them.
 
 Java: ``DefaultMQAdminExtImpl``, ``QueryMsgTraceByIdSubCommand``.
 """
@@ -9,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import join_address
 from rocketwire.client.admin.message_search import FOREVER, Finding
-from rocketwire.client.consumer.retry import send_back_header
-from rocketwire.client.producer.trace import TRACE_TOPIC
+from rocketwire.client.consumer.retry import build_send_back_header
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
 from rocketwire.policy.trace_records import read_trace
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 
 
 class Messages(Finding):
-    """Calls about messages; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls about messages.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, consumers: Consumers, within: float
@@ -67,7 +73,9 @@ class Messages(Finding):
     async def consume_directly(
         self, group: str, client_id: str, topic: str, msg_id: str
     ) -> ConsumeMessageDirectlyResult | None:
-        """Have one member of a group handle a message now (codes 33 or 12, 309); None where there is no such message.
+        """Have one member of a group handle a message now (codes 33 or 12, 309).
+
+        None where there is no such message.
 
         Java: ``DefaultMQAdminExt.consumeMessageDirectly``.
 
@@ -90,7 +98,9 @@ class Messages(Finding):
         delay_level: int = 0,
         max_reconsume_times: int = 16,
     ) -> None:
-        """Have a group get a message again, by way of its retry topic (code 36; Java: ``consumerSendMessageBack``).
+        """Have a group get a message again, by way of its retry topic (code 36.
+
+        Java: ``consumerSendMessageBack``).
 
         Args:
             message: which.
@@ -101,7 +111,7 @@ class Messages(Finding):
         Raises:
             BrokerError: 26, the broker does not know the group; 1, the message is gone.
         """
-        header = send_back_header(group, message, delay_level, max_reconsume_times)
+        header = build_send_back_header(group, message, delay_level, max_reconsume_times)
         address = join_address(message.store_host.ip, message.store_host.port)
         await self.ask(address, Code.CONSUMER_SEND_MSG_BACK, header)
 

@@ -1,4 +1,6 @@
-"""Finding messages: by the broker's id, the sender's id, a key or a tag.  ``message_browse`` reads places and times.
+"""Finding messages: by the broker's id, the sender's id, a key or a tag.
+
+``message_browse`` reads places and times.
 
 Java: ``MQAdminImpl``, ``DefaultMQAdminExtImpl``, ``QueryMsgByKeySubCommand``.
 """
@@ -45,7 +47,11 @@ UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
 
 
 class Finding(Browsing):
-    """Calls that find messages; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls that find messages.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     # ------------------------------------------------------------------ one message
 
@@ -70,8 +76,8 @@ class Finding(Browsing):
     ) -> StoredMessage | None:
         """The message of an id, be it a broker's or a sender's; None where there is none.
 
-        Both have the same form.  Java connects to whatever address the id would be of; here only to brokers that name servers
-        know.  Java: ``DefaultMQAdminExt.viewMessage``.
+        Both have the same form.  Java connects to whatever address the id would be of; here only to
+        brokers that name servers know.  Java: ``DefaultMQAdminExt.viewMessage``.
 
         Args:
             topic: where.
@@ -85,7 +91,10 @@ class Finding(Browsing):
         return found[0] if found else None
 
     async def _of_broker(self, topic: str, msg_id: str) -> StoredMessage | None:
-        """The message of an id, if that is a broker's; None where it is none, or its broker does not tell."""
+        """The message of an id, if that is a broker's.
+
+        None where it is none, or its broker does not tell.
+        """
 
         async def ask(_: str) -> StoredMessage:
             return await self.by_offset_id(topic, msg_id)
@@ -109,7 +118,9 @@ class Finding(Browsing):
         end: int = FOREVER,
         cluster: str | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """The messages of a sender's id, several after retries of a send (code 12; Java: ``queryMessageByUniqKey``).
+        """The messages of a sender's id, several after retries of a send (code 12.
+
+        Java: ``queryMessageByUniqKey``).
 
         Java looks three days back unless told otherwise.
 
@@ -118,7 +129,8 @@ class Finding(Browsing):
             msg_id: the id.
             begin: stored not before this, milliseconds since 1970.
             end: stored not after this.
-            cluster: only on brokers of this one; of a lite topic's queue (``%LMQ%...``) the parent topic, mqadmin's ``-c``.
+            cluster: only on brokers of this one; of a lite topic's queue (``%LMQ%...``) the parent
+                topic, mqadmin's ``-c``.
         """
         header = QueryMessageRequestHeader(
             topic=topic, key=msg_id, max_num=MAX_UNIQUE, begin_timestamp=begin, end_timestamp=end
@@ -137,7 +149,9 @@ class Finding(Browsing):
         cluster: str | None = None,
         last_key: str | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """The messages of a key that their sender gave them (code 12; Java: ``queryMessage``); arguments as of ``by_unique_key``.
+        """The messages of a key that their sender gave them (code 12; Java: ``queryMessage``).
+
+        Arguments as of ``by_unique_key``.
 
         Args:
             topic: where.
@@ -164,7 +178,10 @@ class Finding(Browsing):
         cluster: str | None = None,
         last_key: str | None = None,
     ) -> tuple[StoredMessage, ...]:
-        """The messages of a tag, from brokers that index them (code 12, since 5.5.0; Java: ``queryMessage``); as ``by_key``."""
+        """The messages of a tag, from brokers that index them (code 12, since 5.5.0.
+
+        Java: ``queryMessage``); as ``by_key``.
+        """
         header = QueryMessageRequestHeader(
             topic=topic, key=tag, max_num=max_num, begin_timestamp=begin, end_timestamp=end,
             index_type=INDEX_OF_TAGS, last_key=last_key,
@@ -225,7 +242,9 @@ def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
 
 
 def index_key(message: StoredMessage, kind: str, key: str) -> str:
-    """What a broker that indexes in RocksDB calls a message's entry; ``last_key`` of the next query (Java: ``QueryMsgByKeySubCommand``).
+    """What a broker that indexes in RocksDB calls a message's entry.
+
+    ``last_key`` of the next query (Java: ``QueryMsgByKeySubCommand``).
 
     Args:
         message: which.

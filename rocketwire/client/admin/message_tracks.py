@@ -51,11 +51,14 @@ class MessageTrack:
 
 
 async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:
-    """What became of a message in every group that reads its topic (codes 300, 203, 208; Java: ``messageTrackDetail``).
+    """What became of a message in every group that reads its topic (codes 300, 203, 208.
+
+    Java: ``messageTrackDetail``).
 
     Raises:
         TopicRouteNotFoundError: nobody has the message's topic.
-        RocketWireError: its groups could not be asked for; what fails of one group is told in its track.
+        RocketWireError: its groups could not be asked for; what fails of one group is told in its
+            track.
     """
     tracks: list[MessageTrack] = []
     for group in await admin.topics.consumer_groups(message.topic):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeVar
 
-    from rocketwire.client.net.nameservers import OneNameServer
+    from rocketwire.client.net.nameservers import SingleNameServer
 
     Result = TypeVar("Result")
 
@@ -38,24 +38,35 @@ class NameServerUpkeep(Asking):
         await self._each(lambda server: server.delete_kv(namespace, key))
 
     async def kv_value(self, namespace: str, key: str) -> str | None:
-        """One value (code 101; Java: ``getKVConfig``, which fails with code 22); None where there is none."""
+        """One value (code 101; Java: ``getKVConfig``, which fails with code 22).
+
+        None where there is none.
+        """
         return await self.client.name_servers.kv_value(namespace, key)
 
     async def kv_namespace(self, namespace: str) -> Mapping[str, str]:
-        """Everything in one namespace (code 219; Java: ``getKVListByNamespace``); empty where there is nothing."""
+        """Everything in one namespace (code 219; Java: ``getKVListByNamespace``).
+
+        Empty where there is nothing.
+        """
         return await self.client.name_servers.kv_namespace(namespace)
 
     async def configs(self) -> dict[str, dict[str, str]]:
-        """The configuration of each, by address and key (code 319; Java: ``getNameServerConfig``)."""
+        """The configuration of each, by address and key (code 319.
 
-        async def ask(server: OneNameServer) -> dict[str, str]:
+        Java: ``getNameServerConfig``).
+        """
+
+        async def ask(server: SingleNameServer) -> dict[str, str]:
             body: bytes | None = (await server.call(Code.GET_NAMESRV_CONFIG)).body
             return read_config(body or b"")
 
         return await self._each(ask)
 
     async def update_configs(self, values: Mapping[str, str]) -> None:
-        """Change some of it, in memory and in the file (code 318; Java: ``updateNameServerConfig``).
+        """Change some of it, in memory and in the file (code 318.
+
+        Java: ``updateNameServerConfig``).
 
         Raises:
             NameServerError: 16, a key is on the black list.
@@ -65,17 +76,25 @@ class NameServerUpkeep(Asking):
         await self._each(lambda server: server.call(Code.UPDATE_NAMESRV_CONFIG, None, text))
 
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
-        """Have nobody send to a broker any more (code 205); by address, how many topics that concerned.
+        """Have nobody send to a broker any more (code 205).
 
-        Java: ``wipeWritePermOfBroker``.  Registrations of the broker give the permission back where they change its topics.
+        By address, how many topics that concerned.
+
+        Java: ``wipeWritePermOfBroker``.  Registrations of the broker give the permission back where
+        they change its topics.
         """
         return await self._each(lambda server: server.wipe_write_perm(broker_name))
 
     async def add_write_perm(self, broker_name: str) -> dict[str, int]:
-        """Give the permission back (code 327); as ``wipe_write_perm`` (Java: ``addWritePermOfBroker``)."""
+        """Give the permission back (code 327).
+
+        As ``wipe_write_perm`` (Java: ``addWritePermOfBroker``).
+        """
         return await self._each(lambda server: server.add_write_perm(broker_name))
 
-    async def _each(self, call: Callable[[OneNameServer], Awaitable[Result]]) -> dict[str, Result]:
+    async def _each(
+        self, call: Callable[[SingleNameServer], Awaitable[Result]]
+    ) -> dict[str, Result]:
         servers = {server.address: server for server in self.client.name_servers.each()}
         if not servers:
             raise NoNameServerError("no name server is known")

@@ -27,7 +27,11 @@ NOW: Final = -1
 
 
 class Resets(Asking):
-    """Calls that move groups; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls that move groups.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
@@ -42,9 +46,9 @@ class Resets(Asking):
     ) -> dict[MessageQueue, int]:
         """Set the offsets of a group to a time (code 222); returns where each queue is now.
 
-        A broker that keeps resets by itself (``useServerSideResetOffset``, the default since 5.0) needs no member to be connected
-        and tells members with their next pull; others pass it on to the members, and then somebody has to be there.
-        Java: ``resetOffsetByTimestamp``.
+        A broker that keeps resets by itself (``useServerSideResetOffset``, the default since 5.0)
+        needs no member to be connected and tells members with their next pull; others pass it on to
+        the members, and then somebody has to be there. Java: ``resetOffsetByTimestamp``.
 
         Args:
             group: whose.
@@ -54,7 +58,8 @@ class Resets(Asking):
             by: as of ``Clusters.of_topic``.
 
         Raises:
-            BrokerError: 206, nobody of the group is connected; 1 or 24, the broker does not know the group.
+            BrokerError: 206, nobody of the group is connected; 1 or 24, the broker does not know
+                the group.
         """
         header = ResetOffsetRequestHeader(
             group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
@@ -66,7 +71,9 @@ class Resets(Asking):
     async def reset_queue(
         self, address: str, group: str, queue: MessageQueue, offset: int
     ) -> dict[MessageQueue, int]:
-        """Set the offset of a group in one queue (codes 15 and 222); returns what the broker says of it.
+        """Set the offset of a group in one queue (codes 15 and 222).
+
+        Returns what the broker says of it.
 
         Java: ``resetOffsetByQueueId``.
 
@@ -117,7 +124,10 @@ class Resets(Asking):
     async def _standing(
         self, address: str, group: str, topic: str, broker_name: str
     ) -> Mapping[MessageQueue, OffsetWrapper]:
-        """Where a group is on one broker; at the beginning of every queue where it has never been."""
+        """Where a group is on one broker.
+
+        At the beginning of every queue where it has never been.
+        """
         header = GetConsumeStatsRequestHeader(consumer_group=group)
         try:
             stats: ConsumeStats = await self.body_of(address, Code.GET_CONSUME_STATS, header)
@@ -164,10 +174,12 @@ class Resets(Asking):
     async def move(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Set the offsets of a group to a time, whether somebody is connected or not; returns where each queue is now.
+        """Set the offsets of a group to a time, whether somebody is connected or not.
 
-        As ``reset_by_time``, and as ``reset_by_time_old`` where a broker without resets of its own knows no member; errors and
-        arguments as there.  Java: ``ResetOffsetByTimeCommand``.
+        Returns where each queue is now.
+
+        As ``reset_by_time``, and as ``reset_by_time_old`` where a broker without resets of its own
+        knows no member; errors and arguments as there.  Java: ``ResetOffsetByTimeCommand``.
         """
         try:
             return await self.reset_by_time(group, topic, timestamp, force=force, by=by)
@@ -184,5 +196,8 @@ class Resets(Asking):
     async def skip_accumulated(
         self, group: str, topic: str, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Have a group go on with what comes from now on, as ``move``; Java: ``SkipAccumulationSubCommand``."""
+        """Have a group go on with what comes from now on, as ``move``.
+
+        Java: ``SkipAccumulationSubCommand``.
+        """
         return await self.move(group, topic, NOW, force=force, by=by)

@@ -5,11 +5,11 @@ Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.client.admin.offset_resets import Resets
-from rocketwire.client.consumer.queues import master_of, queues_of
+from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader
 from rocketwire.messages.offsets import (
@@ -21,7 +21,6 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
 from rocketwire.policy.resource_names import retry_topic
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +34,8 @@ class QueueOffsets(NamedTuple):
     Attributes:
         min_offset: of its oldest message.
         max_offset: that its next message will have.
-        earliest_store_time: when its oldest message was stored, in milliseconds; -1 where it has none.
+        earliest_store_time: when its oldest message was stored, in milliseconds; -1 where it has
+            none.
     """
 
     min_offset: int
@@ -44,16 +44,23 @@ class QueueOffsets(NamedTuple):
 
 
 class Offsets(Resets):
-    """Calls about offsets; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls about offsets.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     # ------------------------------------------------------------------ copying
 
     async def clone(
         self, source: str, target: str, topic: str | None = None, *, offline: bool = False
     ) -> tuple[str, ...]:
-        """Give one group the offsets of another, by the brokers (codes 314, 43); returns the addresses that did.
+        """Give one group the offsets of another, by the brokers (codes 314, 43).
 
-        Java: ``cloneGroupOffset``, which without a topic has brokers do nothing; here they are told every topic.
+        Returns the addresses that did.
+
+        Java: ``cloneGroupOffset``, which without a topic has brokers do nothing; here they are told
+        every topic.
 
         Args:
             source: from whom.
@@ -82,10 +89,12 @@ class Offsets(Resets):
         return [topic for topic, _, one in keys if one == group]
 
     async def copy(self, source: str, target: str, topic: str) -> dict[MessageQueue, int]:
-        """Give one group the offsets of another in a topic, queue by queue (codes 208, 15); returns them.
+        """Give one group the offsets of another in a topic, queue by queue (codes 208, 15).
 
-        Members of the target that are connected commit theirs over it.  Java: ``CloneGroupOffsetCommand``, which takes every topic
-        of the source.
+        Returns them.
+
+        Members of the target that are connected commit theirs over it.  Java:
+        ``CloneGroupOffsetCommand``, which takes every topic of the source.
 
         Raises:
             BrokerError: 26, the broker does not know the target; 206 or 1, nor the source.
@@ -104,11 +113,14 @@ class Offsets(Resets):
     # ------------------------------------------------------------------ looking
 
     async def of_queues(self, topic: str) -> dict[MessageQueue, QueueOffsets]:
-        """The ends of every queue of a topic (codes 30, 31, 32; Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``)."""
+        """The ends of every queue of a topic (codes 30, 31, 32.
+
+        Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``).
+        """
         await self._clusters.route(topic)
 
         async def ask(queue: MessageQueue) -> QueueOffsets:
-            address = await master_of(self.client, queue)
+            address = await find_master(self.client, queue)
             brokers = self.client.brokers
             return QueueOffsets(
                 await brokers.min_offset(address, queue),
@@ -116,12 +128,14 @@ class Offsets(Resets):
                 await brokers.earliest_store_time(address, queue),
             )
 
-        return await told_by_each(await queues_of(self.client, topic), ask)
+        return await told_by_each(await get_queues(self.client, topic), ask)
 
     async def of_members(
         self, group: str, topic: str, client_id: str | None = None
     ) -> Mapping[str, Mapping[MessageQueue, int]]:
-        """Offsets that the members of a group have in memory, by client id (code 223; Java: ``getConsumeStatus``).
+        """Offsets that the members of a group have in memory, by client id (code 223.
+
+        Java: ``getConsumeStatus``).
 
         Args:
             group: whose.
@@ -139,17 +153,22 @@ class Offsets(Resets):
         return {}
 
     async def corrections(self, address: str, topic: str, compare_group: str) -> Mapping[int, int]:
-        """By queue id, the lowest offset that any group has in a topic (code 308; Java: ``queryCorrectionOffset``).
+        """By queue id, the lowest offset that any group has in a topic (code 308.
 
-        Groups to be left out cannot be named here: a broker (5.5.0) forgets every offset of those that are.
+        Java: ``queryCorrectionOffset``).
+
+        Groups to be left out cannot be named here: a broker (5.5.0) forgets every offset of those
+        that are.
 
         Args:
             address: of the broker.
             topic: which.
-            compare_group: where its own offset is lower still, before the oldest message, 2^63-1 is told.
+            compare_group: where its own offset is lower still, before the oldest message, 2^63-1 is
+                told.
 
         Raises:
-            BrokerError: 1, in a queue of ``compare_group`` nobody has an offset of a message that is still there.
+            BrokerError: 1, in a queue of ``compare_group`` nobody has an offset of a message that
+                is still there.
         """
         header = QueryCorrectionOffsetHeader(topic=topic, compare_group=compare_group)
         body: QueryCorrectionOffsetBody | None
@@ -157,7 +176,10 @@ class Offsets(Resets):
         return (body.correction_offsets if body else None) or {}
 
     async def all_of_broker(self, address: str) -> Mapping[str, Mapping[int, int]]:
-        """Every offset of every group, by ``topic@group`` and queue id (code 43); Java's slaves ask their master for it."""
+        """Every offset of every group, by ``topic@group`` and queue id (code 43).
+
+        Java's slaves ask their master for it.
+        """
         body: ConsumerOffsetSerializeWrapper | None
         body = await self.body_of(address, Code.GET_ALL_CONSUMER_OFFSET)
         return (body.offset_table if body else None) or {}

@@ -1,9 +1,11 @@
 """Everything of a broker that comes in pages: its topics (code 21) and its groups (code 201).
 
-Rules of this file: a broker that changes while it is read is read again from its first page, and after ``MAX_RESTARTS`` of that
-what was read last is given.  Brokers before 5.3.2 give all at once and say no total.
+Rules of this file: a broker that changes while it is read is read again from its first page, and
+after ``MAX_RESTARTS`` of that what was read last is given.  Brokers before 5.3.2 give all at once
+and say no total.
 
-Java: ``MQClientAPIImpl.getAllTopicConfig``, ``getAllSubscriptionGroup``, whose loops can miss the last entry.
+Java: ``MQClientAPIImpl.getAllTopicConfig``, ``getAllSubscriptionGroup``, whose loops can miss the
+last entry.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import DataVersion
 
 PAGE_SIZE: Final = 2000
-"""Entries of one page (Java: ``ClientConfig.maxPageSizeInGetMetadata``); a broker may give fewer."""
+"""Entries of one page (Java: ``ClientConfig.maxPageSizeInGetMetadata``).
+
+A broker may give fewer.
+"""
 
 MAX_RESTARTS: Final = 10
 """A broker that changes all the time is not read for ever."""
@@ -44,7 +49,8 @@ async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[E
     """All pages as one.
 
     Args:
-        ask: gives the page that begins at a number, of the version whose JSON is given; both come from the pages before.
+        ask: gives the page that begins at a number, of the version whose JSON is given; both come
+            from the pages before.
     """
     page: Page[Entry] = await ask(0, "")
     entries, version, restarts = dict(page.entries), page.version, 0

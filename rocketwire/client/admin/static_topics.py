@@ -1,7 +1,7 @@
 """Static topics: creating them, adding queues, moving queues between brokers.
 
-Rules of this file: what to do is planned by ``rocketwire.policy.static_topics``; here brokers are asked what they know and told
-what is planned, in the order that loses no message.
+Rules of this file: what to do is planned by ``rocketwire.policy.static_topics``; here brokers are
+asked what they know and told what is planned, in the order that loses no message.
 
 Java: ``MQAdminUtils``, ``UpdateStaticTopicSubCommand``, ``RemappingStaticTopicSubCommand``.
 """
@@ -19,7 +19,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, BrokerNotFoundError
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.static_topics import (
-    completed,
+    add_other_brokers,
     logical_offsets,
     plan_creation,
     plan_remapping,
@@ -47,7 +47,8 @@ _NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_S
 class StaticTopics(Asking):
     """Calls about static topics; all of them raise what ``Asking.ask`` raises.
 
-    A change goes to several brokers; where one of them fails in the middle, the same call makes it good.
+    A change goes to several brokers; where one of them fails in the middle, the same call makes it
+    good.
     """
 
     def __init__(
@@ -59,7 +60,10 @@ class StaticTopics(Asking):
         self._topics = topics
 
     async def configs(self, topic: str) -> dict[str, TopicConfigAndQueueMapping]:
-        """What each broker knows of a topic, by broker name (codes 106, 351; Java: ``examineTopicConfigAll``)."""
+        """What each broker knows of a topic, by broker name (codes 106, 351.
+
+        Java: ``examineTopicConfigAll``).
+        """
 
         async def ask(address: str) -> TopicConfigAndQueueMapping | None:
             try:
@@ -77,7 +81,9 @@ class StaticTopics(Asking):
     async def create_or_update(
         self, topic: str, queue_nums: int, brokers: Collection[str], *, force: bool = False
     ) -> TopicRemappingDetailWrapper:
-        """Create a static topic, or give it more logical queues (codes 106, 351, 513); returns what was told.
+        """Create a static topic, or give it more logical queues (codes 106, 351, 513).
+
+        Returns what was told.
 
         Args:
             topic: its name.
@@ -86,7 +92,8 @@ class StaticTopics(Asking):
             force: tell brokers also what they think is old.
 
         Raises:
-            LocalProtocolError: it has that many queues already, is no static topic, or brokers disagree about it.
+            LocalProtocolError: it has that many queues already, is no static topic, or brokers
+                disagree about it.
             BrokerNotFoundError: a broker has no master.
         """
         configs = await self.configs(topic)
@@ -96,7 +103,9 @@ class StaticTopics(Asking):
     async def remap(
         self, topic: str, brokers: Collection[str], *, force: bool = False
     ) -> TopicRemappingDetailWrapper:
-        """Move logical queues so that these brokers share them (codes 106, 351, 202, 513); returns what was told.
+        """Move logical queues so that these brokers share them (codes 106, 351, 202, 513).
+
+        Returns what was told.
 
         Args:
             topic: a static topic.
@@ -115,8 +124,8 @@ class StaticTopics(Asking):
     ) -> TopicRemappingDetailWrapper:
         """Tell brokers a plan that was made before (codes 106, 202, 513); returns what was told.
 
-        New leaders first, so that they can be written to; then the old ones, which take no more; then the new ones learn at which
-        logical offset they begin; then everybody else.
+        New leaders first, so that they can be written to; then the old ones, which take no more;
+        then the new ones learn at which logical offset they begin; then everybody else.
 
         Args:
             plan: what is meant to be.
@@ -125,7 +134,7 @@ class StaticTopics(Asking):
         Raises:
             BrokerNotFoundError: a broker has no master.
         """
-        plan = completed(plan, await self._neighbours(plan))
+        plan = add_other_brokers(plan, await self._neighbours(plan))
         map_in, map_out = plan.broker_to_map_in or (), plan.broker_to_map_out or ()
         await self.tell(plan, map_in, force=force)
         await self.tell(plan, map_out, force=force)
@@ -171,7 +180,10 @@ class StaticTopics(Asking):
             )
 
     async def stats(self, topic: str) -> dict[MessageQueue, TopicOffset]:
-        """Offsets of the logical queues of a static topic (codes 105, 351, 202; Java: ``examineTopicStats``)."""
+        """Offsets of the logical queues of a static topic (codes 105, 351, 202.
+
+        Java: ``examineTopicStats``).
+        """
         physical = (await self._topics.stats(topic)).offset_table or {}
         return logical_offsets(topic, await self.configs(topic), physical)
 

@@ -1,6 +1,7 @@
 """How a broker stores: the engine of timed messages, and queues and configuration in RocksDB.
 
-Java: ``SwitchTimerEngineSubCommand``, ``CheckRocksdbCqWriteProgressCommand``, ``RocksDBConfigToJsonCommand``.
+Java: ``SwitchTimerEngineSubCommand``, ``CheckRocksdbCqWriteProgressCommand``,
+``RocksDBConfigToJsonCommand``.
 """
 
 from __future__ import annotations
@@ -39,21 +40,29 @@ class RocksDBConfig(StrEnum):
 
 
 class Stores(Asking):
-    """Calls about the store of a broker, by address; all of them raise what ``Asking.ask`` raises."""
+    """Calls about the store of a broker, by address.
+
+    All of them raise what ``Asking.ask`` raises.
+    """
 
     async def switch_timer_engine(self, address: str, engine: TimerEngine) -> None:
-        """Have a broker keep timed messages elsewhere from now on (code 5001, since 5.5.0; Java: ``switchTimerEngine``).
+        """Have a broker keep timed messages elsewhere from now on (code 5001, since 5.5.0.
+
+        Java: ``switchTimerEngine``).
 
         Raises:
-            BrokerError: 29, the broker keeps no timed messages (``timerWheelEnable``), or was started without RocksDB for them
-                (``timerRocksDBEnable``); 1, it could not; 3, it is older.
+            BrokerError: 29, the broker keeps no timed messages (``timerWheelEnable``), or was
+                started without RocksDB for them (``timerRocksDBEnable``); 1, it could not; 3, it is
+                older.
         """
         await self.ask(address, Code.SWITCH_TIMER_ENGINE, {TIMER_ENGINE_TYPE: engine.value})
 
     async def check_rocksdb_queues(
         self, address: str, topic: str = "", *, since: int = 0
     ) -> CheckRocksdbCqWriteResult:
-        """Have a broker compare its queues in RocksDB with those in files (code 354; Java: ``checkRocksdbCqWriteProgress``).
+        """Have a broker compare its queues in RocksDB with those in files (code 354.
+
+        Java: ``checkRocksdbCqWriteProgress``).
 
         The broker only says that it has begun; what it finds is in its log.
 
@@ -70,7 +79,9 @@ class Stores(Asking):
     async def export_rocksdb_config(
         self, address: str, kinds: Iterable[RocksDBConfig] = tuple(RocksDBConfig)
     ) -> None:
-        """Have a broker write its configuration from RocksDB into JSON files of its own (code 355; Java: ``exportRocksDBConfigToJson``).
+        """Have a broker write its configuration from RocksDB into JSON files of its own (code 355.
+
+        Java: ``exportRocksDBConfigToJson``).
 
         A broker that keeps nothing there does nothing, and says that it is done.
 

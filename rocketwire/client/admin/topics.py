@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 class Topics(TopicOrders):
     """Calls about topics; all of them raise what ``Asking.ask`` and ``NameServers.call`` raise.
 
-    Calls that take ``broker`` or ``cluster`` want exactly one of them: the address of one broker, or the name of a cluster
-    whose masters are all told; ``LocalProtocolError`` without, ``ClusterNotFoundError`` where nobody knows the cluster.
+    Calls that take ``broker`` or ``cluster`` want exactly one of them: the address of one broker,
+    or the name of a cluster whose masters are all told; ``LocalProtocolError`` without,
+    ``ClusterNotFoundError`` where nobody knows the cluster.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
@@ -61,13 +62,16 @@ class Topics(TopicOrders):
         cluster: str | None = None,
         default_topic: str = DEFAULT_TOPIC,
     ) -> tuple[str, ...]:
-        """Create a topic, or make it what ``config`` says (code 17); returns the addresses of the brokers that did.
+        """Create a topic, or make it what ``config`` says (code 17).
 
-        Name servers are told by the brokers, within a moment.  Attributes are added or changed; ``-name`` removes one.
-        Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
+        Returns the addresses of the brokers that did.
+
+        Name servers are told by the brokers, within a moment.  Attributes are added or changed;
+        ``-name`` removes one. Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
 
         Raises:
-            BrokerError: 29 for a name that is the system's or not allowed, 1 for attributes that a broker does not take.
+            BrokerError: 29 for a name that is the system's or not allowed, 1 for attributes that a
+                broker does not take.
         """
         header = create_header(config, default_topic)
         addresses = await self._clusters.targets(broker, cluster)
@@ -102,9 +106,12 @@ class Topics(TopicOrders):
     async def update_perm(
         self, topic: str, perm: int, *, broker: str | None = None, cluster: str | None = None
     ) -> dict[str, int]:
-        """Change only the permission of a topic, bits of ``rocketwire.flags.Perm``; by address, what it was before.
+        """Change only the permission of a topic, bits of ``rocketwire.flags.Perm``.
 
-        With ``cluster`` all its masters have to have the topic.  Java: ``UpdateTopicPermSubCommand``.
+        By address, what it was before.
+
+        With ``cluster`` all its masters have to have the topic.  Java:
+        ``UpdateTopicPermSubCommand``.
 
         Raises:
             BrokerError: 17, a broker does not have the topic.
@@ -135,7 +142,9 @@ class Topics(TopicOrders):
         await self.ask(address, Code.DELETE_TOPIC_IN_BROKER, DeleteTopicRequestHeader(topic=topic))
 
     async def delete_in_name_servers(self, topic: str, cluster: str | None = None) -> None:
-        """Drop a topic's route at every name server (code 216); a broker that has the topic brings it back.
+        """Drop a topic's route at every name server (code 216).
+
+        A broker that has the topic brings it back.
 
         Without ``cluster`` the routes of all clusters go.  Java: ``deleteTopicInNameServer``.
         """
@@ -145,7 +154,9 @@ class Topics(TopicOrders):
     # ------------------------------------------------------------------ looking
 
     async def config(self, address: str, topic: str) -> TopicConfigAndQueueMapping:
-        """A topic as one broker has it, with its part of a static one (code 351; Java: ``examineTopicConfig``).
+        """A topic as one broker has it, with its part of a static one (code 351.
+
+        Java: ``examineTopicConfig``).
 
         Raises:
             BrokerError: 17, the broker does not have it.
@@ -173,7 +184,10 @@ class Topics(TopicOrders):
         return (await all_pages(ask)).entries
 
     async def names(self, cluster: str | None = None) -> tuple[str, ...]:
-        """Names of all topics, or of one cluster's (codes 206, 224; Java: ``fetchAllTopicList``, ``fetchTopicsByCLuster``)."""
+        """Names of all topics, or of one cluster's (codes 206, 224.
+
+        Java: ``fetchAllTopicList``, ``fetchTopicsByCLuster``).
+        """
         servers = self.client.name_servers
         found = await (
             servers.all_topics() if cluster is None else servers.topics_of_cluster(cluster)
@@ -187,9 +201,12 @@ class Topics(TopicOrders):
         return tuple(name for name in (body or TopicList()).topic_list or () if name is not None)
 
     async def stats(self, topic: str, *, by: str | None = None) -> TopicStatsTable:
-        """Offsets of every queue of a topic, from all its brokers (code 202; Java: ``examineTopicStats``).
+        """Offsets of every queue of a topic, from all its brokers (code 202.
 
-        Queues are those of the brokers; what a static topic makes of them is ``StaticTopics.stats``.
+        Java: ``examineTopicStats``).
+
+        Queues are those of the brokers; what a static topic makes of them is
+        ``StaticTopics.stats``.
 
         Args:
             topic: which.
@@ -217,7 +234,9 @@ class Topics(TopicOrders):
         return await self.body_of(address, Code.GET_TOPIC_STATS_INFO, header) or TopicStatsTable()
 
     async def consumer_groups(self, topic: str) -> tuple[str, ...]:
-        """Groups that read a topic, as any of its brokers knows (code 300; Java: ``queryTopicConsumeByWho``, which asks one).
+        """Groups that read a topic, as any of its brokers knows (code 300.
+
+        Java: ``queryTopicConsumeByWho``, which asks one).
 
         Raises:
             TopicRouteNotFoundError: nobody has the topic.

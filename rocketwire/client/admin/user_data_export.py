@@ -36,7 +36,9 @@ class Exports:
         self._groups = groups
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
-        """Topics of a broker that are neither its own nor the tools' (codes 21, 305; Java: ``getUserTopicConfig``).
+        """Topics of a broker that are neither its own nor the tools' (codes 21, 305.
+
+        Java: ``getUserTopicConfig``).
 
         Args:
             address: of the broker.
@@ -53,7 +55,10 @@ class Exports:
         }
 
     async def groups(self, address: str) -> dict[str, SubscriptionGroupConfig]:
-        """Groups of a broker that not every broker has (code 201; Java: ``getUserSubscriptionGroup``)."""
+        """Groups of a broker that not every broker has (code 201.
+
+        Java: ``getUserSubscriptionGroup``).
+        """
         return {
             name: config
             for name, config in (await self._groups.configs(address)).items()

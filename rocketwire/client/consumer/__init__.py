@@ -1,4 +1,5 @@
-"""What all consumers share: pulling, rebalancing, offsets, retries, trace.  Each kind of consumer has a room of its own.
+"""The parts that all consumers share: pulling, rebalancing, offsets, retries, trace.
 
-It may import ``producer``, which sends the trace, ``instance`` and ``net``.
+Each kind of consumer has its own room. It may import ``trace``, ``publish``, ``instance`` and
+``net``.
 """

@@ -1,6 +1,6 @@
-"""What consumers have in common: settings, the results of a handler, and what a handler is told beside the messages.
+"""Settings of consumers, results of handlers, and the context of a handler call.
 
-Times are in seconds unless their name says otherwise; names are Java's.
+Times are in seconds unless the name has another unit; the names are Java's.
 
 Java: ``DefaultMQPushConsumer``, ``ConsumeConcurrentlyContext``, ``ConsumeOrderlyContext``.
 """
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from rocketwire.client.arguments import (
     FLAG,
@@ -29,7 +29,7 @@ from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.process_queue import Thresholds
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from rocketwire.client.arguments import Rule
@@ -37,22 +37,25 @@ if TYPE_CHECKING:
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
 
 MAX_RECONSUME_TIMES: Final = 16
-"""Tries of a message that nobody could handle before it goes to the dead letters, unless set."""
+"""Default attempts of a failing message before it becomes a dead letter."""
 
 SUSPEND_MIN_MILLIS: Final = 10
 SUSPEND_MAX_MILLIS: Final = 30_000
-"""Bounds of ``suspend_current_queue_time_millis``."""
+"""Limits of ``suspend_current_queue_time_millis``."""
 
 
 class ConsumeConcurrentlyStatus(Enum):
-    """What a handler made of messages whose order does not count."""
+    """Result of a concurrent handler."""
 
     CONSUME_SUCCESS = "CONSUME_SUCCESS"
     RECONSUME_LATER = "RECONSUME_LATER"
 
 
 class ConsumeOrderlyStatus(Enum):
-    """What a handler made of messages in order; ``COMMIT`` and ``ROLLBACK`` only without ``auto_commit``."""
+    """Result of an orderly handler.
+
+    ``COMMIT`` and ``ROLLBACK`` require ``auto_commit = False``.
+    """
 
     SUCCESS = "SUCCESS"
     ROLLBACK = "ROLLBACK"
@@ -62,13 +65,13 @@ class ConsumeOrderlyStatus(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class ConsumeConcurrentlyContext:
-    """What a handler is told, and may set.
+    """Context of a concurrent handler call; the handler may change it.
 
     Attributes:
-        message_queue: where the messages are from.
-        delay_level_when_next_consume: of messages to be consumed later: -1 for the dead letters at once, 0 to have the broker
-            choose by the number of tries, else a level.
-        ack_index: the last of the messages that was handled, with ``CONSUME_SUCCESS``; None for all of them.
+        message_queue: queue of the messages.
+        delay_level_when_next_consume: delay of messages that failed: -1 for a dead letter at once,
+            0 to let the broker choose by the number of attempts, else a delay level.
+        ack_index: index of the last message that succeeded, with ``CONSUME_SUCCESS``; None for all.
     """
 
     message_queue: MessageQueue
@@ -78,12 +81,13 @@ class ConsumeConcurrentlyContext:
 
 @dataclass(slots=True, kw_only=True)
 class ConsumeOrderlyContext:
-    """What a handler of messages in order is told, and may set.
+    """Context of an orderly handler call; the handler may change it.
 
     Attributes:
-        message_queue: where the messages are from.
-        auto_commit: whether ``SUCCESS`` commits; without it, ``COMMIT`` does.
-        suspend_current_queue_time_millis: how long to wait after a suspension; None for the consumer's setting.
+        message_queue: queue of the messages.
+        auto_commit: whether ``SUCCESS`` commits; if False, ``COMMIT`` does.
+        suspend_current_queue_time_millis: pause after a suspension in milliseconds; None for the
+            consumer's setting.
     """
 
     message_queue: MessageQueue
@@ -91,58 +95,64 @@ class ConsumeOrderlyContext:
     suspend_current_queue_time_millis: int | None = None
 
 
-concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = drafting(
+concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = build_constructor(
     ConsumeConcurrentlyContext
 )
-"""A context of all its values, in the order of its attributes: batches have one of their own unless it is as new."""
+"""Create a context from all its values, in the order of its attributes; fast."""
 
 MessageListenerConcurrently: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeConcurrentlyContext],
     Awaitable[ConsumeConcurrentlyStatus | None],
 ]
-"""Handles messages.  None is success; an exception is ``RECONSUME_LATER``."""
+"""Handles messages. None means success; an exception means ``RECONSUME_LATER``."""
 
 MessageListenerOrderly: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeOrderlyContext], Awaitable[ConsumeOrderlyStatus | None]
 ]
-"""Handles messages in order.  None is success; an exception is ``SUSPEND_CURRENT_QUEUE_A_MOMENT``."""
+"""Handles messages in order. None means success.
+
+An exception means ``SUSPEND_CURRENT_QUEUE_A_MOMENT``.
+"""
 
 
-Wanted: TypeAlias = str | tuple[str, str] | None
-"""What of a topic is wanted: tags as ``a || b``, or an expression and its type, as ``("a > 5", "SQL92")``; None or ``*`` for all."""
+Filter: TypeAlias = str | tuple[str, str] | None
+"""Filter of a topic: tags (``a || b``), or expression and type (``("a > 5", "SQL92")``).
+
+None or ``*`` for all.
+"""
 
 
-def checked_subscriptions(
-    subscriptions: Mapping[str, Wanted],
+def parse_subscriptions(
+    subscriptions: Mapping[str, Filter],
 ) -> list[tuple[str, str | None, str | None]]:
-    """Topics with expression and type; the type is None for tags.
+    """Return topics with expression and type; the type is None for tags.
 
     Raises:
-        IllegalTypeError: not a mapping of topics to tags or to expression and type.
+        IllegalTypeError: the argument is not a mapping of topics to filters.
     """
     if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         example = subscriptions if isinstance(subscriptions, str) else "orders"
-        expected = f'a mapping of topic to tags, as {{"{example}": "*"}}'
+        expected = f'a mapping of topic to tags, for example {{"{example}": "*"}}'
         raise wrong_type("subscriptions", expected, subscriptions)
-    return [(topic, *_expression_and_type(topic, each)) for topic, each in subscriptions.items()]
+    return [(topic, *_parse_filter(topic, value)) for topic, value in subscriptions.items()]
 
 
-def _expression_and_type(topic: object, given: Any) -> tuple[str | None, str | None]:
+def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
     check_text("subscriptions: topic", topic)
-    if given is None or isinstance(given, str):
-        return given, None
-    parts: list[Any] = list(given) if type(given) is tuple else []  # pyright: ignore[reportUnknownArgumentType]
+    if value is None or isinstance(value, str):
+        return value, None
+    parts = [*value] if type(value) is tuple else []
     if [type(part) for part in parts] == [str, str]:
         return parts[0], parts[1]
     expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
-    raise wrong_type(f"subscriptions[{topic!r}]", expected, given)  # pyright: ignore[reportUnknownArgumentType]
+    raise wrong_type(f"subscriptions[{topic!r}]", expected, cast("object", value))
 
 
 def check_subscription(topic: object, expression: object, expression_type: object) -> None:
     """Check the types of the arguments of ``subscribe``.
 
     Raises:
-        IllegalTypeError: one of them is not a text.
+        IllegalTypeError: an argument is not a ``str``.
     """
     check_text("topic", topic)
     for name, value in (("expression", expression), ("expression_type", expression_type)):
@@ -151,51 +161,60 @@ def check_subscription(topic: object, expression: object, expression_type: objec
 
 
 def check_strategy(name: str, value: object) -> None:
-    """Raises ``IllegalTypeError`` unless the value can share out queues."""
+    """Raise ``IllegalTypeError`` unless the value is an allocation strategy."""
     if isinstance(value, type) or not callable(getattr(value, "allocate", None)):
-        expected = "an AllocateMessageQueueStrategy, as AllocateMessageQueueAveragely()"
+        expected = "an AllocateMessageQueueStrategy, for example AllocateMessageQueueAveragely()"
         raise wrong_type(name, expected, value)
 
 
 def check_thresholds(name: str, value: object) -> None:
-    """Check the type of thresholds, and that each is a number of at least 1."""
+    """Check that the value is a ``Thresholds`` and that each of its numbers is at least 1."""
     instance_of(Thresholds, expected="Thresholds(...)")(name, value)
     check_settings(value, _THRESHOLDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushConsumerConfig:
-    """Settings of a push consumer; a value of the wrong type or out of bounds is refused when the config is created.
+    """Settings of a push consumer.
+
+    A value with a wrong type or out of range is rejected when the config is created.
 
     Attributes:
-        message_model: whether the group's members share the messages, or each gets them all.
-        consume_from_where: where to begin in a queue of which no offset is known.
-        consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before the consumer starts.
-        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
-            offsets begin (docs/guide/client.md, "Where a group begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
-        allocate_message_queue_strategy: how queues are shared; the same for all members of a group.
-        consume_thread_max: most handlers at once (concurrent).
-        consume_message_batch_max_size: most messages that a handler gets at once.
-        thresholds: how much of a queue may be held.
-        pull_batch_size: most messages to ask for at once.
-        pull_batch_size_in_bytes: most bytes to ask for; Java's brokers ignore it.
-        max_body_size: most bytes of one decompressed body; a larger message is skipped with a WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on from the first message
-            that does not fit.
-        pull_interval: seconds between an answer and the next pull.
-        max_reconsume_times: tries before the dead letters; -1 for 16, or without end in order.
-        suspend_current_queue_time_millis: wait after a handler of messages in order failed.
-        consume_timeout: seconds after which a message whose handler has not returned is sent back as well.
-        unit_mode: whether the group is one of a unit.
-        post_subscription_when_pull: whether each pull carries the subscription, instead of the heartbeat alone.
-        await_termination: seconds that handlers are given to end when the consumer is closed.
-        rebalance_interval: seconds between two looks at who has which queue.
-        local_offset_store_dir: where offsets of broadcasting are kept; None for ``~/.rocketmq_offsets``.
-        enable_trace: whether calls of handlers are recorded in the trace topic.
-        trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
+        message_model: whether the members of the group share the messages, or each gets all.
+        consume_from_where: where to start in a queue without a stored offset.
+        consume_timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before
+            the consumer starts.
+        begin_as_told: apply ``consume_from_where`` also to young topics, where Java's brokers start
+            groups without offsets at the first message (docs/guide/client.md, "Where a group
+            begins"), and to the exact millisecond; brokers before 5.0 are then queried for all
+            their offsets.
+        allocate_message_queue_strategy: how the members share queues; the same for all members.
+        consume_thread_max: most concurrent handler calls.
+        consume_message_batch_max_size: most messages of a handler call.
+        thresholds: limits of the messages that a queue may hold in memory.
+        pull_batch_size: most messages of a pull.
+        pull_batch_size_in_bytes: most bytes of a pull; Java's brokers ignore it.
+        max_body_size: largest decompressed body in bytes; a larger message is skipped with a
+            WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of a pull; the consumer continues
+            with the first message that does not fit.
+        pull_interval: seconds between a response and the next pull.
+        max_reconsume_times: attempts before a message becomes a dead letter; -1 for 16, or no limit
+            for orderly consumers.
+        suspend_current_queue_time_millis: pause after an orderly handler failed, in milliseconds.
+        consume_timeout: seconds after which a message is sent back although its handler still runs.
+        unit_mode: whether the group belongs to a unit.
+        post_subscription_when_pull: send the subscription with each pull, not only in heartbeats.
+        await_termination: seconds that running handlers get when the consumer closes.
+        rebalance_interval: seconds between two rebalances.
+        local_offset_store_dir: directory for the offsets of broadcasting consumers; None for
+            ``~/.rocketmq_offsets``.
+        enable_trace: record handler calls in the trace topic.
+        trace_topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
     """
 
     message_model: MessageModel = MessageModel.CLUSTERING
@@ -238,12 +257,13 @@ _THRESHOLDS: Final[Mapping[str, Rule]] = {
 }
 
 FROM_WHERE: Final = instance_of(
-    ConsumeFromWhere, expected="a ConsumeFromWhere, as ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET"
+    ConsumeFromWhere,
+    expected="a ConsumeFromWhere, for example ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET",
 )
 
 _RULES: Final[Mapping[str, Rule]] = {
     "message_model": instance_of(
-        MessageModel, expected="a MessageModel, as MessageModel.CLUSTERING"
+        MessageModel, expected="a MessageModel, for example MessageModel.CLUSTERING"
     ),
     "consume_from_where": FROM_WHERE,
     "consume_timestamp_millis": optional(whole(least=0)),
@@ -268,4 +288,4 @@ _RULES: Final[Mapping[str, Rule]] = {
     "enable_trace": FLAG,
     "trace_topic": MAYBE_TEXT,
 }
-"""What each setting may be."""
+"""The check of each setting."""

@@ -1,4 +1,4 @@
-"""Whether a broker understands what a consumer wants (Java: ``MQClientInstance.checkClientInBroker``)."""
+"""Checks a filter expression at a broker (Java: ``MQClientInstance.checkClientInBroker``)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 async def check_expression(
     instance: ClientInstance, group: str, subscription: SubscriptionData
 ) -> None:
-    """Ask a broker of the topic (code 46); tags need not be asked for.
+    """Let a broker of the topic check a subscription (code 46); tags need no check.
 
     Args:
-        instance: carries the request.
-        group: of the consumer, with its namespace.
-        subscription: what it wants.
+        instance: client instance that sends the request.
+        group: consumer group with namespace.
+        subscription: subscription to check.
 
     Raises:
-        BrokerError: the broker does not understand the expression, or has no filters of its type.
-        ClientError, ChannelError: it cannot be asked.
+        BrokerError: the expression is invalid, or the broker does not support its type.
+        ClientError, ChannelError: the broker is not reachable.
     """
     if subscription.expression_type in (None, TAG):
         return

@@ -1,7 +1,8 @@
-"""The first message of a queue that was stored at a time or later, whatever the broker's search makes of the time.
+"""Finds the first message of a queue that was stored at or after a time.
 
-Java's brokers before 5.0 answer with the message whose time is *nearest*, which may be an older one, or with any of those of the
-very millisecond; Java's consumers begin there.  Java: ``ConsumeQueue.getOffsetInQueueByTime`` of 4.9.4.
+Brokers before 5.0 return the message whose store time is *nearest*, which may be older, or any
+message of that millisecond; Java's consumers start there. Java:
+``ConsumeQueue.getOffsetInQueueByTime`` of 4.9.4.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
-from rocketwire.client.consumer.queues import replica_of
+from rocketwire.client.consumer.queues import find_replica
 from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:
@@ -17,26 +18,27 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
 _PULLS: Final = 64
-"""Most looks at messages that are too old: two thousand of one millisecond."""
+"""Most pulls of messages that are too old; enough for two thousand in a millisecond."""
 
 
-async def offset_at(
+async def find_offset_at(
     instance: ClientInstance, group: str, queue: MessageQueue, timestamp_millis: int
 ) -> int:
-    """The offset of that message; the queue's end if there is none.
+    """Return the offset of that message; the end of the queue if there is none.
 
     Args:
-        instance: carries the requests.
-        group: for which it is looked.
-        queue: where.
-        timestamp_millis: the time.
+        instance: client instance that sends the requests.
+        group: consumer group.
+        queue: the queue.
+        timestamp_millis: milliseconds since 1970.
 
     Raises:
-        ClientError, ChannelError: the broker does not tell.
+        ClientError, ChannelError: the broker is not reachable.
     """
-    before = max(timestamp_millis - 1, 0)  # nothing of the millisecond itself is passed over
-    address = (await replica_of(instance, queue)).address
-    offset = await instance.brokers.search_offset(address, queue, before)
+    # One millisecond earlier, so that no message of the millisecond itself is missed.
+    search_millis = max(timestamp_millis - 1, 0)
+    address = (await find_replica(instance, queue)).address
+    offset = await instance.brokers.search_offset(address, queue, search_millis)
     pulls = PullCalls(instance)
     for _ in range(_PULLS):
         result = await pulls.pull(

@@ -1,7 +1,7 @@
-"""Where a consumer keeps how far it has come: with the broker, or in a file of its own.
+"""Stores consume offsets: at the broker, or in a local file.
 
-Rules of this file: memory comes first; ``persist`` writes what the consumer still has, and forgets the queues that it lost.
-An offset that was frozen, because an operator or the broker has set it, is changed by nothing until the queue is taken anew.
+Offsets are changed in memory; ``persist`` stores those of assigned queues and forgets the others. A
+frozen offset, set by an operator or the broker, does not change until the queue is assigned again.
 
 Java: ``RemoteBrokerOffsetStore``, ``LocalFileOffsetStore``, ``ControllableOffset``.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
-from rocketwire.client.consumer.queues import replica_of
+from rocketwire.client.consumer.queues import find_replica
 from rocketwire.client.outages import Outages, advice_on
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
@@ -35,50 +35,53 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 DEFAULT_DIRECTORY: Final = ".rocketmq_offsets"
-"""Folder in the user's home with the offsets of broadcasting consumers."""
+"""Directory in the user's home for offsets of broadcasting consumers."""
 
-_STORING: Final = "storing of offsets"
-"""What a warning about a file that cannot be written is about."""
+_STORE_OUTAGE: Final = "storing of offsets"
+"""Name of the outage of the local file."""
 
 
 class OffsetStore(Protocol):
-    """What a consumer asks of either store."""
+    """The interface of both stores."""
 
     def get(self, queue: MessageQueue) -> int | None:
-        """The offset in memory."""
+        """Return the offset in memory."""
         ...
 
     def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        """Change it in memory."""
+        """Change the offset in memory."""
 
     def freeze(self, queue: MessageQueue, offset: int) -> None:
-        """Set it, and take no other until the queue is forgotten."""
+        """Set the offset, and reject changes until the queue is forgotten."""
 
     def forget(self, queue: MessageQueue) -> None:
-        """The queue is somebody else's."""
+        """Remove a queue that is no longer assigned."""
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """The offset that was stored; None for none.
+        """Return the stored offset; None if there is none.
 
         Raises:
-            ClientError, ChannelError: it cannot be found out.
+            ClientError, ChannelError: the broker does not respond.
         """
         ...
 
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Store the offsets of these; others are forgotten.  What cannot be stored is logged and tried again next time.
+        """Store the offsets of assigned queues, and forget others.
+
+        Errors are logged; the next call tries again.
 
         Args:
-            queues: the consumer's.
-            leaving: those of them whose offsets have to be where the next owner finds them when this returns.
+            queues: assigned queues.
+            leaving: those of ``queues`` whose offsets the next owner needs when this method
+                returns.
 
-        Cancellation: safe; what was not confirmed may have been stored.
+        Cancellation: safe; offsets without a response may have been stored.
         """
 
     def snapshot(self, topic: str) -> dict[MessageQueue, int]:
-        """The offsets in memory of one topic."""
+        """Return the offsets of a topic in memory."""
         ...
 
 
@@ -90,50 +93,50 @@ class _Memory:
         self._frozen: set[MessageQueue] = set()
 
     def get(self, queue: MessageQueue) -> int | None:
-        """As ``OffsetStore``."""
+        """See ``OffsetStore``."""
         return self._offsets.get(queue)
 
     def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        """As ``OffsetStore``."""
-        known = self._offsets.get(queue)
-        if increase_only and known is not None and known >= offset:
+        """See ``OffsetStore``."""
+        current = self._offsets.get(queue)
+        if increase_only and current is not None and current >= offset:
             return
         if self._frozen and queue in self._frozen:
             return
         self._offsets[queue] = offset
 
     def freeze(self, queue: MessageQueue, offset: int) -> None:
-        """As ``OffsetStore``."""
+        """See ``OffsetStore``."""
         self._offsets[queue] = offset
         self._frozen.add(queue)
 
     def forget(self, queue: MessageQueue) -> None:
-        """As ``OffsetStore``."""
+        """See ``OffsetStore``."""
         self._offsets.pop(queue, None)
         self._frozen.discard(queue)
 
     def snapshot(self, topic: str) -> dict[MessageQueue, int]:
-        """As ``OffsetStore``."""
+        """See ``OffsetStore``."""
         return {queue: offset for queue, offset in self._offsets.items() if queue.topic == topic}
 
     def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
-        """Forgets all but these; returns what is known of them."""
-        kept = set(queues)
-        for queue in [queue for queue in self._offsets if queue not in kept]:
+        """Forget all other queues; returns the offsets of these."""
+        assigned = set(queues)
+        for queue in [queue for queue in self._offsets if queue not in assigned]:
             self.forget(queue)
         return dict(self._offsets)
 
 
 class RemoteBrokerOffsetStore(_Memory):
-    """Offsets of a group whose members share its messages: the broker of each queue has them."""
+    """Offsets of a clustering group, stored at the broker of each queue."""
 
     def __init__(self, instance: ClientInstance, group: str, *, never_zero: bool = False) -> None:
-        """Nothing is known yet.
+        """Start without offsets.
 
         Args:
-            instance: carries the requests.
-            group: whose offsets, with its namespace.
-            never_zero: have the broker not say 0 in the place of an offset that it does not know.
+            instance: client instance that sends the requests.
+            group: consumer group with namespace.
+            never_zero: request that the broker does not return 0 instead of an unknown offset.
         """
         super().__init__()
         self._zero_if_not_found = False if never_zero else None
@@ -143,45 +146,58 @@ class RemoteBrokerOffsetStore(_Memory):
         self._outages = Outages(f"group {group}")
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (docs/guide/client.md, "Where a group begins")."""
-        address = (await replica_of(self._instance, queue)).address
+        """Return the stored offset; see ``OffsetStore``.
+
+        The broker may return 0 for a young queue that the group has never read
+        (docs/guide/client.md, "Where a group begins").
+        """
+        address = (await find_replica(self._instance, queue)).address
         offset = await self._instance.brokers.consumer_offset(
             address, self._group, queue, zero_if_not_found=self._zero_if_not_found
         )
         if (
             offset == 0
             and self._zero_if_not_found is False
-            and await self._is_made_up(address, queue)
+            and await self._is_default_zero(address, queue)
         ):
             return None
         return offset
 
-    async def _is_made_up(self, address: str, queue: MessageQueue) -> bool:
-        """Whether a broker has no offset where it says 0: those before 5.0 cannot be asked not to, but tell all that they have (code 43)."""
+    async def _is_default_zero(self, address: str, queue: MessageQueue) -> bool:
+        """Return whether an offset of 0 from a broker before 5.0 means that it has none.
+
+        Such a broker ignores ``set_zero_if_not_found``, but returns all its offsets (code 43).
+        """
         if not await self._instance.is_before_5(address):
             return False
         try:
-            answer = await self._instance.brokers.call(address, RequestCode.GET_ALL_CONSUMER_OFFSET)
-        except BrokerError as error:  # not everybody may ask for that
+            response = await self._instance.brokers.call(
+                address, RequestCode.GET_ALL_CONSUMER_OFFSET
+            )
+        except BrokerError as error:  # for example without permission
             _LOG.info("offsets of %s: %s", address, error)
             return False
-        body: ConsumerOffsetSerializeWrapper | None = answer.body
+        body: ConsumerOffsetSerializeWrapper | None = response.body
         table = (body.offset_table if body else None) or {}
         return queue.queue_id not in table.get(f"{queue.topic}@{self._group}", {})
 
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """As ``OffsetStore``; one-way where something changed, as Java's consumers do it, but with two differences.
+        """Store offsets; see ``OffsetStore``.
 
-        A broker's table of a group and topic is made by whoever commits first, and of two who come at once one is lost
-        (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at least).  So one offset is sent alone, and others when it was taken.
+        A changed offset is sent one-way, as by Java's consumers, with two differences:
 
-        The offset of a queue that is left is always sent, and its answer waited for: brokers handle offsets and goodbyes on
-        different threads, so that the answer to whatever comes later does not say that an offset was taken.
+        A broker creates its table of a group and topic at the first commit, and if two commits
+        arrive at the same time, one is lost (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at
+        least). So the client sends one offset first and waits for the response.
+
+        The offset of a queue in ``leaving`` is always sent, with a response: brokers handle offsets
+        and unregistrations in different threads, so a later response would not prove that the
+        offset was stored.
         """
         offsets = self._keep(queues)
-        self._stored = {queue: at for queue, at in self._stored.items() if queue in offsets}
+        self._stored = {q: offset for q, offset in self._stored.items() if q in offsets}
         tables: dict[tuple[str | None, str | None], list[MessageQueue]] = {}
         for queue, offset in offsets.items():
             if queue in leaving or self._stored.get(queue) != offset:
@@ -197,83 +213,92 @@ class RemoteBrokerOffsetStore(_Memory):
         offsets: Mapping[MessageQueue, int],
         leaving: Collection[MessageQueue],
     ) -> None:
-        """Stores offsets of one topic at one broker; one that does not answer is not waited for once more."""
-        waiting, failure = iter(queues), None
-        for queue in waiting:
+        """Store offsets of a topic at a broker.
+
+        If the broker does not respond, the remaining offsets are sent one-way.
+        """
+        remaining, failure = iter(queues), None
+        for queue in remaining:
             failure = await self._persist(queue, offsets[queue], oneway=False)
             if not isinstance(failure, BrokerError):
                 break
         async with trio.open_nursery() as nursery:
-            for queue in waiting:
+            for queue in remaining:
                 oneway = failure is not None or queue not in leaving
                 nursery.start_soon(partial(self._persist, queue, offsets[queue], oneway=oneway))
 
     async def _persist(
         self, queue: MessageQueue, offset: int, *, oneway: bool
     ) -> RocketWireError | None:
-        """Stores one offset; returns why it was not, which was logged."""
+        """Store an offset; returns the error, which is logged."""
         subject = f"storing of offsets of topic {queue.topic} on broker {queue.broker_name}"
         try:
             await self.commit(queue, offset, oneway=oneway)
         except RocketWireError as error:
-            self._outages.report(subject, f"offset {offset} of queue {queue.queue_id} was not stored: {error}", advice_on(error), part=queue, cause=error)  # fmt: skip
+            self._outages.report(
+                subject,
+                f"offset {offset} of queue {queue.queue_id} was not stored: {error}",
+                advice_on(error),
+                part=queue,
+                cause=error,
+            )
             return error
         self._outages.end(subject, queue)
         return None
 
     async def commit(self, queue: MessageQueue, offset: int, *, oneway: bool = False) -> None:
-        """Store one offset now.
+        """Store an offset now.
 
         Raises:
-            BrokerError: the broker refuses it.
-            BrokerNotFoundError, ChannelError: it does not answer.
+            BrokerError: the broker rejects it.
+            BrokerNotFoundError, ChannelError: the broker does not respond.
         """
-        found = await replica_of(self._instance, queue)  # a slave's, while there is no master
+        broker = await find_replica(self._instance, queue)  # a slave if there is no master
         await self._instance.brokers.update_consumer_offset(
-            found.address, self._group, queue, offset, oneway=oneway
+            broker.address, self._group, queue, offset, oneway=oneway
         )
-        if not found.is_slave:  # the master has to hear of it when it is back
+        if not broker.is_slave:  # the master must get the offset later
             self._stored[queue] = offset
 
 
-def _below_home() -> Path:
+def _default_directory() -> Path:
     try:
         return Path.home() / DEFAULT_DIRECTORY
-    except RuntimeError as error:  # as in a container with a user that it does not know
-        raise LocalProtocolError(f"no directory for offsets: {error}") from error
+    except RuntimeError as error:  # for example an unknown user in a container
+        raise LocalProtocolError(f"no home directory for offsets: {error}") from error
 
 
 class LocalFileOffsetStore(_Memory):
-    """Offsets of a consumer that gets every message of its group: a file that Java's consumers read too.
+    """Offsets of a broadcasting consumer, in a file that Java's consumers can read.
 
     Attributes:
-        path: of the file.
+        path: path of the file.
     """
 
     def __init__(
         self, client_id: str, group: str, directory: str | os.PathLike[str] | None
     ) -> None:
-        """Reads nothing yet.
+        """Create the store without reading the file.
 
         Args:
-            client_id: part of the path; has to be the same next time.
-            group: whose offsets, likewise.
-            directory: None for ``~/.rocketmq_offsets``.
+            client_id: client id, part of the path; must be the same after a restart.
+            group: consumer group, part of the path.
+            directory: root directory; None for ``~/.rocketmq_offsets``.
 
         Raises:
-            LocalProtocolError: nobody knows a home of this user, and no directory is said.
+            LocalProtocolError: ``directory`` is None and the user has no home directory.
         """
         super().__init__()
-        root = _below_home() if directory is None else Path(directory)
+        root = _default_directory() if directory is None else Path(directory)
         self.path = root / client_id / group / "offsets.json"
         self._outages = Outages(f"group {group}")
         self._read: dict[MessageQueue, int] | None = None
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """As ``OffsetStore``.
+        """Return the offset in the file; see ``OffsetStore``.
 
         Raises:
-            DecodeError: neither the file nor its backup can be read.
+            DecodeError: both the file and its backup are invalid.
         """
         if self._read is None:
             self._read = await trio.to_thread.run_sync(self._load)
@@ -282,24 +307,28 @@ class LocalFileOffsetStore(_Memory):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """As ``OffsetStore``; the former file becomes the backup."""
-        del leaving  # everything is on disk in any case
+        """Write the file; see ``OffsetStore``. The previous file becomes the backup."""
+        del leaving  # all offsets are on disk
         offsets = self._keep(queues)
         if offsets and offsets != self._read:
             merged = {**(self._read or {}), **offsets}
             try:
                 await trio.to_thread.run_sync(self._write, merged)
             except OSError as error:
-                self._outages.report(_STORING, error, "make the directory writable, or set local_offset_store_dir")  # fmt: skip
+                self._outages.report(
+                    _STORE_OUTAGE,
+                    error,
+                    "make the directory writable, or set local_offset_store_dir",
+                )
             else:
-                self._outages.end(_STORING)
+                self._outages.end(_STORE_OUTAGE)
                 self._read = merged
 
     def _load(self) -> dict[MessageQueue, int]:
         failures: list[DecodeError] = []
         for path in (self.path, self.path.with_name("offsets.json.bak")):
             try:
-                return _table(path.read_bytes())
+                return _decode_offsets(path.read_bytes())
             except FileNotFoundError:
                 continue
             except DecodeError as error:
@@ -310,16 +339,16 @@ class LocalFileOffsetStore(_Memory):
 
     def _write(self, offsets: Mapping[MessageQueue, int]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_name(f"offsets.json.{os.getpid()}.tmp")  # others may share the file
-        with new.open("wb") as file:
+        new_path = self.path.with_name(f"offsets.json.{os.getpid()}.tmp")  # unique for each process
+        with new_path.open("wb") as file:
             file.write(encode_body(OffsetSerializeWrapper(offset_table=offsets)))
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):
             self.path.replace(self.path.with_name("offsets.json.bak"))
-        new.replace(self.path)
+        new_path.replace(self.path)
 
 
-def _table(data: bytes) -> dict[MessageQueue, int]:
-    found = decode_body(OffsetSerializeWrapper, data, limits=ANSWER_LIMITS)
-    return dict((found.offset_table if found else None) or {})
+def _decode_offsets(data: bytes) -> dict[MessageQueue, int]:
+    body = decode_body(OffsetSerializeWrapper, data, limits=ANSWER_LIMITS)
+    return dict((body.offset_table if body else None) or {})

@@ -1,4 +1,4 @@
-"""One pull: what is asked, what the answer means, and which replica is asked next.
+"""Pull requests and responses, and the choice of the replica.
 
 Java: ``PullAPIWrapper``, ``MQClientAPIImpl.processPullResponse``, ``PullSysFlag``.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 
 from rocketwire.client.consumer.pulled_messages import next_offset, read_messages
-from rocketwire.client.consumer.queues import replica_of
+from rocketwire.client.consumer.queues import find_replica
 from rocketwire.client.net.rpc import make_request
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, DecodeError
@@ -24,32 +24,32 @@ from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG
 from rocketwire.wire.message.lazy_reader import Known
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
-from rocketwire.wire.request_template import PreparedRequest, form_of
-from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.request_template import PreparedRequest, build_template
+from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.routes import FoundBroker
+    from rocketwire.client.instance.routes import BrokerAddress
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.lenient_reader import UnreadableMessage
     from rocketwire.wire.message.stored import StoredLimits
-    from rocketwire.wire.request_template import RequestForm
+    from rocketwire.wire.request_template import RequestTemplate
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
-"""Seconds that a push consumer lets the broker hold a pull; others ask for 20."""
+"""Seconds that a broker may hold a pull of a push consumer; other pulls allow 20."""
 
 CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0
-"""Seconds that a consumer waits for the answer to a pull that may be held."""
+"""Timeout in seconds of a pull that the broker may hold."""
 
 
 class PullStatus(Enum):
-    """What became of a pull (Java: ``PullStatus``)."""
+    """Status of a pull (Java: ``PullStatus``)."""
 
     FOUND = ResponseCode.SUCCESS
     NO_NEW_MSG = ResponseCode.PULL_NOT_FOUND
@@ -68,19 +68,20 @@ _LITE: Final = int(PullSysFlag.LITE_PULL_MESSAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """What to pull.
+    """A pull of a queue.
 
     Attributes:
-        queue: from where.
-        offset: the first offset that is wanted.
-        group: for which group.
-        subscription: what of it.
+        queue: the queue.
+        offset: first offset.
+        group: consumer group.
+        subscription: filter of the messages.
         max_msg_nums: most messages.
-        max_msg_bytes: most bytes; None for no word about it.
-        commit_offset: the group's offset, stored by the way; None for none.
-        suspend_timeout: seconds that the broker may hold the pull until a message comes; 0 for not at all.
-        send_subscription: whether the request carries the expression; without it the heartbeat's counts.
-        lite: whether it is a lite pull (code 361), which other limits of the broker hold for.
+        max_msg_bytes: most bytes; None to omit the field.
+        commit_offset: offset of the group to commit with the pull; None for none.
+        suspend_timeout: seconds that the broker may hold the pull until a message arrives; 0 for
+            none.
+        send_subscription: send the expression; if False, the subscription of the heartbeat applies.
+        lite: send a lite pull (code 361), for which brokers have other limits.
     """
 
     queue: MessageQueue
@@ -97,17 +98,19 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullResult:
-    """The answer to a pull.
+    """The result of a pull.
 
     Attributes:
-        status: what became of it.
-        next_begin_offset: where to go on, whatever was filtered.
-        min_offset: of the queue's oldest message.
-        max_offset: that the queue's next message will have.
-        messages: those that were meant, with exact tags.
-        body_size: bytes of their bodies, whose offsets are each larger than the one before; None where that was not seen by the way.
-        unreadable: messages that were skipped because they cannot be read.
-        stopped_by: the limit that cut the answer short; ``next_begin_offset`` is then the offset of the first message left out.
+        status: status of the response.
+        next_begin_offset: offset of the next pull, whatever was filtered.
+        min_offset: offset of the queue's oldest message.
+        max_offset: offset of the queue's next message.
+        messages: messages that the subscription selects, with exact tags.
+        body_size: bytes of their bodies, if their offsets ascend; None if the reader has not
+            computed it.
+        unreadable: messages that were skipped because they are unreadable.
+        stopped_by: limit that cut the response short; ``next_begin_offset`` is then the offset of
+            the first message that was left out.
     """
 
     status: PullStatus
@@ -120,30 +123,34 @@ class PullResult:
     stopped_by: LimitExceededError | None = None
 
 
-_pull_result: Final = drafting(PullResult)
-Onward: TypeAlias = tuple[int, int | None]
-"""What the next pull of a queue differs in from the one before: ``offset`` and ``commit_offset``."""
+_pull_result: Final = build_constructor(PullResult)
+NextPull: TypeAlias = tuple[int, int | None]
+"""``offset`` and ``commit_offset`` of the next pull of a queue; the rest stays the same."""
 
-pull_request: Final = drafting(PullRequest)
-"""A request of all its values, in the order of its attributes, for who pulls over and over."""
+pull_request: Final = build_constructor(PullRequest)
+"""Create a request from all its values, in the order of its attributes; fast."""
 
-_CHANGING: Final = ("queueOffset", "sysFlag", "commitOffset")
-_LAST: Final = "bname"
-_NEXT: Final = "nextBeginOffset"
-_MAX: Final = "maxOffset"
-_SURE: Final = 18
-"""So many digits are always a ``long``."""
+_VARIABLE_FIELDS: Final = ("queueOffset", "sysFlag", "commitOffset")
+_BROKER_NAME: Final = "bname"
+_NEXT_OFFSET: Final = "nextBeginOffset"
+_MAX_OFFSET: Final = "maxOffset"
+_LONG_DIGITS: Final = 18
+"""A number of at most this many digits always fits into a ``long``."""
+
 SLAVE_AVOIDED: Final = 120.0
-"""Seconds for which a slave is not asked that did not answer; so long a name server keeps one that does not say that it lives."""
+"""Seconds for which pulls avoid a slave that did not respond.
 
-_LONGER: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
+A name server removes a silent broker after the same time.
+"""
+
+_RESPONSE_MARGIN: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
 
 
-def _code_of(request: PullRequest) -> RequestCode:
+def _request_code(request: PullRequest) -> RequestCode:
     return RequestCode.LITE_PULL_MESSAGE if request.lite else RequestCode.PULL_MESSAGE
 
 
-def _flags_of(request: PullRequest, *, to_slave: bool) -> int:
+def _build_flags(request: PullRequest, *, to_slave: bool) -> int:
     flags = 0
     if request.commit_offset is not None and not to_slave:
         flags |= _COMMIT_OFFSET
@@ -158,8 +165,8 @@ def _flags_of(request: PullRequest, *, to_slave: bool) -> int:
     return flags
 
 
-def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
-    """The header of a pull; a slave is not told offsets."""
+def build_pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
+    """Build the header of a pull; offsets are not committed to a slave."""
     subscription = request.subscription
     is_tag = subscription.expression_type in (None, TAG)
     version = subscription.sub_version or 0
@@ -170,7 +177,7 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
         queue_offset=request.offset,
         max_msg_nums=request.max_msg_nums,
         max_msg_bytes=request.max_msg_bytes,
-        sys_flag=_flags_of(request, to_slave=to_slave),
+        sys_flag=_build_flags(request, to_slave=to_slave),
         commit_offset=request.commit_offset or 0,
         suspend_timeout_millis=round(request.suspend_timeout * 1000),
         subscription=subscription.sub_string if request.send_subscription else None,
@@ -180,49 +187,49 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
     )
 
 
-class _Known:
-    """What is known of a queue from one pull to the next.
+class _QueueState:
+    """State of a queue between pulls.
 
     Attributes:
-        broker_name: whose it is; none for the queue of a static topic, which another has by now.
-        suggested: which replica is to be asked.
+        broker_name: broker of the queue; empty for a static topic, whose queues can move.
+        suggested_broker_id: replica for the next pull.
     """
 
     __slots__ = (
         "_fields",
         "_flags",
         "_form",
+        "_form_values",
         "_limits",
-        "_name",
-        "_rest",
-        "_seen",
+        "_reader_state",
+        "_request_settings",
+        "_response_fields",
+        "_response_header",
         "_subscription",
-        "_told",
-        "_told_in",
         "broker_name",
-        "suggested",
+        "suggested_broker_id",
     )
 
     def __init__(self, queue: MessageQueue, limits: StoredLimits) -> None:
         name = queue.broker_name or ""
         self._limits = limits
         self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
-        self.suggested = MASTER_ID
-        self._seen = Known()
+        self.suggested_broker_id = MASTER_ID
+        self._reader_state = Known()
         self._subscription: SubscriptionData | None = None
-        self._rest: tuple[object, ...] = ()
+        self._request_settings: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
         self._flags = 0
-        self._form: RequestForm | None = None
-        self._name: tuple[object, ...] = ()
-        self._told = decode_header(PullMessageResponseHeader, None)
-        self._told_in: dict[str, str] | None = None
+        self._form: RequestTemplate | None = None
+        self._form_values: tuple[object, ...] = ()
+        self._response_header = decode_header(PullMessageResponseHeader, None)
+        self._response_fields: dict[str, str] | None = None
 
-    def request(
+    def build_request(
         self, request: PullRequest, config: ClientConfig, *, to_slave: bool
     ) -> RemotingCommand | PreparedRequest:
-        """The command; from pull to pull only three of its fields differ."""
-        rest = (
+        """Build the command; only three of its fields differ between pulls."""
+        settings = (
             request.group,
             request.max_msg_nums,
             request.max_msg_bytes,
@@ -230,59 +237,72 @@ class _Known:
             request.send_subscription,
             request.lite,
         )
-        if self._subscription is not request.subscription or self._rest != rest:
-            self._subscription, self._rest = request.subscription, rest
-            self._prepare(request, config)
-        prepared = self.onward((request.offset, request.commit_offset), to_slave=to_slave)
+        if self._subscription is not request.subscription or self._request_settings != settings:
+            self._subscription, self._request_settings = request.subscription, settings
+            self._build_form(request, config)
+        prepared = self.build_next((request.offset, request.commit_offset), to_slave=to_slave)
         if prepared is not None:
             return prepared
-        numbers = (request.offset, _flags_of(request, to_slave=to_slave), request.commit_offset or 0)  # fmt: skip
-        fields = {**self._fields, **dict(zip(_CHANGING, map(str, numbers), strict=True))}
-        return make_request(config, _code_of(request), fields)
+        numbers = (
+            request.offset,
+            _build_flags(request, to_slave=to_slave),
+            request.commit_offset or 0,
+        )
+        fields = {**self._fields, **dict(zip(_VARIABLE_FIELDS, map(str, numbers), strict=True))}
+        return make_request(config, _request_code(request), fields)
 
-    def onward(self, onward: Onward, *, to_slave: bool) -> PreparedRequest | None:
-        """The command of a pull that differs in nothing else from the one before; None where it has no form."""
+    def build_next(self, next_pull: NextPull, *, to_slave: bool) -> PreparedRequest | None:
+        """Build a request with other offsets than the last one; None if requests have no form."""
         form = self._form
         if form is None:
             return None
-        offset, commit_offset = onward
+        offset, commit_offset = next_pull
         flags = self._flags
         if commit_offset is not None and not to_slave:
             flags |= _COMMIT_OFFSET
-        return PreparedRequest(form, (offset, flags, commit_offset or 0, *self._name), b"")
+        return PreparedRequest(form, (offset, flags, commit_offset or 0, *self._form_values), b"")
 
-    def read(self, request: PullRequest, response: RemotingCommand, address: str) -> PullResult:
-        """What an answer says; it may suggest another replica.
+    def decode(self, request: PullRequest, response: RemotingCommand, address: str) -> PullResult:
+        """Decode a response, and update the suggested replica.
 
         Raises:
-            BrokerError: it is none of ``PullStatus``.
-            DecodeError: it cannot be read.
+            BrokerError: the response code is not in ``PullStatus``.
+            DecodeError: the response is invalid.
         """
         status = _STATUS.get(response.code)
         if status is None:
-            raise BrokerError(response.code, response.remark, _code_of(request), address)
-        next_begin_offset, max_offset = self._offsets(response.ext_fields)
-        told = self._told
-        if told.suggest_which_broker_id is not None:
-            self.suggested = told.suggest_which_broker_id
+            raise BrokerError(response.code, response.remark, _request_code(request), address)
+        next_begin_offset, max_offset = self._decode_offsets(response.ext_fields)
+        header = self._response_header
+        if header.suggest_which_broker_id is not None:
+            self.suggested_broker_id = header.suggest_which_broker_id
         messages: list[StoredMessage] = []
-        body_size, seen = None, self._seen
+        body_size, reader_state = None, self._reader_state
         unreadable: tuple[UnreadableMessage, ...] = ()
         stopped_by: LimitExceededError | None = None
         if status is PullStatus.FOUND:
-            delta = told.offset_delta or 0
+            delta = header.offset_delta or 0
             pulled = read_messages(
-                response.body, request.subscription, delta, seen, self._limits, next_begin_offset
+                response.body,
+                request.subscription,
+                delta,
+                reader_state,
+                self._limits,
+                next_begin_offset,
             )
             messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
             if stopped_by is not None or unreadable:
                 next_begin_offset = next_offset(pulled, request.offset, next_begin_offset)
-            elif seen.was_usual and seen.ascends and len(messages) == seen.number:
-                body_size = seen.bodies
+            elif (
+                reader_state.was_usual
+                and reader_state.ascends
+                and len(messages) == reader_state.number
+            ):
+                body_size = reader_state.bodies
         return _pull_result(
             status,
             next_begin_offset,
-            told.min_offset or 0,
+            header.min_offset or 0,
             max_offset,
             messages,
             body_size,
@@ -290,199 +310,217 @@ class _Known:
             stopped_by,
         )
 
-    def _offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
-        """The two numbers of an answer's header that differ from pull to pull; all others are in ``_told`` then.
+    def _decode_offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
+        """Decode next and largest offset, the fields that differ between responses.
+
+        The other fields are in ``_response_header`` then.
 
         Raises:
-            DecodeError: one of them cannot be read.
+            DecodeError: a field is invalid.
         """
-        told_in = None if fields is None else {**fields, _NEXT: "", _MAX: ""}
-        if fields and told_in == self._told_in:
-            begin, end = fields.get(_NEXT, ""), fields.get(_MAX, "")
-            if 0 < len(begin) <= _SURE >= len(end) > 0:
+        other_fields = None if fields is None else {**fields, _NEXT_OFFSET: "", _MAX_OFFSET: ""}
+        if fields and other_fields == self._response_fields:
+            begin, end = fields.get(_NEXT_OFFSET, ""), fields.get(_MAX_OFFSET, "")
+            if 0 < len(begin) <= _LONG_DIGITS >= len(end) > 0:
                 digits = begin + end
                 if digits.isdecimal() and digits.isascii():
                     return int(begin), int(end)
-        told = decode_header(PullMessageResponseHeader, fields)
-        self._told, self._told_in = told, told_in
-        return told.next_begin_offset or 0, told.max_offset or 0
+        header = decode_header(PullMessageResponseHeader, fields)
+        self._response_header, self._response_fields = header, other_fields
+        return header.next_begin_offset or 0, header.max_offset or 0
 
-    def _prepare(self, request: PullRequest, config: ClientConfig) -> None:
-        header = pull_header(request, to_slave=False)
+    def _build_form(self, request: PullRequest, config: ClientConfig) -> None:
+        header = build_pull_header(request, to_slave=False)
         self._fields = encode_header(header, serialize_type=config.serialize_type)
-        fields = {k: v for k, v in self._fields.items() if k not in {*_CHANGING, _LAST}}
-        self._flags = _flags_of(request, to_slave=True)  # without what each pull has
+        form_fields = {*_VARIABLE_FIELDS, _BROKER_NAME}
+        fields = {k: v for k, v in self._fields.items() if k not in form_fields}
+        self._flags = _build_flags(request, to_slave=True)  # without the flag of a commit
         self._form, name = None, request.queue.broker_name
         if name is not None:
-            command = make_request(config, _code_of(request), fields)
-            form = form_of(command, _CHANGING, _LAST)
-            written = None if form is None else form.values((), name)
-            if written is not None:
-                self._form, self._name = form, written
+            command = make_request(config, _request_code(request), fields)
+            form = build_template(command, _VARIABLE_FIELDS, _BROKER_NAME)
+            values = None if form is None else form.values((), name)
+            if values is not None:
+                self._form, self._form_values = form, values
 
 
 class PullCalls:
-    """Pulls of one consumer, each to the replica that the broker suggested last (Java: ``PullAPIWrapper``)."""
+    """The pulls of a consumer, each from the replica that the broker suggested last.
+
+    Java: ``PullAPIWrapper``.
+    """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Nothing is suggested yet.
+        """Start with masters.
 
         Args:
-            instance: knows routes and carries the requests.
-            limits: how much one answer may hold.
+            instance: client instance with the routes; it sends the requests.
+            limits: limits of a response.
         """
         self._instance = instance
         self._limits = limits
-        self._known: dict[MessageQueue, _Known] = {}
-        self._avoided: dict[str, float] = {}  # slaves that did not answer, and until when
+        self._states: dict[MessageQueue, _QueueState] = {}
+        self._avoided_until: dict[str, float] = {}  # by address of a slave
 
     def forget(self, queue: MessageQueue) -> None:
-        """The queue is somebody else's."""
-        self._known.pop(queue, None)
+        """Remove the state of a queue that is no longer assigned."""
+        self._states.pop(queue, None)
 
     async def pull(self, request: PullRequest, *, within: float | None = None) -> PullResult:
         """Pull once.
 
         Args:
-            request: what.
-            within: seconds; None for a limit that suits ``suspend_timeout``.
+            request: the pull.
+            within: timeout in seconds; None for 15 seconds more than ``suspend_timeout``.
 
         Raises:
-            BrokerNotFoundError: no address of the queue's broker is known.
-            BrokerError: an answer that is none of ``PullStatus``.
-            ChannelError: no answer.
-            DecodeError: it cannot be read.
+            BrokerNotFoundError: the broker has no known address.
+            BrokerError: the response code is not in ``PullStatus``.
+            ChannelError: there is no response.
+            DecodeError: the response is invalid.
 
-        Cancellation: nothing is lost, the offset is the caller's.
+        Cancellation: safe; the caller has the offset.
         """
-        known, found = await self._whom(request.queue)
+        state, broker = await self._select_replica(request.queue)
         instance = self._instance
-        command = known.request(request, instance.config, to_slave=found.is_slave)
-        limit = request.suspend_timeout + _LONGER if within is None else within
+        command = state.build_request(request, instance.config, to_slave=broker.is_slave)
+        limit = request.suspend_timeout + _RESPONSE_MARGIN if within is None else within
         now = trio.current_time()
         try:
             response = await instance.pool.request_by(
-                found.address, command, started=now, deadline=now + limit
+                broker.address, command, started=now, deadline=now + limit
             )
         except ChannelError:
-            self._avoid(found)
+            self._avoid(broker)
             raise
-        return known.read(request, response, found.address)
+        return state.decode(request, response, broker.address)
 
-    async def pull_on(
-        self, request: PullRequest, take: Callable[[PullResult], Onward | None]
+    async def pull_repeatedly(
+        self, request: PullRequest, accept: Callable[[PullResult], NextPull | None]
     ) -> PullResult | None:
-        """Pull over and over, without a turn of the caller's for each.
+        """Pull repeatedly over one channel, without waking the caller for each response.
 
         Args:
-            request: what first.
-            take: takes messages where they are read; returns how the next pull differs from the first, or None for none like it.  It
-                neither waits nor raises.
+            request: the first pull.
+            accept: receives each result with messages; returns the offsets of the next pull, or
+                None to stop. It must neither block nor raise.
 
         Returns:
-            What is not for ``take``, as it found nothing; None where that wanted no more, or somebody else has to be asked.
+            The first result without messages; None if ``accept`` has stopped or another replica
+            must be used.
 
-        Errors, cancellation: as of ``pull``, of the last one; what the others brought was taken.
+        For errors and cancellation see ``pull``; ``accept`` has received the results before.
         """
-        known, found = await self._whom(request.queue)
-        talk = _PullTalk(self._instance, known, found, request, take)
-        command = known.request(request, self._instance.config, to_slave=found.is_slave)
+        state, broker = await self._select_replica(request.queue)
+        sequence = _PullSequence(self._instance, state, broker, request, accept)
+        command = state.build_request(request, self._instance.config, to_slave=broker.is_slave)
         now = trio.current_time()
         try:
             response = await self._instance.pool.request_by(
-                found.address,
+                broker.address,
                 command,
                 started=now,
-                deadline=now + request.suspend_timeout + _LONGER,
-                follow=talk.follow,
+                deadline=now + request.suspend_timeout + _RESPONSE_MARGIN,
+                follow=sequence.follow,
             )
         except ChannelError:
-            self._avoid(found)
+            self._avoid(broker)
             raise
-        if talk.is_over:
+        if sequence.is_over:
             return None
-        result = known.read(request, response, found.address)
+        result = state.decode(request, response, broker.address)
         if not result.messages:
             return result
-        take(result)  # whoever was asked does not do it
+        accept(result)  # the next pull must use another replica
         return None
 
-    async def _whom(self, queue: MessageQueue) -> tuple[_Known, FoundBroker]:
-        """What is known of the queue, and the replica that is to be asked."""
-        known = self._known.get(queue)
-        if known is None:
-            known = self._known[queue] = _Known(queue, self._limits)
-        found = self._instance.routes.replica(known.broker_name, known.suggested)
-        if found is None:
-            found = await replica_of(self._instance, queue, known.suggested)
-        if found.is_slave and self._avoided.get(found.address, -math.inf) > trio.current_time():
-            found = self._instance.routes.replica(known.broker_name) or found
-        return known, found
+    async def _select_replica(self, queue: MessageQueue) -> tuple[_QueueState, BrokerAddress]:
+        """Return the state of a queue, and the replica for its next pull."""
+        state = self._states.get(queue)
+        if state is None:
+            state = self._states[queue] = _QueueState(queue, self._limits)
+        routes, broker_id = self._instance.routes, state.suggested_broker_id
+        broker = routes.replica(state.broker_name, broker_id)
+        if broker is None:
+            broker = await find_replica(self._instance, queue, broker_id)
+        avoided_until = self._avoided_until.get(broker.address, -math.inf)
+        if broker.is_slave and avoided_until > trio.current_time():
+            broker = routes.replica(state.broker_name) or broker
+        return state, broker
 
-    def _avoid(self, found: FoundBroker) -> None:
-        """Ask the master in the place of a slave that did not answer; Java's consumers ask the slave until its route is gone."""
-        if found.is_slave:
-            self._avoided[found.address] = trio.current_time() + SLAVE_AVOIDED
+    def _avoid(self, broker: BrokerAddress) -> None:
+        """Use the master instead of a slave that did not respond.
+
+        Java's consumers use the slave until its route is removed.
+        """
+        if broker.is_slave:
+            self._avoided_until[broker.address] = trio.current_time() + SLAVE_AVOIDED
 
 
-class _PullTalk:
-    """Pulls of one queue over one channel, each made of the answer to the one before.
+class _PullSequence:
+    """Consecutive pulls of a queue over one channel.
 
     Attributes:
-        is_over: whether the last answer was taken, and nothing is to follow it.
+        is_over: whether the last response was accepted and no pull follows.
     """
 
     __slots__ = (
-        "_asked",
+        "_accept",
+        "_broker",
+        "_broker_id",
         "_changes",
-        "_found",
         "_instance",
-        "_known",
         "_request",
-        "_take",
+        "_state",
         "is_over",
     )
 
     def __init__(
         self,
         instance: ClientInstance,
-        known: _Known,
-        found: FoundBroker,
+        state: _QueueState,
+        broker: BrokerAddress,
         request: PullRequest,
-        take: Callable[[PullResult], Onward | None],
+        accept: Callable[[PullResult], NextPull | None],
     ) -> None:
         self._instance = instance
-        self._known = known
-        self._found = found
-        self._take = take
+        self._state = state
+        self._broker = broker
+        self._accept = accept
         self._request = request
-        self._asked, self._changes = known.suggested, instance.routes.changes
+        self._broker_id, self._changes = state.suggested_broker_id, instance.routes.changes
         self.is_over = False
 
     def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
-        """The next pull, if what was found is to be followed by one; errors are left to who reads the answer again."""
+        """Return the next pull after a response with messages; None otherwise.
+
+        If the response is invalid, the caller of ``request_by`` decodes it again and gets the
+        error.
+        """
         if response.code != _FOUND:
             return None
-        known, found = self._known, self._found
+        state, broker = self._state, self._broker
         try:
-            result = known.read(self._request, response, found.address)
+            result = state.decode(self._request, response, broker.address)
         except DecodeError:
             return None
         if not result.messages:
             return None
-        onward = self._take(result)
-        instance, to_slave = self._instance, found.is_slave
-        moved = known.suggested != self._asked or instance.routes.changes != self._changes
-        if onward is None or moved:  # then who is to be asked is looked up anew
+        next_pull = self._accept(result)
+        instance, to_slave = self._instance, broker.is_slave
+        has_moved = (
+            state.suggested_broker_id != self._broker_id or instance.routes.changes != self._changes
+        )
+        if next_pull is None or has_moved:
             self.is_over = True
             return None
-        prepared = known.onward(onward, to_slave=to_slave)
+        prepared = state.build_next(next_pull, to_slave=to_slave)
         if prepared is not None:
             return prepared
-        request = replace(self._request, offset=onward[0], commit_offset=onward[1])
-        return known.request(request, instance.config, to_slave=to_slave)
+        request = replace(self._request, offset=next_pull[0], commit_offset=next_pull[1])
+        return state.build_request(request, instance.config, to_slave=to_slave)
 
 
-def pulls_subject(queue: MessageQueue) -> str:
-    """The subject of warnings about pulls of a queue; the queues of a topic on one broker share it."""
+def pull_outage(queue: MessageQueue) -> str:
+    """Return the name of the outage of pulls; queues of a topic on a broker share it."""
     return f"pulls of topic {queue.topic} from broker {queue.broker_name}"

@@ -1,12 +1,12 @@
-"""The messages in the answer to a pull or a pop: what was read, what was skipped, and where to go on.
+"""Reads the messages in the response to a pull or pop, and reports those that are skipped.
 
-Rules of this file: one message that cannot be read never stops a consumer.  It is skipped, counted
-and logged as a WARNING with queue, offset and reason.  A limit cuts an answer short; the consumer
-pulls on from the first message that was left out.  A missing package is no fault of a message: it
-raises, and the consumer ends.  An inner batch may hold no more messages than places of its queue: with
-more, the offset that a group stores would run ahead of the queue, past messages that nobody has seen.
+An unreadable message never stops a consumer: it is skipped, counted and logged as a WARNING with
+queue, offset and reason. If a limit cuts a response short, the consumer continues with the first
+message that was left out. A missing package is not a fault of a message: it raises an error, and
+the consumer ends. An inner batch may contain at most as many messages as it has places in its
+queue; otherwise the group's offset would run ahead of the queue and skip messages.
 
-Java: ``PullAPIWrapper.processPullResult``, which drops all that follows an unreadable message.
+Java: ``PullAPIWrapper.processPullResult``, which drops everything after an unreadable message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
-from rocketwire.policy.subscription import is_wanted, wanted
+from rocketwire.policy.subscription import filter_tags, matches_tags
 from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES
 from rocketwire.wire.message.lenient_reader import UnreadableMessage, read_stored_messages
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
@@ -37,26 +37,26 @@ _INNER_BATCH: Final = 0xC0
 
 
 class PulledMessages(NamedTuple):
-    """The messages of one answer.
+    """The messages of a response.
 
     Attributes:
-        messages: those that the subscription asks for, in order.
-        unreadable: those that were skipped.
-        stopped_by: the limit that cut the answer short; None if all of it was read.
-        rest: the bytes that were not read because of that limit.
-        resume_offset: queue offset to pull from next if the end of the answer was not read;
-            None if the broker's own next offset holds.
+        messages: messages that the subscription selects, in order.
+        unreadable: messages that were skipped.
+        stopped_by: limit that cut the response short; None if all of it was read.
+        unread: bytes that were not read because of the limit.
+        resume_offset: offset of the next pull if the response was not read to its end; None if the
+            broker's next offset applies.
     """
 
     messages: list[StoredMessage]
     unreadable: tuple[UnreadableMessage, ...] = ()
     stopped_by: LimitExceededError | None = None
-    rest: bytes = b""
+    unread: bytes = b""
     resume_offset: int | None = None
 
 
-def stored_limits(max_body_size: int, max_inflated_size: int) -> StoredLimits:
-    """The limits of one answer, from a consumer's settings of the same names (bytes)."""
+def build_limits(max_body_size: int, max_inflated_size: int) -> StoredLimits:
+    """Build the limits of a response from a consumer's settings of the same names (bytes)."""
     return StoredLimits(max_body=max_body_size, max_inflated=max_inflated_size)
 
 
@@ -64,99 +64,99 @@ def read_messages(
     body: bytes | None,
     subscription: SubscriptionData | None,
     offset_delta: int = 0,
-    known: Known | None = None,
+    reader_state: Known | None = None,
     limits: StoredLimits = DEFAULT_LIMITS,
     end: int | None = None,
     *,
-    unwraps: bool = True,
+    unwrap: bool = True,
 ) -> PulledMessages:
-    """Read the messages in the body of an answer.
+    """Read the messages in the body of a response.
 
     Args:
-        body: as it came.
-        subscription: tags are compared exactly; the broker compares only their hash codes.
-            None for all messages.
-        offset_delta: what the broker of a static topic adds to queue offsets.
-        known: what was seen in earlier answers of the same queue.
-        limits: how much one answer may hold.
-        end: offset behind the answer's last message by the broker's word; None if it does not say.
-        unwraps: whether inner batches are taken apart.
+        body: body of the response.
+        subscription: filter; tags are compared exactly, because the broker compares only their hash
+            codes. None for all messages.
+        offset_delta: number that the broker of a static topic adds to queue offsets.
+        reader_state: state of the reader from earlier responses of the queue.
+        limits: limits of a response.
+        end: next offset after the last message, according to the broker; None if unknown.
+        unwrap: whether to unwrap inner batches.
 
     Raises:
         MissingPackageError: a body needs a package that is not installed.
     """
     if not body:
         return PulledMessages([])
-    read = read_stored_messages(body, limits=limits, known=known)
-    messages, unreadable = read.messages, read.unreadable
-    was_usual = known is not None and known.was_usual
-    if unwraps and not was_usual and holds_inner_batches(messages):
-        behind = read.rest_offset
-        if behind is None and end is not None:
-            behind = end - offset_delta
-        messages, broken = unwrapped(messages, behind)
-        unreadable += broken
+    stored = read_stored_messages(body, limits=limits, known=reader_state)
+    messages, unreadable = stored.messages, stored.unreadable
+    has_no_batches = reader_state is not None and reader_state.was_usual
+    if unwrap and not has_no_batches and has_inner_batches(messages):
+        batch_end = stored.rest_offset
+        if batch_end is None and end is not None:
+            batch_end = end - offset_delta
+        messages, invalid_batches = unwrap_inner_batches(messages, batch_end)
+        unreadable += invalid_batches
     if offset_delta:
         messages = tuple(replace(m, queue_offset=m.queue_offset + offset_delta) for m in messages)
-    if not unreadable and read.stopped_by is None:
-        return PulledMessages(_of_subscription(subscription, messages))
-    resume_offset = read.rest_offset
+    if not unreadable and stored.stopped_by is None:
+        return PulledMessages(_filter(subscription, messages))
+    resume_offset = stored.rest_offset
     if unreadable and unreadable[-1].ends:
-        resume_offset = _offset_behind(messages, unreadable[-1], offset_delta)
+        resume_offset = _offset_after(messages, unreadable[-1], offset_delta)
     elif resume_offset is not None:
         resume_offset += offset_delta
     return PulledMessages(
-        _of_subscription(subscription, messages),
+        _filter(subscription, messages),
         tuple(
             message if offset is None else replace(message, queue_offset=offset + offset_delta)
             for message in unreadable
             for offset in [message.queue_offset]
             if message.stored is None
             or subscription is None
-            or is_wanted(subscription, message.stored)
+            or matches_tags(subscription, message.stored)
         ),
-        read.stopped_by,
-        read.rest,
+        stored.stopped_by,
+        stored.rest,
         resume_offset,
     )
 
 
-def _of_subscription(
+def _filter(
     subscription: SubscriptionData | None, messages: tuple[StoredMessage, ...]
 ) -> list[StoredMessage]:
-    return list(messages) if subscription is None else wanted(subscription, messages)
+    return list(messages) if subscription is None else filter_tags(subscription, messages)
 
 
-def holds_inner_batches(messages: Iterable[StoredMessage]) -> bool:
-    """Whether one of the messages may be an inner batch."""
+def has_inner_batches(messages: Iterable[StoredMessage]) -> bool:
+    """Return whether a message may be an inner batch."""
     return any(message.sys_flag & _INNER_BATCH for message in messages)
 
 
-def unwrapped(
+def unwrap_inner_batches(
     messages: Sequence[StoredMessage], end: int | None = None
 ) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
-    """Take inner batches apart.
+    """Unwrap inner batches.
 
     Args:
-        messages: those of one answer, in order.
-        end: offset behind the last of them; None if it is unknown.
+        messages: messages of a response, in order.
+        end: next offset after the last message; None if unknown.
 
     Returns:
-        The messages, and the batches that cannot be taken apart.
+        The messages, and the batches that are invalid.
     """
-    inner: list[StoredMessage] = []
-    broken: list[UnreadableMessage] = []
-    for message, behind in zip(messages, (*messages[1:], None), strict=True):
+    unwrapped: list[StoredMessage] = []
+    invalid: list[UnreadableMessage] = []
+    for message, next_message in zip(messages, (*messages[1:], None), strict=True):
         if not message.sys_flag & _INNER_BATCH:
-            inner.append(message)
+            unwrapped.append(message)
             continue
-        places = _places(message, behind, end)
+        places = _count_places(message, next_message, end)
         try:
-            inner += unwrap_inner_batch(
-                message, max_messages=min(places, MAX_BATCH_MESSAGES - len(inner))
+            unwrapped += unwrap_inner_batch(
+                message, max_messages=min(places, MAX_BATCH_MESSAGES - len(unwrapped))
             )
         except DecodeError as error:
-            broken.append(
+            invalid.append(
                 UnreadableMessage(
                     error=error,
                     queue_id=message.queue_id,
@@ -166,34 +166,39 @@ def unwrapped(
                     ends=False,
                 )
             )
-    return tuple(inner), tuple(broken)
+    return tuple(unwrapped), tuple(invalid)
 
 
-def _places(message: StoredMessage, behind: StoredMessage | None, end: int | None) -> int:
-    """How many places of its queue an inner batch takes, by the word of its broker.
+def _count_places(
+    message: StoredMessage, next_message: StoredMessage | None, end: int | None
+) -> int:
+    """Return the number of places that an inner batch takes in its queue, according to the broker.
 
-    The broker counts the messages of a batch and says so in a property (Java:
-    ``SendMessageProcessor.sendBatchMessage``), but a sender can say so as well where the topic has no
-    batches.
+    The broker counts the messages of a batch and stores the number as a property (Java:
+    ``SendMessageProcessor.sendBatchMessage``). A sender can set that property too if the topic does
+    not use batches.
     """
     number = (message.properties or {}).get(INNER_NUM) or "1"
     places = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 1
-    if behind is None:
-        last = end
-    elif (behind.queue_id, behind.topic) == (message.queue_id, message.topic):
-        last = behind.queue_offset
+    if next_message is None:
+        next_offset = end
+    elif (next_message.queue_id, next_message.topic) == (message.queue_id, message.topic):
+        next_offset = next_message.queue_offset
     else:
-        last = None  # of a pop, which takes from many queues
-    if last is not None and last > message.queue_offset:
-        places = min(places, last - message.queue_offset)
+        next_offset = None  # a pop returns messages of several queues
+    if next_offset is not None and next_offset > message.queue_offset:
+        places = min(places, next_offset - message.queue_offset)
     return places
 
 
-def _offset_behind(
+def _offset_after(
     messages: Sequence[StoredMessage], unreadable: UnreadableMessage, offset_delta: int
 ) -> int | None:
-    """Where to pull from if the end of an unreadable message is unknown: behind that message alone,
-    if its offset can be trusted, so that those behind it are not lost."""
+    """Return the next offset after an unreadable message of unknown size.
+
+    It skips only that message, if its offset is plausible, so that the messages after it are not
+    lost.
+    """
     offset = unreadable.queue_offset
     if offset is None:
         return messages[-1].queue_offset + 2 if messages else None
@@ -204,12 +209,12 @@ def _offset_behind(
 
 
 def next_offset(pulled: PulledMessages, begin: int, proposed: int) -> int:
-    """The offset of the next pull.
+    """Return the offset of the next pull.
 
     Args:
-        pulled: what was read of the answer.
-        begin: the offset of this pull.
-        proposed: the next offset by the broker's word.
+        pulled: messages of this pull.
+        begin: offset of this pull.
+        proposed: next offset according to the broker.
     """
     if pulled.resume_offset is None:
         if pulled.unreadable and pulled.unreadable[-1].ends and not pulled.messages:
@@ -218,8 +223,8 @@ def next_offset(pulled: PulledMessages, begin: int, proposed: int) -> int:
     return pulled.resume_offset if begin < pulled.resume_offset < proposed else proposed
 
 
-class Pulled(Protocol):
-    """What ``ReadReport`` asks of the result of a pull; attributes as of ``PullResult``."""
+class PullOutcome(Protocol):
+    """The attributes of ``PullResult`` that ``ReadReport`` uses."""
 
     @property
     def next_begin_offset(self) -> int: ...
@@ -232,75 +237,80 @@ class Pulled(Protocol):
 
 
 class ReadReport:
-    """Tells operators what a consumer could not read.
+    """Counts and logs the messages that a consumer could not read.
 
     Attributes:
-        unreadable: messages that were skipped so far.
+        unreadable: number of skipped messages.
     """
 
     def __init__(self, group: str) -> None:
-        """Nothing was skipped yet.
+        """Start with zero.
 
         Args:
-            group: of the consumer.
+            group: consumer group.
         """
         self.unreadable = 0
         self._group = group
-        self._cut_short: set[object] = set()
+        self._limited_places: set[object] = set()
 
-    def skipped(
-        self, place: object, unreadable: Sequence[UnreadableMessage], then: str = "is skipped"
+    def report_unreadable(
+        self,
+        place: object,
+        unreadable: Sequence[UnreadableMessage],
+        consequence: str = "is skipped",
     ) -> None:
-        """Count and log messages that cannot be read.
+        """Count and log unreadable messages.
 
         Args:
-            place: the queue, or the topic and broker, of the answer.
+            place: queue, or topic and broker, of the response.
             unreadable: the messages.
-            then: what becomes of them.
+            consequence: what happens with them.
         """
         self.unreadable += len(unreadable)
         for message in unreadable:
             stored = message.stored
             _LOG.warning(
-                "%s: %s of %s, queue %s, offset %s, cannot be read and %s: %s",
+                "%s: %s of %s, queue %s, offset %s, is unreadable and %s: %s",
                 self._group,
                 "a message" if stored is None else f"message {log_text(stored.msg_id)}",
                 place,
                 "unknown" if message.queue_id is None else message.queue_id,
                 "unknown" if message.queue_offset is None else message.queue_offset,
-                then,
+                consequence,
                 message.error,
             )
 
-    def pulled(self, queue: object, result: Pulled) -> None:
-        """Count and log what a pull could not read.
+    def report_pull(self, queue: object, result: PullOutcome) -> None:
+        """Count and log the unreadable messages of a pull.
 
         Args:
             queue: the queue.
-            result: of the pull.
+            result: result of the pull.
         """
-        self.skipped(queue, result.unreadable)
+        self.report_unreadable(queue, result.unreadable)
         if result.stopped_by is not None:
-            then = f"the consumer pulls on from offset {result.next_begin_offset}"
-            self.cut_short(queue, result.stopped_by, len(result.messages), then)
+            consequence = f"the consumer continues at offset {result.next_begin_offset}"
+            self.report_limit(queue, result.stopped_by, len(result.messages), consequence)
 
-    def cut_short(self, place: object, limit: LimitExceededError, taken: int, then: str) -> None:
-        """Log that an answer holds more than its limit: as a WARNING once for each place.
+    def report_limit(
+        self, place: object, limit: LimitExceededError, accepted: int, consequence: str
+    ) -> None:
+        """Log that a response exceeds a limit: as a WARNING once for each place.
 
         Args:
-            place: as of ``skipped``.
+            place: see ``report_unreadable``.
             limit: the limit.
-            taken: messages that were taken.
-            then: how the consumer gets the others.
+            accepted: number of messages that were accepted.
+            consequence: how the consumer gets the others.
         """
-        level = logging.DEBUG if place in self._cut_short else logging.WARNING
-        self._cut_short.add(place)
+        level = logging.DEBUG if place in self._limited_places else logging.WARNING
+        self._limited_places.add(place)
         _LOG.log(
             level,
-            "%s: an answer of %s holds more than one answer may (%s): %d messages taken, %s",
+            "%s: a response of %s exceeds a limit (%s): %d messages accepted, %s",
             self._group,
             place,
             limit,
-            taken,
-            then,
+            accepted,
+            consequence,
         )

@@ -1,6 +1,7 @@
-"""The queues of a topic as a consumer sees them, and the broker behind each.
+"""Readable queues of a topic, and the brokers that have them.
 
-Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMessageQueue``, ``MQAdminImpl``.
+Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMessageQueue``,
+``MQAdminImpl``.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX, static_queu
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.routes import FoundBroker
+    from rocketwire.client.instance.routes import BrokerAddress
     from rocketwire.messages.message_queue import MessageQueue
 
 
-async def queues_of(instance: ClientInstance, topic: str) -> tuple[MessageQueue, ...]:
-    """The queues of a topic that can be read.
+async def get_queues(instance: ClientInstance, topic: str) -> tuple[MessageQueue, ...]:
+    """Return the readable queues of a topic.
 
     Raises:
-        TopicRouteNotFoundError: nobody has the topic.
-        ClientError, ChannelError: as of ``NameServers.call``.
-        DecodeError: the route makes no sense.
+        TopicRouteNotFoundError: no broker has the topic.
+        ClientError, ChannelError: see ``NameServers.call``.
+        DecodeError: the route is invalid.
     """
     return subscribe_queues(topic, await instance.route(topic))
 
 
-async def broker_name_of(instance: ClientInstance, queue: MessageQueue) -> str:
-    """The broker where a queue really lives; another one than it names only for static topics."""
+async def resolve_broker_name(instance: ClientInstance, queue: MessageQueue) -> str:
+    """Return the broker of a queue; a static topic has queues with a logical broker name."""
     name = queue.broker_name or ""
     if not name.startswith(MOCK_BROKER_PREFIX):
         return name
@@ -35,22 +36,22 @@ async def broker_name_of(instance: ClientInstance, queue: MessageQueue) -> str:
     return static_queues(topic, await instance.route(topic)).get(queue, name)
 
 
-async def replica_of(
+async def find_replica(
     instance: ClientInstance, queue: MessageQueue, broker_id: int = MASTER_ID
-) -> FoundBroker:
-    """Where to read a queue; a slave only if wanted, or if there is nobody else.
+) -> BrokerAddress:
+    """Return the address for reads of a queue; a slave only if requested or if there is no master.
 
     Raises:
-        BrokerNotFoundError: nobody knows an address.
+        BrokerNotFoundError: there is no address.
     """
-    name = await broker_name_of(instance, queue)
+    name = await resolve_broker_name(instance, queue)
     return await instance.replica(name, broker_id, topic=queue.topic)
 
 
-async def master_of(instance: ClientInstance, queue: MessageQueue) -> str:
-    """Where a queue is written to, and locked.
+async def find_master(instance: ClientInstance, queue: MessageQueue) -> str:
+    """Return the address for writes and locks of a queue.
 
     Raises:
-        BrokerNotFoundError: nobody knows an address.
+        BrokerNotFoundError: there is no address.
     """
-    return await instance.master(await broker_name_of(instance, queue), queue.topic)
+    return await instance.master(await resolve_broker_name(instance, queue), queue.topic)

@@ -1,4 +1,4 @@
-"""Which queues of a topic a consumer has now, and where it begins in a queue that it gets.
+"""Allocates queues to a consumer, and finds its start offset in a new queue.
 
 Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from rocketwire.client.consumer.queues import queues_of, replica_of
+from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.outages import Outages
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, RocketWireError
 from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.policy.allocation import of_all_places, sorted_client_ids, sorted_queues
+from rocketwire.policy.allocation import sorted_client_ids, sorted_queues, use_all_positions
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 
 if TYPE_CHECKING:
@@ -29,28 +29,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_NAMES: Final = "client id"
+_CLIENT_ID_OUTAGE: Final = "client id"
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
-"""Milliseconds before the start of a consumer at which ``CONSUME_FROM_TIMESTAMP`` begins unless told otherwise."""
-
+"""Default start of ``CONSUME_FROM_TIMESTAMP``: milliseconds before the consumer starts."""
 
 HEARTBEAT_PATIENCE: Final = 3.0
-"""Seconds after which a broker should list the members of a group that have just sent their first heartbeats."""
+"""Seconds after the first heartbeat within which a broker should list a member of a group."""
 
 
-def queues_subject(topic: str) -> str:
-    """The subject of warnings about the queues of a topic."""
+def queue_outage(topic: str) -> str:
+    """Return the name of the outage of a topic's queues."""
     return f"queues of topic {topic}"
 
 
 class Rebalance:
-    """Shares the queues of topics out among the members of one group.
+    """Allocates the queues of topics to this member of a group.
 
     Attributes:
-        outages: warns when there is no queue for this member.
+        outages: logs warnings if there is no queue for this member.
     """
 
     def __init__(
@@ -60,23 +59,26 @@ class Rebalance:
         model: MessageModel,
         strategy: AllocateMessageQueueStrategy,
     ) -> None:
-        """Nothing is asked yet.
+        """Start without allocations.
 
         Args:
-            instance: knows routes and carries the requests.
-            group: with its namespace.
-            model: whether the members share the queues, or each has them all.
-            strategy: how they are shared; the same for all members.
+            instance: client instance with the routes; it sends the requests.
+            group: consumer group with namespace.
+            model: whether the members share the queues, or each has all.
+            strategy: allocation strategy; the same for all members.
         """
         self._instance = instance
         self._group = group
         self._model = model
         self._strategy = strategy
-        self._broker_cannot: set[str] = set()
+        self._topics_of_4x: set[str] = set()
         self.outages = Outages(f"group {group}")
 
     async def has_route(self, topic: str) -> bool:
-        """Whether the route of a topic is known, or a name server tells it now; warns if not."""
+        """Return whether the topic has a route.
+
+        Fetch it if necessary, and log a warning without one.
+        """
         try:
             await self._instance.route(topic)
         except RocketWireError as error:
@@ -85,115 +87,125 @@ class Rebalance:
         self.outages.end_route(topic)
         return True
 
-    async def assigned(self, topic: str) -> list[MessageQueue] | None:
-        """The queues of a topic that are this member's; None where that cannot be told now.
+    async def allocate(self, topic: str) -> list[MessageQueue] | None:
+        """Return the queues of a topic for this member; None if that is unknown now.
 
         Raises:
-            ClientError, ChannelError: name server or broker do not answer.
-            LocalProtocolError: the strategy cannot work with what there is.
+            ClientError, ChannelError: name server or broker do not respond.
+            LocalProtocolError: the strategy rejects its arguments.
         """
-        queues = sorted_queues(await queues_of(self._instance, topic))
+        queues = sorted_queues(await get_queues(self._instance, topic))
         if self._model is MessageModel.BROADCASTING:
-            self._judge(topic, queues, queues)
+            self._report_allocation(topic, queues, queues)
             return queues
-        members = await self.members(topic)
+        members = await self.fetch_members(topic)
         if not members or not queues:
-            self._judge(topic, queues, (), members)
+            self._report_allocation(topic, queues, (), members)
             return None
-        own = members.count(self._instance.client_id)
-        if not own:
-            self._judge(topic, queues, (), members)
+        places = members.count(self._instance.client_id)
+        if not places:
+            self._report_allocation(topic, queues, (), members)
             return []
         strategy = self._strategy
-        if own > 1 and self._instance.has_own_name:
-            _LOG.info("%s: the broker knows %d connections of this client", self._group, own)
-            strategy = of_all_places(strategy)
-        elif own > 1:
+        if places > 1 and self._instance.has_own_name:
+            _LOG.info("%s: the broker lists %d connections of this client", self._group, places)
+            strategy = use_all_positions(strategy)
+        elif places > 1:
             client_id = self._instance.client_id
             self.outages.report(
-                _NAMES,
-                f"{own} clients are called {client_id}: they get the same queues, and some queues get nobody",
-                "give each its own instance_name",
+                _CLIENT_ID_OUTAGE,
+                f"{places} clients have the client id {client_id}: they get the same queues, and"
+                " some queues get no consumer",
+                "give each client its own instance_name",
                 part=topic,
             )
-        if own == 1 or self._instance.has_own_name:
-            self.outages.end(_NAMES, topic)
+        if places == 1 or self._instance.has_own_name:
+            self.outages.end(_CLIENT_ID_OUTAGE, topic)
         allocated = strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
-        self._judge(topic, queues, allocated, members)
+        self._report_allocation(topic, queues, allocated, members)
         return allocated
 
-    def _judge(
+    def _report_allocation(
         self,
         topic: str,
         queues: Sequence[MessageQueue],
         allocated: Sequence[MessageQueue],
         members: Sequence[str] = (),
     ) -> None:
-        """Warn if a topic has no queue for this member, with the reason; a retry topic may have few queues."""
-        subject = queues_subject(topic)
+        """Log a warning with the reason if a topic has no queue for this member.
+
+        Not for retry topics, which may have few queues.
+        """
+        subject = queue_outage(topic)
         if allocated or is_retry_topic(topic):
             self.outages.end(subject)
         elif not queues:
             self.outages.report(
                 subject,
-                "there is no queue with the permission to read",
+                "the topic has no queue with read permission",
                 "check the permissions of the topic and of its brokers",
             )
         elif not members:
             self.outages.report(
                 subject,
-                "the broker does not know the group, or lists no member of it",
-                "create the group, as with rocketwire-admin updateSubGroup, and look for refused heartbeats",
+                "the broker does not have the group, or lists no member of it",
+                "create the group, for example with rocketwire-admin updateSubGroup, and check"
+                " whether brokers reject heartbeats",
                 patience=HEARTBEAT_PATIENCE,
             )
         elif self._instance.client_id not in members:
             self.outages.report(
                 subject,
-                f"the broker does not list this client among the {len(members)} members of the group",
-                "look for refused heartbeats",
+                f"the broker does not list this client among the {len(members)} members",
+                "check whether brokers reject heartbeats",
                 patience=HEARTBEAT_PATIENCE,
             )
         else:
             self.outages.report(
                 subject,
-                f"{len(members)} members share {len(queues)} queues, and none is left for this one",
+                f"{len(members)} members share {len(queues)} queues, and this member gets none",
                 "add queues to the topic, or start fewer members",
             )
 
-    async def members(self, topic: str) -> tuple[str, ...]:
-        """Client ids of the group, as some broker of the topic knows them.
+    async def fetch_members(self, topic: str) -> tuple[str, ...]:
+        """Fetch the client ids of the group from a broker of the topic.
 
         Raises:
-            ClientError, ChannelError: it does not answer.
+            ClientError, ChannelError: the broker does not respond.
         """
-        return await self._of_any(
+        return await self._call_any_broker(
             topic, lambda address: self._instance.brokers.consumer_ids(address, self._group)
         )
 
-    async def _of_any(self, topic: str, ask: Callable[[str], Awaitable[T]]) -> T:
-        """What some broker of the topic says, another one if that does not answer; Java tries again later, at any of them.
+    async def _call_any_broker(self, topic: str, call: Callable[[str], Awaitable[T]]) -> T:
+        """Call a broker of the topic, and a second one if the first does not respond.
+
+        Java tries any of them again later.
 
         Raises:
-            ClientError: as of ``any_broker``, or of the call.
-            ChannelError: two of them do not answer, or the only one.
+            ClientError: see ``any_broker`` and the call.
+            ChannelError: two brokers, or the only one, do not respond.
         """
         address = await self._instance.any_broker(topic)
         try:
-            return await ask(address)
+            return await call(address)
         except ChannelError as error:
-            others = self._instance.routes.masters_of_topic(topic, but=address)
-            if not others:
+            alternatives = self._instance.routes.masters_of_topic(topic, but=address)
+            if not alternatives:
                 raise
-            _LOG.debug("%s: asking %s instead: %s", self._group, others[0], error)
-            return await ask(others[0])
+            _LOG.debug("%s: calling %s instead: %s", self._group, alternatives[0], error)
+            return await call(alternatives[0])
 
-    async def assigned_by_broker(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
-        """What the broker says is this member's (code 400); None from a broker of 4.x, which cannot.
+    async def query_assignment(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
+        """Query the assignment of this member from the broker (code 400).
+
+        Returns:
+            None if the broker is 4.x, which does not support it.
 
         Raises:
-            ClientError, ChannelError: it does not answer.
+            ClientError, ChannelError: the broker does not respond.
         """
-        if topic in self._broker_cannot:
+        if topic in self._topics_of_4x:
             return None
         body = QueryAssignmentRequestBody(
             client_id=self._instance.client_id,
@@ -203,7 +215,7 @@ class Rebalance:
             topic=topic,
         )
         try:
-            answer = await self._of_any(
+            response = await self._call_any_broker(
                 topic,
                 lambda address: self._instance.brokers.call(
                     address, RequestCode.QUERY_ASSIGNMENT, None, body
@@ -212,47 +224,47 @@ class Rebalance:
         except BrokerError as error:
             if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
                 raise
-            self._broker_cannot.add(topic)
+            self._topics_of_4x.add(topic)
             return None
-        told: QueryAssignmentResponseBody | None = answer.body
-        return () if told is None else told.message_queue_assignments or ()
+        assignment: QueryAssignmentResponseBody | None = response.body
+        return (assignment.message_queue_assignments if assignment else None) or ()
 
 
-class Beginning(Protocol):
-    """The settings that say where a consumer begins; attributes as of ``PushConsumerConfig``."""
+class StartSettings(Protocol):
+    """The settings of a consumer's start; see ``PushConsumerConfig``."""
 
     @property
     def consume_from_where(self) -> ConsumeFromWhere:
-        """Where to begin in a queue of which no offset is known."""
+        """Where to start in a queue without a stored offset."""
         ...
 
     @property
     def consume_timestamp_millis(self) -> int | None:
-        """For ``CONSUME_FROM_TIMESTAMP``."""
+        """Time for ``CONSUME_FROM_TIMESTAMP``."""
         ...
 
     @property
     def begin_as_told(self) -> bool:
-        """Whether ``consume_from_where`` holds for young topics too."""
+        """Whether ``consume_from_where`` applies to young topics too."""
         ...
 
 
-async def offset_to_begin_at(
+async def find_start_offset(
     instance: ClientInstance,
     group: str,
-    config: Beginning,
+    config: StartSettings,
     offsets: OffsetStore,
     queue: MessageQueue,
 ) -> int:
-    """The offset that is stored for a group, or the one that its settings say.
+    """Return the stored offset of a group, or the one of its settings.
 
     Raises:
-        ClientError, ChannelError: the broker does not tell.
+        ClientError, ChannelError: the broker does not respond.
     """
     stored = await offsets.fetch(queue)
     if stored is not None and stored >= 0:
         return stored
-    return await first_offset(
+    return await find_initial_offset(
         instance,
         queue,
         config.consume_from_where,
@@ -261,7 +273,7 @@ async def offset_to_begin_at(
     )
 
 
-async def first_offset(
+async def find_initial_offset(
     instance: ClientInstance,
     queue: MessageQueue,
     where: ConsumeFromWhere,
@@ -269,17 +281,19 @@ async def first_offset(
     *,
     exact_for: str | None = None,
 ) -> int:
-    """Where to begin in a queue of which the group has no offset.
+    """Return the offset where a group without a stored offset starts.
 
     Args:
-        instance: carries the request.
-        queue: which.
-        where: of the settings; the three obsolete values are ``CONSUME_FROM_LAST_OFFSET``, as in Java.
-        timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
-        exact_for: the group, if brokers before 5.0 are not to be believed (``offset_lookup.py``).
+        instance: client instance that sends the request.
+        queue: the queue.
+        where: the setting; the three deprecated values mean ``CONSUME_FROM_LAST_OFFSET``, as in
+            Java.
+        timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
+        exact_for: the group, to correct the result of brokers before 5.0 (``offset_lookup.py``);
+            None not to.
 
     Raises:
-        ClientError, ChannelError: the broker does not tell.
+        ClientError, ChannelError: the broker does not respond.
     """
     is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
     if where is ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET:
@@ -287,13 +301,13 @@ async def first_offset(
     by_time = where is ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
     if is_retry and not by_time:
         return 0
-    address = (await replica_of(instance, queue)).address
+    address = (await find_replica(instance, queue)).address
     if is_retry or not by_time:
         return await instance.brokers.max_offset(address, queue)
     if timestamp_millis is None:
         timestamp_millis = now_millis() - CONSUME_TIMESTAMP_BEFORE
     if exact_for is not None:
-        from rocketwire.client.consumer.offset_lookup import offset_at
+        from rocketwire.client.consumer.offset_lookup import find_offset_at
 
-        return await offset_at(instance, exact_for, queue, timestamp_millis)
+        return await find_offset_at(instance, exact_for, queue, timestamp_millis)
     return await instance.brokers.search_offset(address, queue, timestamp_millis)

@@ -1,4 +1,4 @@
-"""Giving a message back that could not be handled, so that the group gets it again later, or among its dead letters.
+"""Sends a failed message back, so that the group gets it again later, or it becomes a dead letter.
 
 Java: ``DefaultMQPushConsumerImpl.sendMessageBack``, ``MQClientAPIImpl.consumerSendMessageBack``.
 """
@@ -9,7 +9,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.consumer.queues import queues_of
+from rocketwire.client.consumer.queues import get_queues
 from rocketwire.client.log_text import log_text
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode
@@ -33,16 +33,19 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
-"""Producer group of messages that a consumer sends to be retried."""
+"""Producer group of messages that a consumer sends to a retry topic."""
 
 SEND_BACK_TIMEOUT: Final = 5.0
-"""Seconds for a broker to take a message back."""
+"""Timeout of a send-back in seconds."""
 
 
-def send_back_header(
+def build_send_back_header(
     group: str, message: StoredMessage, delay_level: int, max_reconsume_times: int
 ) -> ConsumerSendMsgBackRequestHeader:
-    """What a broker is told of a message that is given back (code 36), whoever gives it; the levels are those of ``send_message_back``."""
+    """Build the header of a send-back (code 36).
+
+    For the delay levels see ``send_message_back``.
+    """
     return ConsumerSendMsgBackRequestHeader(
         offset=message.commit_log_offset,
         group=group,
@@ -62,20 +65,20 @@ async def send_message_back(
     delay_level: int = 0,
     max_reconsume_times: int,
 ) -> bool:
-    """Give a message back (code 36), or, where its broker does not take it, send it to the group's retry topic.
+    """Send a message back (code 36); if its broker rejects it, send it to the group's retry topic.
 
     Args:
-        instance: carries the requests.
-        group: with its namespace.
-        message: as it was consumed.
-        broker_name: where it is stored.
-        delay_level: -1 for the dead letters at once, 0 to have the broker choose, else a level.
-        max_reconsume_times: tries before the dead letters.
+        instance: client instance that sends the requests.
+        group: consumer group with namespace.
+        message: the consumed message.
+        broker_name: broker of the message.
+        delay_level: -1 for a dead letter at once, 0 to let the broker choose, else a delay level.
+        max_reconsume_times: attempts before a message becomes a dead letter.
 
     Returns:
-        Whether the message is in good hands now.
+        Whether a broker has stored the message again.
     """
-    header = send_back_header(group, message, delay_level, max_reconsume_times)
+    header = build_send_back_header(group, message, delay_level, max_reconsume_times)
     header = replace(header, bname=broker_name)
     try:
         address = await instance.master(broker_name, message.topic)
@@ -84,14 +87,19 @@ async def send_message_back(
         )
     except RocketWireError as error:
         _LOG.warning(
-            "%s did not take message %s back: %s", broker_name, log_text(message.msg_id), error
+            "broker %s did not accept message %s back: %s",
+            broker_name,
+            log_text(message.msg_id),
+            error,
         )
     else:
         return True
     try:
         await send_to_retry_topic(instance, group, message, max_reconsume_times)
     except RocketWireError as error:
-        _LOG.warning("message %s was not sent to be retried: %s", log_text(message.msg_id), error)
+        _LOG.warning(
+            "message %s was not sent to the retry topic: %s", log_text(message.msg_id), error
+        )
         return False
     return True
 
@@ -99,30 +107,30 @@ async def send_message_back(
 async def send_to_retry_topic(
     instance: ClientInstance, group: str, message: StoredMessage, max_reconsume_times: int
 ) -> None:
-    """Send a message as a new one to the group's retry topic, to whichever of its brokers takes it.
+    """Send a message as a new one to the group's retry topic, to the first broker that accepts it.
 
-    The broker delays it by the number of tries, and puts it with the dead letters after the last, or as long as a member of
-    the group holds the lock of an orderly queue.
+    The broker delays it by the number of attempts. After the last attempt, or while a member of the
+    group has the lock of an orderly queue, the broker stores it as a dead letter.
 
     Args:
-        instance: carries the request.
-        group: with its namespace.
-        message: as it was consumed.
-        max_reconsume_times: tries before the dead letters.
+        instance: client instance that sends the request.
+        group: consumer group with namespace.
+        message: the consumed message.
+        max_reconsume_times: attempts before a message becomes a dead letter.
 
     Raises:
-        ClientError, ChannelError: nobody took it.
+        ClientError, ChannelError: no broker has accepted it.
     """
     topic = retry_topic(group)
-    queues = await queues_of(instance, topic)
+    queues = await get_queues(instance, topic)
     first = message.queue_offset % len(queues) if queues else 0
-    by_broker: dict[str | None, MessageQueue] = {}
+    queue_by_broker: dict[str | None, MessageQueue] = {}
     for queue in (*queues[first:], *queues[:first]):
-        by_broker.setdefault(queue.broker_name, queue)
+        queue_by_broker.setdefault(queue.broker_name, queue)
     failure: RocketWireError = BrokerNotFoundError(topic)
-    for queue in by_broker.values():
+    for queue in queue_by_broker.values():
         try:
-            await _send_to(instance, queue, message, max_reconsume_times)
+            await _send_to_queue(instance, queue, message, max_reconsume_times)
         except RocketWireError as error:
             failure = error
         else:
@@ -130,10 +138,10 @@ async def send_to_retry_topic(
     raise failure
 
 
-async def _send_to(
+async def _send_to_queue(
     instance: ClientInstance, queue: MessageQueue, message: StoredMessage, max_reconsume_times: int
 ) -> None:
-    """Send a message as a new one to one queue of a retry topic."""
+    """Send a message as a new one to a queue of a retry topic."""
     topic, name = queue.topic or "", queue.broker_name
     tries = message.reconsume_times + 1
     properties = dict(message.properties or {})

@@ -1,6 +1,7 @@
-"""How a consumer fares, topic by topic, as operators are told (code 307): pure, ``now`` in seconds.
+"""Statistics of a consumer by topic, for operators (code 307); pure, ``now`` in seconds.
 
-Java: ``ConsumerStatsManager``, which reports the last minute's rates and the last hour's failures.
+Java: ``ConsumerStatsManager``, which reports rates of the last minute and failures of the last
+hour.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _SLOTS_OF_A_MINUTE: Final = 6
 _SLOTS_OF_AN_HOUR: Final = 360
 
 
-class _Counted:
+class _Counter:
     """Sums of the last hour in slots of ten seconds."""
 
     __slots__ = ("_slots",)
@@ -32,35 +33,35 @@ class _Counted:
         last[2] += value
 
     def sums(self, now: float, slots: int) -> tuple[float, float]:
-        """Times and values of the last so many slots."""
+        """Return the sums of times and values of the last ``slots`` slots."""
         since = now // _SLOT - slots
         recent = [slot for slot in self._slots if slot[0] > since]
         return sum(slot[1] for slot in recent), sum(slot[2] for slot in recent)
 
 
 class ConsumerStats:
-    """Counts pulls and handled messages of each topic."""
+    """Counts pulled, consumed and failed messages of each topic."""
 
     def __init__(self) -> None:
-        """Nothing happened yet."""
-        self._pulls: dict[str, _Counted] = defaultdict(_Counted)
-        self._consumed: dict[str, _Counted] = defaultdict(_Counted)
-        self._failed: dict[str, _Counted] = defaultdict(_Counted)
+        """Start with zero."""
+        self._pulls: dict[str, _Counter] = defaultdict(_Counter)
+        self._consumed: dict[str, _Counter] = defaultdict(_Counter)
+        self._failed: dict[str, _Counter] = defaultdict(_Counter)
 
-    def pulled(self, topic: str, messages: int, seconds: float, now: float) -> None:
-        """A pull brought messages."""
+    def add_pulled(self, topic: str, messages: int, seconds: float, now: float) -> None:
+        """Count the messages of a pull."""
         self._pulls[topic].add(now, messages, seconds)
 
-    def consumed(self, topic: str, messages: int, seconds: float, now: float) -> None:
-        """A handler has handled messages."""
+    def add_consumed(self, topic: str, messages: int, seconds: float, now: float) -> None:
+        """Count the messages of a successful handler call."""
         self._consumed[topic].add(now, messages, seconds)
 
-    def failed(self, topic: str, messages: int, now: float) -> None:
-        """A handler has not."""
+    def add_failed(self, topic: str, messages: int, now: float) -> None:
+        """Count the messages of a failed handler call."""
         self._failed[topic].add(now, messages, 0.0)
 
     def status(self, topic: str, now: float) -> ConsumeStatus:
-        """Rates of the last minute, times in milliseconds, and the failures of the last hour."""
+        """Return rates of the last minute, times in ms, and the failures of the last hour."""
         minute = _SLOT * _SLOTS_OF_A_MINUTE
         pulled, pull_seconds = self._sums(self._pulls, topic, now)
         consumed, seconds = self._sums(self._consumed, topic, now)
@@ -77,7 +78,7 @@ class ConsumerStats:
 
     @staticmethod
     def _sums(
-        counted: dict[str, _Counted], topic: str, now: float, slots: int = _SLOTS_OF_A_MINUTE
+        counters: dict[str, _Counter], topic: str, now: float, slots: int = _SLOTS_OF_A_MINUTE
     ) -> tuple[float, float]:
-        found = counted.get(topic)
-        return (0.0, 0.0) if found is None else found.sums(now, slots)
+        counter = counters.get(topic)
+        return (0.0, 0.0) if counter is None else counter.sums(now, slots)

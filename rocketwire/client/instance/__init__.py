@@ -1,4 +1,4 @@
-"""The client instance, which producers and consumers of one client id share: routes, heartbeats, requests of brokers.
+"""The client instance shared by producers and consumers: routes, heartbeats, brokers' requests.
 
 It may import ``net``.
 """

@@ -1,7 +1,7 @@
-"""What brokers ask of a client, handed to the producer or consumer that it concerns.
+"""Serves the requests that brokers send to a client, by the producer or consumer of the group.
 
-Rules of this file: a group that this client does not have is answered with code 1, as Java does; one-way requests about it
-are dropped.
+If this client does not have the group, the response is code 1, as in Java; a one-way request is
+ignored.
 
 Java: ``ClientRemotingProcessor``.
 """
@@ -47,19 +47,19 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 PRODUCER_GROUP: Final = "PGROUP"
-"""Property of a half message with the group that can tell what became of it."""
+"""Property of a half message: the producer group that decides its transaction."""
 
 
-class Callbacks:
-    """Answers the requests of brokers for one client instance."""
+class BrokerRequests:
+    """Handlers for the requests of brokers to a client instance."""
 
     def __init__(self, instance: Members) -> None:
-        """Nothing is answered before ``install``."""
+        """Register no handler before ``install``."""
         self._instance = instance
         self._outages = Outages()
 
     def install(self) -> None:
-        """Answer all of them from now on."""
+        """Register the handlers."""
         for code, handler in (
             (Code.CHECK_TRANSACTION_STATE, self._check_transaction),
             (Code.NOTIFY_CONSUMER_IDS_CHANGED, self._ids_changed),
@@ -72,13 +72,13 @@ class Callbacks:
             self._instance.pool.handle(code, handler)
 
     async def _check_transaction(self, address: str, request: RemotingCommand) -> None:
-        message = _message_in(request)
+        message = _decode_message(request)
         group = (message.properties or {}).get(PRODUCER_GROUP) or ""
         producer = self._instance.producers.get(group)
         if producer is None:
             self._outages.report(
                 f"transactions of group {group}",
-                f"broker {address} asks how one ended, and this client has no producer of the group",
+                f"broker {address} checks a transaction, but there is no producer of the group",
                 "open a producer of the group with check=...",
             )
             return
@@ -96,7 +96,7 @@ class Callbacks:
         header = decode_header(ResetOffsetRequestHeader, request.ext_fields)
         consumer = self._consumer(header.group)
         if consumer is not None:
-            await consumer.reset_offsets(header.topic or "", offsets_in(request.body))
+            await consumer.reset_offsets(header.topic or "", decode_reset_offsets(request.body))
 
     async def _status(self, _address: str, request: RemotingCommand) -> RemotingCommand:
         header = decode_header(GetConsumerStatusRequestHeader, request.ext_fields)
@@ -104,76 +104,80 @@ class Callbacks:
         offsets: Mapping[MessageQueue, int] = {}
         if consumer is not None:
             offsets = consumer.offsets(header.topic or "")
-        return _answer(GetConsumerStatusBody(message_queue_table=offsets))
+        return _success(GetConsumerStatusBody(message_queue_table=offsets))
 
     async def _running_info(self, _address: str, request: RemotingCommand) -> RemotingCommand:
         header = decode_header(GetConsumerRunningInfoRequestHeader, request.ext_fields)
         consumer = self._consumer(header.consumer_group)
         if consumer is None:
-            return _nobody(header.consumer_group)
+            return _no_consumer(header.consumer_group)
         info = consumer.running_info()
         config = self._instance.config
-        known = {
+        properties = {
             "PROP_NAMESERVER_ADDR": "".join(
-                f"{one};" for one in self._instance.name_servers.addresses
+                f"{address};" for address in self._instance.name_servers.addresses
             ),
             "PROP_CLIENT_VERSION": MQVersion(config.version).name,
+            **(info.properties or {}),
         }
-        properties = {**known, **(info.properties or {})}
         jstack = task_stacks() if header.jstack_enable else None
-        return _answer(replace(info, properties=properties, jstack=jstack))
+        return _success(replace(info, properties=properties, jstack=jstack))
 
     async def _consume_directly(self, _address: str, request: RemotingCommand) -> RemotingCommand:
         header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
         consumer = self._consumer(header.consumer_group)
         if consumer is None:
-            return _nobody(header.consumer_group)
-        message = _message_in(request)
-        return _answer(await consumer.consume_directly(message, header.broker_name or ""))
+            return _no_consumer(header.consumer_group)
+        message = _decode_message(request)
+        return _success(await consumer.consume_directly(message, header.broker_name or ""))
 
     async def _reply(self, _address: str, request: RemotingCommand) -> RemotingCommand:
-        """Whoever asked; the answer is 0 also when nobody waits any longer, as Java's is."""
+        """Give a reply to the producer that waits for it.
+
+        Respond 0 even if none does, as Java does.
+        """
         header = decode_header(ReplyMessageRequestHeader, request.ext_fields)
         body = request.body or b""
-        if not any(one.reply_received(header, body) for one in self._instance.producers.values()):
-            _LOG.info("a reply came that nobody waits for")
+        producers = self._instance.producers.values()
+        if not any(producer.reply_received(header, body) for producer in producers):
+            _LOG.info("ignored a reply to a request that is no longer pending")
         return RemotingCommand(code=ResponseCode.SUCCESS)
 
     def _consumer(self, group: str | None) -> ConsumerMember | None:
         return self._instance.consumers.get(group or "")
 
 
-def offsets_in(body: bytes | None) -> Mapping[MessageQueue, int]:
-    """The offsets that a reset tells, in the form for Java or the one for clients in C++.
+def decode_reset_offsets(body: bytes | None) -> Mapping[MessageQueue, int]:
+    """Decode the offsets of a reset request, in the format for Java or for C++ clients.
 
     Raises:
-        DecodeError: neither.
+        DecodeError: the body has neither format.
     """
     try:
-        told = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
+        java_body = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
     except DecodeError:
-        listed = decode_body(ResetOffsetBodyForC, body, limits=ANSWER_LIMITS)
-        rows = (listed.offset_table if listed else None) or ()
+        cpp_body = decode_body(ResetOffsetBodyForC, body, limits=ANSWER_LIMITS)
+        rows = (cpp_body.offset_table if cpp_body else None) or ()
         return {
             MessageQueue(
                 broker_name=row.broker_name, queue_id=row.queue_id, topic=row.topic
             ): row.offset
             for row in rows
         }
-    return (told.offset_table if told else None) or {}
+    return (java_body.offset_table if java_body else None) or {}
 
 
-def _answer(body: object) -> RemotingCommand:
+def _success(body: object) -> RemotingCommand:
     return RemotingCommand(code=ResponseCode.SUCCESS, body=encode_body(body))
 
 
-def _nobody(group: str | None) -> RemotingCommand:
+def _no_consumer(group: str | None) -> RemotingCommand:
     remark = f"this client has no consumer of group {group}"
     return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
-def _message_in(request: RemotingCommand) -> StoredMessage:
+def _decode_message(request: RemotingCommand) -> StoredMessage:
     messages = decode_stored_messages(request.body or b"")
     if not messages:
-        raise DecodeError("a request without a message", path="body")
+        raise DecodeError("the request contains no message", path="body")
     return messages[0]

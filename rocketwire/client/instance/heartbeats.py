@@ -1,10 +1,11 @@
-"""What brokers are told of a client's groups, and when the short form will do: pure.
+"""Builds heartbeats, and decides when one without subscriptions is enough; pure.
 
-Rules of this file: a heartbeat without subscriptions goes only to a broker that has said it understands it and that was told
-these very subscriptions before; the classes of heartbeats are imported with the first one, which a producer sends after its first
-message.
+A heartbeat without subscriptions goes only to a broker that supports it and that received the same
+subscriptions before. The message classes are imported with the first heartbeat, because a producer
+sends its first message before.
 
-Java: ``MQClientInstance`` (``prepareHeartbeatData``, ``sendHeartbeatToBrokerV2``), ``HeartbeatData.computeHeartbeatFingerprint``.
+Java: ``MQClientInstance`` (``prepareHeartbeatData``, ``sendHeartbeatToBrokerV2``),
+``HeartbeatData.computeHeartbeatFingerprint``.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ SUPPORTS_V2: Final = "IS_SUPPORT_HEART_BEAT_V2"
 SUBSCRIPTION_CHANGED: Final = "IS_SUB_CHANGE"
 
 
-def heartbeat_of(
+def build_heartbeat(
     client_id: str, producer_groups: Iterable[str], consumers: Iterable[ConsumerData]
 ) -> HeartbeatData:
-    """A client's whole heartbeat, with subscriptions."""
+    """Build the heartbeat of a client, with subscriptions."""
     from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
 
     return HeartbeatData(
@@ -37,69 +38,69 @@ def heartbeat_of(
     )
 
 
-def fingerprint_of(data: HeartbeatData) -> int:
-    """A number that changes with the subscriptions, never 0; who sends it and when does not count.
+def compute_fingerprint(data: HeartbeatData) -> int:
+    """Return a checksum of the subscriptions, never 0; client id and versions do not matter.
 
-    Brokers only compare it with the last one.  Java takes the hash code of its JSON, here it is a checksum.
+    Brokers only compare it with the previous one. Java uses the hash code of its JSON.
     """
     consumers = tuple(
         replace(
             consumer,
             subscription_data_set=tuple(
                 sorted(
-                    (replace(one, sub_version=0) for one in consumer.subscription_data_set or ()),
-                    key=lambda one: (one.topic or "", one.sub_string or ""),
+                    (replace(s, sub_version=0) for s in consumer.subscription_data_set or ()),
+                    key=lambda s: (s.topic or "", s.sub_string or ""),
                 )
             ),
         )
-        for consumer in sorted(data.consumer_data_set or (), key=lambda one: one.group_name or "")
+        for consumer in sorted(data.consumer_data_set or (), key=lambda c: c.group_name or "")
     )
-    plain = replace(
+    normalized = replace(
         data,
         client_id="",
         consumer_data_set=consumers,
         heartbeat_fingerprint=0,
         is_without_sub=False,
     )
-    return zlib.crc32(encode_body(plain)) & 0x7FFF_FFFF or 1
+    return zlib.crc32(encode_body(normalized)) & 0x7FFF_FFFF or 1
 
 
-def without_subscriptions(data: HeartbeatData) -> HeartbeatData:
-    """The short form of a heartbeat."""
+def remove_subscriptions(data: HeartbeatData) -> HeartbeatData:
+    """Return the heartbeat without subscriptions."""
     consumers = tuple(
-        replace(one, subscription_data_set=()) for one in data.consumer_data_set or ()
+        replace(consumer, subscription_data_set=()) for consumer in data.consumer_data_set or ()
     )
     return replace(data, consumer_data_set=consumers, is_without_sub=True)
 
 
-class HeartbeatMemory:
-    """Which brokers understand the short form, and what each was told last."""
+class HeartbeatHistory:
+    """The brokers that support heartbeats without subscriptions, and the last one to each."""
 
     def __init__(self) -> None:
-        """Nobody was told anything."""
-        self._understand: set[str] = set()
-        self._told: dict[str, int] = {}
+        """Start without brokers."""
+        self._v2_brokers: set[str] = set()
+        self._fingerprints: dict[str, int] = {}
 
-    def form_for(self, address: str, data: HeartbeatData) -> HeartbeatData:
-        """What to send to that broker now, fingerprint included."""
-        fingerprint = fingerprint_of(data)
-        marked = replace(data, heartbeat_fingerprint=fingerprint)
-        if address in self._understand and self._told.get(address) == fingerprint:
-            return without_subscriptions(marked)
-        return marked
+    def prepare(self, address: str, data: HeartbeatData) -> HeartbeatData:
+        """Return the heartbeat to send to a broker now, with its fingerprint."""
+        fingerprint = compute_fingerprint(data)
+        heartbeat = replace(data, heartbeat_fingerprint=fingerprint)
+        if address in self._v2_brokers and self._fingerprints.get(address) == fingerprint:
+            return remove_subscriptions(heartbeat)
+        return heartbeat
 
-    def answered(
-        self, address: str, sent: HeartbeatData, ext_fields: Mapping[str, str] | None
+    def record_response(
+        self, address: str, heartbeat: HeartbeatData, ext_fields: Mapping[str, str] | None
     ) -> None:
-        """Takes note of what a broker said to it."""
+        """Record the response of a broker to a heartbeat."""
         fields = ext_fields or {}
         if fields.get(SUPPORTS_V2) == "true":
-            self._understand.add(address)
+            self._v2_brokers.add(address)
         if fields.get(SUBSCRIPTION_CHANGED) == "true":
-            self._told.pop(address, None)
-        elif address in self._understand:
-            self._told[address] = sent.heartbeat_fingerprint
+            self._fingerprints.pop(address, None)
+        elif address in self._v2_brokers:
+            self._fingerprints[address] = heartbeat.heartbeat_fingerprint
 
     def forget(self, address: str) -> None:
-        """That broker is to be told everything again: it was connected to anew, or it is gone."""
-        self._told.pop(address, None)
+        """Send the subscriptions again: the broker was reconnected or removed."""
+        self._fingerprints.pop(address, None)

@@ -1,9 +1,7 @@
-"""``ClientInstance``: what the producers and consumers of one client id share; opened by ``open_client``.
+"""``ClientInstance``: what producers and consumers of a client id share.
 
-It keeps routes fresh, tells brokers who lives, and hands the brokers' requests on.
-
-Rules of this file: a background task that fails in one round logs that and goes on with the next one; the round itself is
-a method that can also be awaited by whoever needs it now.
+If one round of a background task fails, the error is logged and the next round follows. Each round
+is a method that a caller can also await.
 
 Java: ``MQClientInstance``.
 """
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.config import config_of
-from rocketwire.client.instance.heartbeats import HeartbeatMemory, heartbeat_of
+from rocketwire.client.instance.heartbeats import HeartbeatHistory, build_heartbeat
 from rocketwire.client.instance.routes import Routes
 from rocketwire.client.net.broker_api import BrokerCalls
 from rocketwire.client.net.local_address import local_address
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
-    from rocketwire.client.instance.routes import FoundBroker
+    from rocketwire.client.instance.routes import BrokerAddress
     from rocketwire.client.net.pool import ChannelPool, Connect
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-ASKED_BY_BROKERS: Final = (
+BROKER_REQUEST_CODES: Final = (
     RequestCode.CHECK_TRANSACTION_STATE,
     RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
     RequestCode.RESET_CONSUMER_CLIENT_OFFSET,
@@ -61,40 +59,42 @@ ASKED_BY_BROKERS: Final = (
     RequestCode.CONSUME_MESSAGE_DIRECTLY,
     RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT,
 )
-"""What ``Callbacks`` answers."""
+"""Request codes that ``BrokerRequests`` serves."""
 
 PRODUCERS_HEARTBEAT_DELAY: Final = 0.1
-"""Seconds after which a broker that was connected to is told of producers, so that the message which it was connected to for goes first.
+"""Seconds between a new connection and the heartbeat of producers: the first message goes first.
 
-Java tells it at its next round, up to 30 s later."""
+Java sends this heartbeat in its next round, up to 30 s later.
+"""
 
 MAX_HEARTBEATS_AT_ONCE: Final = 32
-"""Brokers that a heartbeat is sent to at the same time."""
+"""Most heartbeats that are sent concurrently."""
 
 VERSION_5: Final = 413
-"""``MQVersion.V5_0_0``, without its module of six hundred names."""
+"""``MQVersion.V5_0_0``, without the import of that large enum."""
 
 
-def _heartbeats(address: str) -> str:
-    """The subject of warnings about heartbeats to a broker."""
+def _heartbeat_outage(address: str) -> str:
+    """Return the name of the outage of heartbeats to a broker."""
     return f"heartbeats to broker {address}"
 
 
 @trio_only()
 class ClientInstance:
-    """One client, as brokers see it; made by ``open_client``.
+    """A client with its client id; ``open_client`` creates it.
 
     Attributes:
-        config: its settings, instance name included.
-        client_id: under which brokers know it.
-        own_ip: an address of this machine, or what stands for it.
-        pool: its connections.
-        name_servers: whom it asks for routes.
-        brokers: typed calls to brokers.
-        routes: what it knows of topics and brokers.
-        has_own_name: whether no other client can have its client id, because its instance name was made for it.
-        producers: by group; changed by ``add_producer`` and ``remove_producer``.
-        consumers: by group; changed by ``add_consumer`` and ``remove_consumer``.
+        config: settings of the client, with its instance name.
+        client_id: id that brokers use for the client.
+        own_ip: address of this machine, or the configured replacement.
+        pool: connections.
+        name_servers: name servers that the routes come from.
+        brokers: typed requests to brokers.
+        routes: routes and broker addresses.
+        has_own_name: whether the instance name was generated, so that no other client has the
+            client id.
+        producers: producers by group; changed by ``add_producer`` and ``remove_producer``.
+        consumers: consumers by group; changed by ``add_consumer`` and ``remove_consumer``.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ClientInstance:
         *,
         has_own_name: bool = False,
     ) -> None:
-        """Without producers and consumers; ``open_client`` starts its tasks."""
+        """Create a client without producers and consumers; ``open_client`` starts its tasks."""
         self.config = config
         self.client_id = client_id
         self.own_ip = own_ip
@@ -122,50 +122,53 @@ class ClientInstance:
         self.consumers: dict[str, ConsumerMember] = {}
         self._nursery = nursery
         self._chance = chance
-        self._memory = HeartbeatMemory()
+        self._heartbeat_history = HeartbeatHistory()
         self._versions: dict[str, int] = {}
-        self._asking: dict[str, trio.Lock] = {}
+        self._route_locks: dict[str, trio.Lock] = {}
         self._outages = Outages()
-        self._heart = trio.Event()
-        for code in ASKED_BY_BROKERS:
-            pool.handle(code, self._first_question)
-        pool.on_connected(self._connected)
+        self._heartbeat_due = trio.Event()
+        for code in BROKER_REQUEST_CODES:
+            pool.handle(code, self._handle_first_request)
+        pool.on_connected(self._send_first_heartbeat)
 
     # ------------------------------------------------------------------ routes
 
     async def route(self, topic: str) -> TopicRouteData:
-        """Where a topic lives; asked for only if it is not known.
+        """Return the route of a topic; fetch it if the client has none.
 
         Raises:
-            TopicRouteNotFoundError: the name servers do not know either.
-            ClientError, ChannelError: as of ``NameServers.call``.
+            TopicRouteNotFoundError: no broker has the topic.
+            ClientError, ChannelError: see ``NameServers.call``.
         """
-        known = self.routes.get(topic)
-        if known is None:
+        route = self.routes.get(topic)
+        if route is None:
             await self.refresh_route(topic)
-            known = self.routes.get(topic)
-        if known is None:
+            route = self.routes.get(topic)
+        if route is None:
             raise TopicRouteNotFoundError(topic)
-        return known
+        return route
 
     async def refresh_route(self, topic: str) -> bool:
-        """Ask for a route now; returns whether it says something new.  Several who ask for one topic share an answer.
+        """Fetch a route now; returns whether it has changed. Concurrent callers share one request.
 
-        Producers and consumers that want the topic are told of a change.
+        A change is passed to the producers and consumers of the topic.
 
         Raises:
-            TopicRouteNotFoundError: the name servers do not know the topic; a route that is known already stays.
-            ClientError, ChannelError: as of ``NameServers.call``.
+            TopicRouteNotFoundError: no broker has the topic; the previous route stays.
+            ClientError, ChannelError: see ``NameServers.call``.
         """
-        lock = self._asking.setdefault(topic, trio.Lock())
-        before = self.routes.get(topic)
+        lock = self._route_locks.setdefault(topic, trio.Lock())
+        previous = self.routes.get(topic)
         async with lock:
-            if self.routes.get(topic) is not before:
+            if self.routes.get(topic) is not previous:
                 return True
-            return self.take_route(topic, await self.name_servers.route(topic))
+            return self.set_route(topic, await self.name_servers.route(topic))
 
-    def take_route(self, topic: str, route: TopicRouteData) -> bool:
-        """Use this route of a topic from now on; returns whether it says something new, and tells whoever wants it."""
+    def set_route(self, topic: str, route: TopicRouteData) -> bool:
+        """Set the route of a topic, and notify its producers and consumers.
+
+        Returns whether it has changed.
+        """
         if not self.routes.put(topic, route):
             return False
         members: list[ProducerMember | ConsumerMember]
@@ -176,7 +179,10 @@ class ClientInstance:
         return True
 
     async def refresh_routes(self) -> None:
-        """Ask for the routes of all topics that somebody wants; a topic that is gone keeps the route it had."""
+        """Fetch the routes of all topics of producers and consumers.
+
+        A deleted topic keeps its route.
+        """
         members: list[ProducerMember | ConsumerMember]
         members = [*self.producers.values(), *self.consumers.values()]
         published = {topic for producer in self.producers.values() for topic in producer.topics()}
@@ -185,7 +191,7 @@ class ClientInstance:
                 await self.refresh_route(topic)
             except RocketWireError as error:
                 if self.routes.get(topic) is None and topic not in published:
-                    _LOG.debug("topic %s: %s", topic, error)  # its consumers warn
+                    _LOG.debug("topic %s: %s", topic, error)  # the consumers log a warning
                 else:
                     self._outages.report_route(topic, error)
             else:
@@ -194,18 +200,18 @@ class ClientInstance:
     # ------------------------------------------------------------------ brokers
 
     async def master(self, broker_name: str, topic: str | None = None) -> str:
-        """The address that a broker group is written to.
+        """Return the address of the master of a broker group.
 
         Args:
             broker_name: the group.
-            topic: one that lives there; its route is asked for anew if the address is not known.
+            topic: a topic of the group; its route is fetched if the client has no address.
 
         Raises:
-            BrokerNotFoundError: nobody knows one.
+            BrokerNotFoundError: there is no address.
         """
         address = self.routes.master(broker_name)
         if address is None and topic is not None:
-            await self._refreshed(topic)
+            await self._try_refresh_route(topic)
             address = self.routes.master(broker_name)
         if address is None:
             raise BrokerNotFoundError(broker_name)
@@ -218,45 +224,50 @@ class ClientInstance:
         *,
         only_this: bool = False,
         topic: str | None = None,
-    ) -> FoundBroker:
-        """The address that a broker group is read from; see ``Routes.replica`` and ``master``.
+    ) -> BrokerAddress:
+        """Return the address for reads from a broker group; see ``Routes.replica`` and ``master``.
 
         Raises:
-            BrokerNotFoundError: nobody knows one.
+            BrokerNotFoundError: there is no address.
         """
-        found = self.routes.replica(broker_name, broker_id, only_this=only_this)
-        if found is None and topic is not None:
-            await self._refreshed(topic)
-            found = self.routes.replica(broker_name, broker_id, only_this=only_this)
-        if found is None:
+        broker = self.routes.replica(broker_name, broker_id, only_this=only_this)
+        if broker is None and topic is not None:
+            await self._try_refresh_route(topic)
+            broker = self.routes.replica(broker_name, broker_id, only_this=only_this)
+        if broker is None:
             raise BrokerNotFoundError(broker_name)
-        return found
+        return broker
 
     async def any_broker(self, topic: str) -> str:
-        """Some broker of the topic, a master if there is one.
+        """Return the address of a broker of the topic, of a master if there is one.
 
         Raises:
-            TopicRouteNotFoundError: nobody has the topic.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         await self.route(topic)
-        address = self.routes.any_of_topic(topic, self._chance.randrange(1 << 30))
+        address = self.routes.pick_broker(topic, self._chance.randrange(1 << 30))
         if address is None:
             raise TopicRouteNotFoundError(topic)
         return address
 
-    async def _refreshed(self, topic: str) -> None:
+    async def _try_refresh_route(self, topic: str) -> None:
         try:
             await self.refresh_route(topic)
-        except RocketWireError as error:  # the caller says that it has no address
+        except RocketWireError as error:  # the caller reports the missing address
             _LOG.debug("route of %s: %s", topic, error)
 
     def broker_version(self, address: str) -> int | None:
-        """The protocol version that a broker's last heartbeat answer told; None before that."""
+        """Return the protocol version in a broker's last heartbeat response.
+
+        None before the first.
+        """
         return self._versions.get(address)
 
     async def is_before_5(self, address: str) -> bool:
-        """Whether a broker is older than 5.0; one that has not told its version yet is sent a heartbeat, and counts as new if it does not
-        answer that.
+        """Return whether a broker is older than 5.0.
+
+        If its version is not known yet, a heartbeat is sent; without a response the broker counts
+        as 5.0.
         """
         if address not in self._versions:
             await self.send_heartbeat(address)
@@ -265,42 +276,45 @@ class ClientInstance:
     # ------------------------------------------------------------------ members
 
     def add_producer(self, producer: ProducerMember) -> None:
-        """Tell brokers of this producer, from the next heartbeat on.
+        """Add a producer, and send heartbeats.
 
         Raises:
-            LocalProtocolError: the instance has a producer of that group already.
+            LocalProtocolError: the instance already has a producer of that group.
         """
         if self.producers.setdefault(producer.group, producer) is not producer:
             raise LocalProtocolError(f"there is a producer of group {producer.group} already")
         self.heartbeat_soon()
 
     def add_consumer(self, consumer: ConsumerMember) -> None:
-        """Tell brokers of this consumer, from the next heartbeat on.
+        """Add a consumer, and send heartbeats.
 
         Raises:
-            LocalProtocolError: the instance has a consumer of that group already.
+            LocalProtocolError: the instance already has a consumer of that group.
         """
         if self.consumers.setdefault(consumer.group, consumer) is not consumer:
             raise LocalProtocolError(f"there is a consumer of group {consumer.group} already")
         self.heartbeat_soon()
 
     async def remove_producer(self, producer: ProducerMember) -> None:
-        """Tell every broker that the producer is gone; a broker that cannot be told finds out by itself.
+        """Unregister the producer from every connected broker.
 
-        Cancellation: safe; brokers that were not told find out when the connection closes.
+        Cancellation: safe; other brokers notice when the connection closes.
         """
         if self.producers.pop(producer.group, None) is not None:
             await self._leave(producer_group=producer.group)
 
     async def remove_consumer(self, consumer: ConsumerMember) -> None:
-        """Tell every broker that the consumer is gone, so that its group shares the queues anew; as ``remove_producer``."""
+        """Unregister the consumer from every connected broker, so that its group rebalances.
+
+        Cancellation: safe; other brokers notice when the connection closes.
+        """
         if self.consumers.pop(consumer.group, None) is not None:
             await self._leave(consumer_group=consumer.group)
 
     async def _leave(
         self, *, producer_group: str | None = None, consumer_group: str | None = None
     ) -> None:
-        async def tell(address: str) -> None:
+        async def unregister(address: str) -> None:
             try:
                 await self.brokers.unregister_client(
                     address,
@@ -309,118 +323,124 @@ class ClientInstance:
                     consumer_group=consumer_group,
                 )
             except RocketWireError as error:
-                _LOG.info("%s was not told that a client leaves: %s", address, error)
+                _LOG.info("broker %s: not unregistered: %s", address, error)
 
         async with trio.open_nursery() as nursery:
             for address in self.pool.addresses:
-                if self.routes.name_of(address) is not None:
-                    nursery.start_soon(tell, address)
+                if self.routes.broker_name(address) is not None:
+                    nursery.start_soon(unregister, address)
 
     # ------------------------------------------------------------------ heartbeats
 
     def heartbeat_soon(self) -> None:
-        """Send heartbeats to all brokers now, without waiting for it."""
-        self._heart.set()
+        """Let the background task send heartbeats to all brokers now."""
+        self._heartbeat_due.set()
 
     async def send_heartbeats(self) -> int:
-        """Send a heartbeat to every broker that is known; returns how many answered.
+        """Send a heartbeat to every broker; returns the number of brokers that responded.
 
-        Slaves are told only of consumers.  Nothing is sent while there is neither a producer nor a consumer.
+        Slaves only receive heartbeats of consumers. Without producers and consumers, nothing is
+        sent.
         """
         addresses = [
             address for _, address in self.routes.all_addresses(slaves=bool(self.consumers))
         ]
         if not addresses or not (self.producers or self.consumers):
             return 0
-        data = self._heartbeat()
-        answered = 0
+        data = self._build_heartbeat()
+        responded = 0
         limit = trio.CapacityLimiter(MAX_HEARTBEATS_AT_ONCE)
 
-        async def tell(address: str) -> None:
-            nonlocal answered
+        async def send(address: str) -> None:
+            nonlocal responded
             async with limit:
-                answered += await self.send_heartbeat(address, data)
+                responded += await self.send_heartbeat(address, data)
 
         async with trio.open_nursery() as nursery:
             for address in addresses:
-                nursery.start_soon(tell, address)
-        return answered
+                nursery.start_soon(send, address)
+        return responded
 
     async def send_heartbeat(self, address: str, data: HeartbeatData | None = None) -> bool:
-        """Send a heartbeat to one broker; returns whether it answered.  Errors are logged."""
-        data = self._heartbeat() if data is None else data
-        sent = self._memory.form_for(address, data) if self.config.use_heartbeat_v2 else data
+        """Send a heartbeat to a broker; returns whether it responded. Errors are logged."""
+        heartbeat = self._build_heartbeat() if data is None else data
+        if self.config.use_heartbeat_v2:
+            heartbeat = self._heartbeat_history.prepare(address, heartbeat)
         try:
-            answer = await self.brokers.heartbeat(address, sent)
+            response = await self.brokers.heartbeat(address, heartbeat)
         except RocketWireError as error:
             if self.consumers and isinstance(error, ChannelError):
-                _LOG.debug("no heartbeat to %s: %s", address, error)  # its consumers warn
+                _LOG.debug("no heartbeat to %s: %s", address, error)  # the consumers log a warning
             else:
-                self._outages.report(_heartbeats(address), error)
+                self._outages.report(_heartbeat_outage(address), error)
             return False
-        self._outages.end(_heartbeats(address))
-        self._versions[address] = answer.command.version
-        self._memory.answered(address, sent, answer.command.ext_fields)
+        self._outages.end(_heartbeat_outage(address))
+        self._versions[address] = response.command.version
+        self._heartbeat_history.record_response(address, heartbeat, response.command.ext_fields)
         return True
 
-    def _heartbeat(self) -> HeartbeatData:
-        told = [consumer.heartbeat() for consumer in self.consumers.values()]
-        return heartbeat_of(self.client_id, self.producers, told)
+    def _build_heartbeat(self) -> HeartbeatData:
+        consumers = [consumer.heartbeat() for consumer in self.consumers.values()]
+        return build_heartbeat(self.client_id, self.producers, consumers)
 
-    def _connected(self, address: str) -> None:
-        """A channel was opened: a broker is sent a heartbeat, because groups live on channels; a consumer's goes before all else."""
-        self._memory.forget(address)
-        if self.routes.name_of(address) is not None and (self.producers or self.consumers):
-            self._nursery.start_soon(self._introduce, address)
+    def _send_first_heartbeat(self, address: str) -> None:
+        """Send a heartbeat over a new connection, because brokers bind groups to connections."""
+        self._heartbeat_history.forget(address)
+        is_broker = self.routes.broker_name(address) is not None
+        if is_broker and (self.producers or self.consumers):
+            self._nursery.start_soon(self._send_heartbeat_after_delay, address)
 
-    async def _introduce(self, address: str) -> None:
+    async def _send_heartbeat_after_delay(self, address: str) -> None:
         if not self.consumers:
             await trio.sleep(PRODUCERS_HEARTBEAT_DELAY)
         if self.producers or self.consumers:
             await self.send_heartbeat(address)
 
-    async def _first_question(
+    async def _handle_first_request(
         self, address: str, request: RemotingCommand
     ) -> RemotingCommand | None:
-        """A broker asks something for the first time; what reads it is imported now, and answers from now on."""
-        from rocketwire.client.instance.broker_requests import Callbacks
+        """Import and register ``BrokerRequests`` when a broker sends the first request."""
+        from rocketwire.client.instance.broker_requests import BrokerRequests
 
-        Callbacks(self).install()
-        return await self.pool.answer_to(address, request)
+        BrokerRequests(self).install()
+        return await self.pool.handle_request(address, request)
 
     # ------------------------------------------------------------------ tasks
 
     async def start(self) -> None:
-        """Ask for the name servers' addresses, connect to one of them and start the background tasks; ``open_client`` does."""
+        """Resolve the name servers, connect to one of them, and start the background tasks.
+
+        ``open_client`` calls it.
+        """
         await self.name_servers.refresh()
         self.name_servers.connect_soon()
         config = self.config
         for seconds, round_ in (
-            (config.poll_name_server_interval, self._poll),
+            (config.poll_name_server_interval, self._poll_routes),
             (config.fetch_name_server_interval, self.name_servers.refresh),
             (config.probe_name_server_interval, self.name_servers.probe),
         ):
             self._nursery.start_soon(every, seconds, round_, self._outages)
-        self._nursery.start_soon(self._beat)
-        await trio.lowlevel.checkpoint()  # the connection is on its way while the program goes on
+        self._nursery.start_soon(self._keep_sending_heartbeats)
+        await trio.lowlevel.checkpoint()  # lets the connection start
 
-    async def _poll(self) -> None:
+    async def _poll_routes(self) -> None:
         await self.refresh_routes()
         for address in self.routes.drop_unreachable():
             self._versions.pop(address, None)
-            self._memory.forget(address)
-            self._outages.forget(_heartbeats(address))
+            self._heartbeat_history.forget(address)
+            self._outages.forget(_heartbeat_outage(address))
             self.pool.invalidate(address)
 
-    async def _beat(self) -> None:
+    async def _keep_sending_heartbeats(self) -> None:
         while True:
             with trio.move_on_after(self.config.heartbeat_broker_interval):
-                await self._heart.wait()
-            self._heart = trio.Event()
+                await self._heartbeat_due.wait()
+            self._heartbeat_due = trio.Event()
             await self.send_heartbeats()
 
     async def close(self) -> None:
-        """Tell brokers that all producers and consumers are gone; ``open_client`` does."""
+        """Unregister all producers and consumers; ``open_client`` calls it."""
         for producer in list(self.producers.values()):
             await self.remove_producer(producer)
         for consumer in list(self.consumers.values()):
@@ -428,7 +448,7 @@ class ClientInstance:
 
 
 CLOSE_SECONDS: Final = 3.0
-"""So long a client that is closed goes on telling brokers that it leaves."""
+"""Timeout for unregistering when a client closes."""
 
 
 @asynccontextmanager
@@ -440,28 +460,30 @@ async def open_client(
     chance: random.Random | None = None,
     connect: Connect | None = None,
 ) -> AsyncGenerator[ClientInstance]:
-    """A client for the length of the block; a name server is connected to at once, and nothing else before somebody asks.
+    """Open a client until the end of the block.
+
+    It connects to a name server, and to brokers on first use.
 
     Args:
-        config: its settings, or its name servers as ``host:port;host:port``.
-        own_instance: give it a client id that no other client has, unless ``config.instance_name`` is set.  Broadcasting
-            consumers say False, so that the offsets on their disk are found again.
-        environment: variables that stand in for settings that are not set; None for those of this process.
-        chance: for the order of name servers and the choice of brokers.
-        connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
+        config: settings of the client, or its name servers as ``host:port;host:port``.
+        own_instance: generate a unique client id, unless ``config.instance_name`` is set.
+            Broadcasting consumers pass False, so that they find their offsets on disk again.
+        environment: environment variables for settings that are not set; None for ``os.environ``.
+        chance: shuffles name servers and selects brokers.
+        connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
 
     Raises:
-        NotInTrioError: the caller does not run in trio.
-        IllegalTypeError: ``config`` is something else.
+        NotInTrioError: the caller is not a trio task.
+        IllegalTypeError: ``config`` has another type.
         LocalProtocolError: a configured address is not ``host:port``.
 
-    Closing: at the end of the block, also when it is cancelled, brokers are told that producers and consumers are gone
-    (three seconds at most), background tasks end, and every connection is closed.
+    Closing: at the end of the block, also after cancellation, producers and consumers are
+    unregistered (within three seconds), background tasks end, and every connection is closed.
     """
     require_trio()
     variables = os.environ if environment is None else environment
     config = config_of(config)
-    named = config
+    configured = config
     if own_instance:
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())
     chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
@@ -472,9 +494,15 @@ async def open_client(
         background() as nursery,
     ):
         name_servers = NameServers(pool, config, environment=variables, chance=chance)
-        own = config is not named
         instance = ClientInstance(
-            config, client_id, own_ip, pool, name_servers, nursery, chance, has_own_name=own
+            config,
+            client_id,
+            own_ip,
+            pool,
+            name_servers,
+            nursery,
+            chance,
+            has_own_name=config is not configured,
         )
         await instance.start()
         try:

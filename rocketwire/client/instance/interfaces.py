@@ -1,7 +1,8 @@
-"""What a client instance needs to know of the producers and consumers that use it.
+"""Interfaces of the producers and consumers of a client instance.
 
-Rules of this file: group and topic names are those on the wire, a namespace of the first kind included.  Methods without
-``async`` are called between two checkpoints and must not wait; those with it run in a task of their own.
+Group and topic names are those on the wire, with a namespace of the first kind. Methods without
+``async`` run between two checkpoints and must not block; methods with ``async`` run in their own
+task.
 
 Java: ``MQProducerInner``, ``MQConsumerInner``.
 """
@@ -26,83 +27,86 @@ if TYPE_CHECKING:
 
 
 class ProducerMember(Protocol):
-    """A producer of one group."""
+    """A producer of a group."""
 
     @property
     def group(self) -> str:
-        """Its group; one producer of a group in an instance."""
+        """The producer group; an instance has one producer of a group."""
         ...
 
     def topics(self) -> Collection[str]:
-        """Topics whose routes it wants to have fresh."""
+        """Return the topics whose routes must be refreshed."""
         ...
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """One of its topics lives elsewhere now."""
+        """Handle a changed route of a topic."""
 
     async def check_transaction(
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
     ) -> None:
-        """A broker asks what became of a transaction (code 39).
+        """Handle a broker's check of a transaction (code 39).
 
         Args:
-            address: the broker, which the answer has to go to.
-            header: the request's.
-            message: the half message, its topic the real one.
+            address: broker that the result must go to.
+            header: header of the request.
+            message: half message, with its real topic.
         """
 
     def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool:
-        """A reply has come (code 326); returns whether this producer has asked for it."""
+        """Handle a reply (code 326); returns whether this producer has sent the request."""
         ...
 
 
 class ConsumerMember(Protocol):
-    """A consumer of one group."""
+    """A consumer of a group."""
 
     @property
     def group(self) -> str:
-        """Its group; one consumer of a group in an instance."""
+        """The consumer group; an instance has one consumer of a group."""
         ...
 
     def topics(self) -> Collection[str]:
-        """Topics whose routes it wants to have fresh, its retry topic included."""
+        """Return the topics whose routes must be refreshed, with the retry topic."""
         ...
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """One of its topics lives elsewhere now."""
+        """Handle a changed route of a topic."""
 
     def heartbeat(self) -> ConsumerData:
-        """The group as brokers are told of it, with all subscriptions."""
+        """Return the group and its subscriptions for heartbeats."""
         ...
 
     def rebalance_soon(self) -> None:
-        """Somebody joined or left the group (code 40), or a broker may have."""
+        """Rebalance, because the members of the group may have changed (code 40)."""
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """An operator has set the group's offsets (code 220)."""
+        """Set offsets at an operator's request (code 220)."""
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """How far it has come in the queues that it has (code 221)."""
+        """Return the consume offsets of the assigned queues (code 221)."""
         ...
 
     def running_info(self) -> ConsumerRunningInfo:
-        """What it is doing (code 307); the instance adds the name servers and the client's version."""
+        """Return the state of the consumer (code 307).
+
+        The instance adds name servers and version.
+        """
         ...
 
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """An operator wants this message consumed now (code 309).
+        """Consume a message at an operator's request (code 309).
 
         Args:
-            message: as it is stored.
-            broker_name: from where.
+            message: the stored message.
+            broker_name: broker that stores it.
         """
         ...
 
 
 class Members(Protocol):
-    """A client instance, as requests of brokers need it."""
+    """The attributes of a client instance that ``BrokerRequests`` uses."""
 
     config: ClientConfig
     pool: ChannelPool

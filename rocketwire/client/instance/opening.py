@@ -1,4 +1,4 @@
-"""The client that a producer, a consumer or an admin is opened with: one that is open already, or settings of one of its own."""
+"""Gives a producer, consumer or admin its client: an open one, or a new one from settings."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 Client: TypeAlias = "ClientInstance | ClientConfig | str"
-"""An open client, the settings of a new one, or name servers as ``host:port;host:port``."""
+"""An open client, settings of a new client, or name servers as ``host:port;host:port``."""
 
 
 @asynccontextmanager
-async def client_of(client: Client, *, own_instance: bool = True) -> AsyncGenerator[ClientInstance]:
-    """An open client for the length of the block.
+async def open_or_reuse_client(
+    client: Client, *, own_instance: bool = True
+) -> AsyncGenerator[ClientInstance]:
+    """Yield an open client until the end of the block.
 
     Args:
-        client: one that is open already, and stays open; or settings or name servers of a new one, which is closed at the end.
-        own_instance: as of ``open_client``.
+        client: an open client, which stays open; or settings or name servers of a new client, which
+            is closed at the end.
+        own_instance: see ``open_client``.
 
     Raises:
-        IllegalTypeError: it is something else.
-        NotInTrioError: the caller does not run in trio.
+        IllegalTypeError: ``client`` has another type.
+        NotInTrioError: the caller is not a trio task.
         LocalProtocolError: a configured address is not ``host:port``.
     """
     require_trio()
     if isinstance(client, ClientInstance):
         yield client
     elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        async with open_client(client, own_instance=own_instance) as opened:
-            yield opened
+        async with open_client(client, own_instance=own_instance) as instance:
+            yield instance
     else:
         expected = "an open client, a ClientConfig or name servers as 'host:port;host:port'"
         raise wrong_type("client", expected, client)

@@ -1,6 +1,6 @@
-"""Where every task of this trio loop is at the moment, for operators who ask a member for its stacks.
+"""Prints the stacks of all tasks of this trio loop, for an operator's request.
 
-Java: ``UtilAll.jstack``, which tells the same of threads.
+Java: ``UtilAll.jstack``, which prints the stacks of threads.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 def task_stacks() -> str:
-    """The tasks of the loop that this is called in, the application's too: name, and innermost function first.
+    """Return the stacks of all tasks, also the application's, innermost function first.
 
-    Functions are told by module and line; nothing of what they hold is.
+    A function is printed as module, name and line, without its variables.
     """
-    return "\n".join(line for task in _tasks() for line in (*_lines(task), ""))
+    return "\n".join(line for task in _tasks() for line in (*_format_task(task), ""))
 
 
 def _tasks() -> Iterator[trio.lowlevel.Task]:
-    waiting = [trio.lowlevel.current_root_task()]
-    while waiting:
-        task = waiting.pop()
+    tasks = [trio.lowlevel.current_root_task()]
+    while tasks:
+        task = tasks.pop()
         if task is not None:
             yield task
-            waiting += [one for nursery in task.child_nurseries for one in nursery.child_tasks]
+            tasks += [child for nursery in task.child_nurseries for child in nursery.child_tasks]
 
 
-def _lines(task: trio.lowlevel.Task) -> Iterator[str]:
+def _format_task(task: trio.lowlevel.Task) -> Iterator[str]:
     yield f"{task.name} TID: {id(task):x}"
     for frame, line in reversed(list(task.iter_await_frames())):
         module = frame.f_globals.get("__name__", "?")

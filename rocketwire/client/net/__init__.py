@@ -1,4 +1,4 @@
-"""Calls to name servers and brokers: the channel pool, the choice of a server, typed requests.
+"""Calls to name servers and brokers: channel pool, choice of a name server, typed requests.
 
 It may import the modules of ``rocketwire.client`` and ``rocketwire.transport``.
 """

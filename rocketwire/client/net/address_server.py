@@ -1,4 +1,4 @@
-"""Name servers by HTTP from an address server, for clients that have none configured; the only importer of h11 here.
+"""Reads the list of name servers from an HTTP address server, if none is configured.
 
 Java: ``TopAddressing``, ``DefaultTopAddressing``.
 """
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT: Final = 8080
 FETCH_SECONDS: Final = 3.0
-"""Java's limit for connecting and for reading."""
-MAX_ANSWER: Final = 65_536
-"""Most bytes of an answer that are read."""
+"""Java's timeout for connecting and for reading."""
+MAX_RESPONSE_SIZE: Final = 65_536
+"""Largest response, in bytes."""
 
 _STREAM_ERRORS: Final = (
     OSError,
-    UnicodeError,  # of a domain that cannot be one
+    UnicodeError,  # the domain is not a valid host name
     trio.BrokenResourceError,
     trio.ClosedResourceError,
 )
@@ -36,13 +36,13 @@ def address_server_url(
     unit_name: str | None = None,
     parameters: Mapping[str, str] | None = None,
 ) -> str:
-    """The URL to ask.
+    """Return the URL of the address server.
 
     Args:
         domain: host of the address server, with a port if not 8080.
         subgroup: Java's default is ``nsaddr``.
-        unit_name: of the client; brokers have none.
-        parameters: further ones.
+        unit_name: unit of the client; brokers have none.
+        parameters: more query parameters.
     """
     host = domain if ":" in domain else f"{domain}:{DEFAULT_PORT}"
     unit = (unit_name or "").strip()
@@ -53,28 +53,29 @@ def address_server_url(
     return f"http://{host}/rocketmq/{path}" + (f"?{'&'.join(extra)}" if extra else "")
 
 
-def addresses_in(answer: str) -> tuple[str, ...]:
-    """The name servers that an answer tells: its first line.
+def parse_response(text: str) -> tuple[str, ...]:
+    """Return the name servers in the first line of a response.
 
     Raises:
-        LocalProtocolError: that is no list of addresses.
+        LocalProtocolError: the line is not a list of addresses.
     """
-    lines = answer.strip().splitlines()
+    lines = text.strip().splitlines()
     return parse_name_servers(lines[0] if lines else "")
 
 
 async def fetch_name_servers(url: str, *, within: float = FETCH_SECONDS) -> tuple[str, ...]:
-    """Ask an address server.
+    """Fetch the name servers from an address server.
 
     Args:
-        url: as ``address_server_url`` makes it; plain HTTP.
-        within: seconds for all of it.
+        url: a URL from ``address_server_url``; plain HTTP.
+        within: timeout in seconds.
 
     Returns:
-        The name servers; empty where it tells none.
+        The name servers; empty if the response lists none.
 
     Raises:
-        ClientError: no answer in time, another status than 200, or not addresses; or h11 is missing (extra ``client``).
+        ClientError: no response in time, a status other than 200, or an invalid list of addresses;
+            or h11 is not installed (extra ``client``).
     """
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
@@ -82,11 +83,11 @@ async def fetch_name_servers(url: str, *, within: float = FETCH_SECONDS) -> tupl
         with trio.fail_after(within):
             status, text = await _get(parts.netloc, target)
     except (trio.TooSlowError, *_STREAM_ERRORS) as error:
-        raise ClientError(f"{url}: {error or 'no answer'}") from error
+        raise ClientError(f"{url}: {error or 'no response'}") from error
     if status != 200:
         raise ClientError(f"{url}: status {status}")
     try:
-        return addresses_in(text)
+        return parse_response(text)
     except LocalProtocolError as error:
         raise ClientError(f"{url}: {error}") from error
 
@@ -95,15 +96,15 @@ async def _get(netloc: str, target: str) -> tuple[int, str]:
     try:
         import h11
     except ImportError as error:
-        raise ClientError("asking an address server needs h11: rocketwire[client]") from error
+        raise ClientError("an address server needs h11: install rocketwire[client]") from error
     host, port = split_address(netloc)
     connection = h11.Connection(h11.CLIENT)
     headers = [("Host", netloc), ("Connection", "close"), ("Accept", "*/*")]
-    ask = connection.send(h11.Request(method="GET", target=target, headers=headers)) or b""
-    ask += connection.send(h11.EndOfMessage()) or b""
+    request = connection.send(h11.Request(method="GET", target=target, headers=headers)) or b""
+    request += connection.send(h11.EndOfMessage()) or b""
     status, body = 0, bytearray()
     async with await trio.open_tcp_stream(host, port) as stream:
-        await stream.send_all(ask)
+        await stream.send_all(request)
         try:
             while True:
                 event = connection.next_event()
@@ -115,7 +116,9 @@ async def _get(netloc: str, target: str) -> tuple[int, str]:
                     body += event.data
                 elif not isinstance(event, h11.InformationalResponse):
                     return status, body.decode("utf-8", "replace")
-                if len(body) > MAX_ANSWER:
-                    raise ClientError(f"{netloc}: more than {MAX_ANSWER} bytes")
+                if len(body) > MAX_RESPONSE_SIZE:
+                    raise ClientError(
+                        f"{netloc}: response is larger than {MAX_RESPONSE_SIZE} bytes"
+                    )
         except h11.RemoteProtocolError as error:
             raise ClientError(f"{netloc}: {error}") from error

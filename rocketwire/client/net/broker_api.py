@@ -1,6 +1,7 @@
-"""``BrokerCalls``: what is asked of brokers, typed; and the calls about offsets and groups that producers and consumers share.
+"""``BrokerCalls``: typed requests to brokers, and the calls about offsets and groups.
 
-Rules of this file: what only consumers and operators say is imported where they say it, so that a producer starts sooner.
+Message classes that only some callers need are imported in the function that uses them: a producer
+starts faster without them.
 
 Java: ``MQClientAPIImpl``, ``MQAdminImpl``.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
-from rocketwire.client.net.rpc import SUCCESS, make_request, read_answer
+from rocketwire.client.net.rpc import SUCCESS, decode_response, make_request
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
-    from rocketwire.client.net.rpc import Answer
+    from rocketwire.client.net.rpc import Response
     from rocketwire.messages.allocation import (
         LockBatchRequestBody,
         LockBatchResponseBody,
@@ -42,14 +43,14 @@ if TYPE_CHECKING:
 
 @trio_only("call")
 class BrokerCalls:
-    """Calls to brokers by address; all of them raise what ``call`` raises."""
+    """Requests to brokers by address; every method raises the errors of ``call``."""
 
     def __init__(self, pool: ChannelPool, config: ClientConfig) -> None:
-        """Nothing is sent yet.
+        """Send nothing yet.
 
         Args:
             pool: carries the requests.
-            config: says how they are written.
+            config: language, version and header format of the requests.
         """
         self._pool = pool
         self._config = config
@@ -64,26 +65,27 @@ class BrokerCalls:
         within: float | None = None,
         accepted: Collection[int] = SUCCESS,
         vip: bool = False,
-    ) -> Answer:
-        """Ask anything.
+    ) -> Response:
+        """Send a request and return the decoded response.
 
         Args:
             address: ``host:port`` of the broker.
             code: request code.
             header: an instance of the operation's header class, or ext fields.
             body: an instance of its body class, a list of them, or bytes.
-            within: seconds; None for ``ClientConfig.mq_client_api_timeout``.
-            accepted: answers that are no error; ``Answer.command.code`` tells which it was.
-            vip: whether the broker's second port may be asked, if ``ClientConfig.vip_channel_enabled``; it serves neither
-                pulls nor pops.
+            within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
+            accepted: response codes that are not errors; see ``Response.command.code``.
+            vip: use the broker's second port if ``ClientConfig.vip_channel_enabled`` is set; that
+                port serves neither pulls nor pops.
 
         Raises:
-            BrokerError: it was answered with a code that is not accepted.
-            ChannelError: no answer: ``ConnectFailedError``, ``ChannelBrokenError`` or ``RequestTimeoutError``.
+            BrokerError: the response code is not in ``accepted``.
+            ChannelError: there is no response: ``ConnectFailedError``, ``ChannelBrokenError`` or
+                ``RequestTimeoutError``.
             EncodeError: a value does not fit its field.
-            DecodeError: the answer cannot be read.
+            DecodeError: the response is invalid.
 
-        Cancellation: the request is forgotten; it may have been executed.
+        Cancellation: the client drops the request; the broker may have executed it.
         """
         require_trio()
         command = make_request(self._config, code, header, body)
@@ -91,7 +93,7 @@ class BrokerCalls:
         response = await self._pool.request(target, command, within=within)
         if response.code not in accepted:
             raise BrokerError(response.code, response.remark, code, target)
-        return read_answer(code, response)
+        return decode_response(code, response)
 
     async def send_oneway(
         self,
@@ -103,10 +105,10 @@ class BrokerCalls:
         within: float | None = None,
         vip: bool = False,
     ) -> None:
-        """Tell a broker something, which answers nothing; arguments as of ``call``.
+        """Send a request that has no response; for the arguments see ``call``.
 
         Raises:
-            ChannelError: it could not be sent.
+            ChannelError: the request could not be sent.
             EncodeError: a value does not fit its field.
         """
         command = make_request(self._config, code, header, body)
@@ -115,8 +117,8 @@ class BrokerCalls:
 
     # ------------------------------------------------------------------ clients and groups
 
-    async def heartbeat(self, address: str, data: HeartbeatData) -> Answer:
-        """Say that the groups of a client live (code 34); ``Answer.command`` has the broker's version and its ext fields."""
+    async def heartbeat(self, address: str, data: HeartbeatData) -> Response:
+        """Register the groups of a client (code 34); ``command`` has the broker's version."""
         return await self.call(address, Code.HEART_BEAT, None, data)
 
     async def unregister_client(
@@ -127,7 +129,7 @@ class BrokerCalls:
         producer_group: str | None = None,
         consumer_group: str | None = None,
     ) -> None:
-        """Say that a client leaves a group (code 35)."""
+        """Remove a client from a group (code 35)."""
         from rocketwire.messages.heartbeat import UnregisterClientRequestHeader
 
         header = UnregisterClientRequestHeader(
@@ -136,36 +138,36 @@ class BrokerCalls:
         await self.call(address, Code.UNREGISTER_CLIENT, header)
 
     async def consumer_ids(self, address: str, group: str) -> tuple[str, ...]:
-        """Client ids of a consumer group (code 38); empty where nobody is connected.
+        """Return the client ids of a consumer group (code 38); empty if no client is connected.
 
-        Java answers code 1 for a group without members; that is an empty group here.
+        For a group without members Java sends code 1; this method returns an empty tuple then.
         """
         from rocketwire.messages.connections import GetConsumerListByGroupRequestHeader
 
         header = GetConsumerListByGroupRequestHeader(consumer_group=group)
         accepted = (ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR)
-        answer = await self.call(
+        response = await self.call(
             address, Code.GET_CONSUMER_LIST_BY_GROUP, header, accepted=accepted, vip=True
         )
-        body: GetConsumerListByGroupResponseBody | None = answer.body
-        return (body.consumer_id_list if body else None) or ()
+        response_body: GetConsumerListByGroupResponseBody | None = response.body
+        return (response_body.consumer_id_list if response_body else None) or ()
 
     async def lock_queues(
         self, address: str, body: LockBatchRequestBody
     ) -> tuple[MessageQueue, ...]:
-        """Lock queues for a client (code 41); returns those that it has now."""
-        answer = await self.call(address, Code.LOCK_BATCH_MQ, None, body, vip=True)
-        told: LockBatchResponseBody | None = answer.body
-        return (told.lock_ok_mq_set if told else None) or ()
+        """Lock queues for a client (code 41); returns the queues that the client has locked now."""
+        response = await self.call(address, Code.LOCK_BATCH_MQ, None, body, vip=True)
+        response_body: LockBatchResponseBody | None = response.body
+        return (response_body.lock_ok_mq_set if response_body else None) or ()
 
     async def unlock_queues(self, address: str, body: UnlockBatchRequestBody) -> None:
-        """Give locked queues back (code 42)."""
+        """Unlock queues (code 42)."""
         await self.call(address, Code.UNLOCK_BATCH_MQ, None, body, vip=True)
 
     # ------------------------------------------------------------------ offsets of queues
 
     async def max_offset(self, address: str, queue: MessageQueue, *, committed: bool = True) -> int:
-        """The offset that the queue's next message will have (code 30)."""
+        """Return the offset of the queue's next message (code 30)."""
         from rocketwire.messages.offsets import GetMaxOffsetRequestHeader
 
         header = GetMaxOffsetRequestHeader(
@@ -174,20 +176,20 @@ class BrokerCalls:
             bname=queue.broker_name,
             committed=committed,
         )
-        found: GetMaxOffsetResponseHeader
-        found = (await self.call(address, Code.GET_MAX_OFFSET, header, vip=True)).header
-        return found.offset or 0
+        response_header: GetMaxOffsetResponseHeader
+        response_header = (await self.call(address, Code.GET_MAX_OFFSET, header, vip=True)).header
+        return response_header.offset or 0
 
     async def min_offset(self, address: str, queue: MessageQueue) -> int:
-        """The offset of the queue's oldest message (code 31)."""
+        """Return the offset of the queue's oldest message (code 31)."""
         from rocketwire.messages.offsets import GetMinOffsetRequestHeader
 
         header = GetMinOffsetRequestHeader(
             topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name
         )
-        found: GetMinOffsetResponseHeader
-        found = (await self.call(address, Code.GET_MIN_OFFSET, header, vip=True)).header
-        return found.offset or 0
+        response_header: GetMinOffsetResponseHeader
+        response_header = (await self.call(address, Code.GET_MIN_OFFSET, header, vip=True)).header
+        return response_header.offset or 0
 
     async def search_offset(
         self,
@@ -196,9 +198,15 @@ class BrokerCalls:
         timestamp: int,
         boundary: BoundaryType | None = None,
     ) -> int:
-        """The offset of the first message stored at or after a time, in milliseconds (code 29); the end if there is none.
+        """Return the offset of the first message stored at or after a time (code 29).
 
-        ``UPPER`` gives the last of several messages of the same millisecond, ``LOWER`` and None the first.
+        Args:
+            address: ``host:port`` of the broker.
+            queue: the queue.
+            timestamp: milliseconds since 1970; if no message is newer, the result is the end of the
+                queue.
+            boundary: if several messages have the same store time, ``UPPER`` selects the last;
+                ``LOWER`` and None the first.
         """
         from rocketwire.messages.enums import BoundaryType
         from rocketwire.messages.offsets import SearchOffsetRequestHeader
@@ -210,20 +218,24 @@ class BrokerCalls:
             timestamp=timestamp,
             boundary_type=boundary or BoundaryType.LOWER,
         )
-        found: SearchOffsetResponseHeader
-        found = (await self.call(address, Code.SEARCH_OFFSET_BY_TIMESTAMP, header, vip=True)).header
-        return found.offset or 0
+        response_header: SearchOffsetResponseHeader
+        response_header = (
+            await self.call(address, Code.SEARCH_OFFSET_BY_TIMESTAMP, header, vip=True)
+        ).header
+        return response_header.offset or 0
 
     async def earliest_store_time(self, address: str, queue: MessageQueue) -> int:
-        """When the queue's oldest message was stored, in milliseconds; -1 where it has none (code 32)."""
+        """Return the store time (ms) of a queue's oldest message; -1 if it is empty (code 32)."""
         from rocketwire.messages.offsets import GetEarliestMsgStoretimeRequestHeader
 
         header = GetEarliestMsgStoretimeRequestHeader(
             topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name
         )
-        found: GetEarliestMsgStoretimeResponseHeader
-        found = (await self.call(address, Code.GET_EARLIEST_MSG_STORETIME, header, vip=True)).header
-        return -1 if found.timestamp is None else found.timestamp
+        response_header: GetEarliestMsgStoretimeResponseHeader
+        response_header = (
+            await self.call(address, Code.GET_EARLIEST_MSG_STORETIME, header, vip=True)
+        ).header
+        return -1 if response_header.timestamp is None else response_header.timestamp
 
     # ------------------------------------------------------------------ offsets of groups
 
@@ -235,7 +247,7 @@ class BrokerCalls:
         *,
         zero_if_not_found: bool | None = None,
     ) -> int | None:
-        """How far a group has come in a queue (code 14); None where the broker does not know."""
+        """Return the offset of a group in a queue (code 14); None if the broker has none."""
         from rocketwire.messages.offsets import QueryConsumerOffsetRequestHeader
 
         header = QueryConsumerOffsetRequestHeader(
@@ -246,16 +258,20 @@ class BrokerCalls:
             set_zero_if_not_found=zero_if_not_found,
         )
         accepted = (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND)
-        answer = await self.call(
+        response = await self.call(
             address, Code.QUERY_CONSUMER_OFFSET, header, accepted=accepted, vip=True
         )
-        found: QueryConsumerOffsetResponseHeader = answer.header
-        return None if answer.command.code == ResponseCode.QUERY_NOT_FOUND else found.offset
+        response_header: QueryConsumerOffsetResponseHeader = response.header
+        return (
+            None
+            if response.command.code == ResponseCode.QUERY_NOT_FOUND
+            else response_header.offset
+        )
 
     async def update_consumer_offset(
         self, address: str, group: str, queue: MessageQueue, offset: int, *, oneway: bool = False
     ) -> None:
-        """Commit how far a group has come in a queue (code 15); one-way as Java's consumers do it on their timer."""
+        """Commit the offset of a group (code 15); Java's consumers send it one-way on a timer."""
         from rocketwire.messages.offsets import UpdateConsumerOffsetRequestHeader
 
         header = UpdateConsumerOffsetRequestHeader(

@@ -1,4 +1,4 @@
-"""An address of this machine, as a part of client ids and message ids; nothing is connected to for it."""
+"""An address of this machine for client ids and message ids; it opens no connection."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 def local_address() -> str:
-    """The address that this machine's name has: IPv4 before IPv6, never loopback unless there is nothing else.
+    """Return the address of this machine's host name: IPv4 first, loopback only if it is alone.
 
-    Java: ``NetworkUtil.getLocalAddress``, which asks the network interfaces.
+    Java: ``NetworkUtil.getLocalAddress``, which reads the network interfaces.
     """
     try:
-        name = os.fsencode(
-            socket.gethostname()
-        )  # of a text Python makes these very bytes, with a codec that it has to load
+        # Bytes, because Python would load a codec for text (idna).
+        name = os.fsencode(socket.gethostname())
         records = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except OSError:
         return LOOPBACK
@@ -29,7 +28,7 @@ def local_address() -> str:
 
 
 def best_address(addresses: Iterable[str]) -> str:
-    """The one to be known by: IPv4 before IPv6; loopback and link-local addresses do not count."""
-    found = [ipaddress.ip_address(address.partition("%")[0]) for address in addresses]
-    outer = [one for one in found if not one.is_loopback and not one.is_link_local]
-    return str(min(outer, key=lambda one: one.version, default=LOOPBACK))
+    """Return the first IPv4, then IPv6 address that is neither loopback nor link-local."""
+    candidates = [ipaddress.ip_address(address.partition("%")[0]) for address in addresses]
+    external = [ip for ip in candidates if not ip.is_loopback and not ip.is_link_local]
+    return str(min(external, key=lambda ip: ip.version, default=LOOPBACK))

@@ -1,4 +1,4 @@
-"""Everything that a name server answers, typed; who is asked is the subclass's business.
+"""Typed requests of every kind that a name server serves; subclasses choose the server.
 
 Java: ``MQClientAPIImpl``, ``DefaultMQAdminExtImpl``.
 """
@@ -31,7 +31,7 @@ from rocketwire.messages.route import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.client.net.rpc import Answer
+    from rocketwire.client.net.rpc import Response
     from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 
 ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
@@ -40,7 +40,7 @@ ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
 
 @trio_only()
 class NameServerCalls:
-    """The calls; all of them raise what ``call`` raises."""
+    """The requests; every method raises the errors of ``call``."""
 
     async def call(
         self,
@@ -49,137 +49,143 @@ class NameServerCalls:
         body: object | bytes | None = None,
         *,
         within: float | None = None,
-    ) -> Answer:
-        """Ask anything.
+    ) -> Response:
+        """Send a request and return the decoded response.
 
         Args:
             code: request code.
             header: an instance of the operation's header class, or ext fields.
             body: an instance of its body class, or bytes.
-            within: seconds; None for ``ClientConfig.mq_client_api_timeout``.
+            within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
 
         Raises:
-            NameServerError: it was answered with another code than 0.
-            ChannelError: no answer: ``ConnectFailedError``, ``ChannelBrokenError`` or ``RequestTimeoutError``.
-            NoNameServerError: there is nobody to ask.
-            DecodeError: the answer cannot be read.
+            NameServerError: the response code is not 0.
+            ChannelError: there is no response: ``ConnectFailedError``, ``ChannelBrokenError`` or
+                ``RequestTimeoutError``.
+            NoNameServerError: no name server is configured.
+            DecodeError: the response is invalid.
 
-        Cancellation: the request is forgotten; it may have been executed.
+        Cancellation: the client drops the request; the server may have executed it.
         """
         raise NameServerError(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, None, code, "")
 
     # ------------------------------------------------------------------ routes and topics
 
     async def route(self, topic: str, *, standard_json: bool | None = None) -> TopicRouteData:
-        """Where a topic lives (code 105), asked now.
+        """Fetch the route of a topic (code 105).
 
         Args:
-            topic: its name.
-            standard_json: ask for quoted map keys; None leaves that to the protocol version.
+            topic: name of the topic.
+            standard_json: request quoted map keys; None lets the protocol version decide.
 
         Raises:
-            TopicRouteNotFoundError: nobody has it.
+            TopicRouteNotFoundError: no broker has the topic.
         """
         header = GetRouteInfoRequestHeader(topic=topic, accept_standard_json_only=standard_json)
         try:
-            answer = await self.call(Code.GET_ROUTEINFO_BY_TOPIC, header)
+            response = await self.call(Code.GET_ROUTEINFO_BY_TOPIC, header)
         except NameServerError as error:
             if error.code == ResponseCode.TOPIC_NOT_EXIST:
                 raise TopicRouteNotFoundError(topic) from error
             raise
-        route: TopicRouteData | None = answer.body
+        route: TopicRouteData | None = response.body
         if route is None:
             raise TopicRouteNotFoundError(topic)
         return route
 
     async def cluster_info(self) -> ClusterInfo:
-        """Every broker group and cluster (code 106)."""
-        answer = await self.call(Code.GET_BROKER_CLUSTER_INFO)
-        return answer.body or ClusterInfo()
+        """Fetch all broker groups and clusters (code 106)."""
+        response = await self.call(Code.GET_BROKER_CLUSTER_INFO)
+        return response.body or ClusterInfo()
 
     async def member_group(self, cluster_name: str, broker_name: str) -> BrokerMemberGroup:
-        """The addresses of one broker group (code 901); empty where it is not known."""
+        """Fetch the addresses of a broker group (code 901); empty if the server has none."""
         header = GetBrokerMemberGroupRequestHeader(
             cluster_name=cluster_name, broker_name=broker_name
         )
-        answer = await self.call(Code.GET_BROKER_MEMBER_GROUP, header)
-        body: GetBrokerMemberGroupResponseBody | None = answer.body
-        found = None if body is None else body.broker_member_group
-        return found or BrokerMemberGroup(broker_name=broker_name, cluster=cluster_name)
+        response = await self.call(Code.GET_BROKER_MEMBER_GROUP, header)
+        body: GetBrokerMemberGroupResponseBody | None = response.body
+        member_group = None if body is None else body.broker_member_group
+        return member_group or BrokerMemberGroup(broker_name=broker_name, cluster=cluster_name)
 
     async def all_topics(self) -> TopicList:
-        """Names of all topics (code 206)."""
+        """Fetch the names of all topics (code 206)."""
         return await self._topics(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 
     async def topics_of_cluster(self, cluster: str) -> TopicList:
-        """Names of the topics of one cluster's brokers (code 224)."""
+        """Fetch the names of the topics of a cluster's brokers (code 224)."""
         return await self._topics(
             Code.GET_TOPICS_BY_CLUSTER, GetTopicsByClusterRequestHeader(cluster=cluster)
         )
 
     async def system_topics(self) -> TopicList:
-        """Names of clusters and broker groups, which are topics too, and one broker's address (code 304)."""
+        """Fetch cluster and broker names, which are topics too, and a broker address (code 304)."""
         return await self._topics(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS)
 
     async def unit_topics(self) -> TopicList:
-        """Topics of units (code 311)."""
+        """Fetch the topics of units (code 311)."""
         return await self._topics(Code.GET_UNIT_TOPIC_LIST)
 
     async def unit_subscribed_topics(self) -> TopicList:
-        """Topics that consumers of units subscribe to (code 312)."""
+        """Fetch the topics that consumers of units subscribe to (code 312)."""
         return await self._topics(Code.GET_HAS_UNIT_SUB_TOPIC_LIST)
 
     async def unit_subscribed_other_topics(self) -> TopicList:
-        """Those of them that are no topics of units themselves (code 313)."""
+        """Fetch the topics of code 312 that are not topics of units (code 313)."""
         return await self._topics(Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST)
 
     async def _topics(self, code: Code, header: object | None = None) -> TopicList:
         return (await self.call(code, header)).body or TopicList()
 
     async def register_topic(self, topic: str, route: TopicRouteData) -> None:
-        """Announce a topic's queues, as a broker does (code 217)."""
+        """Register a topic's queues, as a broker does (code 217)."""
         await self.call(
             Code.REGISTER_TOPIC_IN_NAMESRV, RegisterTopicRequestHeader(topic=topic), route
         )
 
     async def delete_topic(self, topic: str, cluster_name: str | None = None) -> None:
-        """Forget a topic, everywhere or in one cluster (code 216); a broker that has it brings it back."""
+        """Delete a topic in all clusters or in one (code 216).
+
+        A broker that has the topic registers it again.
+        """
         header = DeleteTopicFromNamesrvRequestHeader(topic=topic, cluster_name=cluster_name)
         await self.call(Code.DELETE_TOPIC_IN_NAMESRV, header)
 
     # ------------------------------------------------------------------ brokers
 
     async def wipe_write_perm(self, broker_name: str) -> int:
-        """Take the write permission from a broker's topics (code 205); returns how many."""
+        """Remove the write permission of a broker's topics (code 205); returns their number."""
         header = WipeWritePermOfBrokerRequestHeader(broker_name=broker_name)
-        told: WipeWritePermOfBrokerResponseHeader
-        told = (await self.call(Code.WIPE_WRITE_PERM_OF_BROKER, header)).header
-        return told.wipe_topic_count or 0
+        response_header: WipeWritePermOfBrokerResponseHeader
+        response_header = (await self.call(Code.WIPE_WRITE_PERM_OF_BROKER, header)).header
+        return response_header.wipe_topic_count or 0
 
     async def add_write_perm(self, broker_name: str) -> int:
-        """Give it back (code 327); returns to how many topics."""
+        """Restore the write permission of a broker's topics (code 327); returns their number."""
         header = AddWritePermOfBrokerRequestHeader(broker_name=broker_name)
-        told: AddWritePermOfBrokerResponseHeader
-        told = (await self.call(Code.ADD_WRITE_PERM_OF_BROKER, header)).header
-        return told.add_topic_count or 0
+        response_header: AddWritePermOfBrokerResponseHeader
+        response_header = (await self.call(Code.ADD_WRITE_PERM_OF_BROKER, header)).header
+        return response_header.add_topic_count or 0
 
     # ------------------------------------------------------------------ key-value configuration
 
     async def kv_value(self, namespace: str, key: str) -> str | None:
-        """One value (code 101); None where there is none."""
+        """Fetch a value (code 101); None if the key does not exist."""
         from rocketwire.messages.kvconfig import GetKVConfigRequestHeader
 
         header = GetKVConfigRequestHeader(namespace=namespace, key=key)
         try:
-            found: GetKVConfigResponseHeader = (await self.call(Code.GET_KV_CONFIG, header)).header
+            response_header: GetKVConfigResponseHeader = (
+                await self.call(Code.GET_KV_CONFIG, header)
+            ).header
         except NameServerError as error:
             if error.code == ResponseCode.QUERY_NOT_FOUND:
                 return None
             raise
-        return found.value
+        return response_header.value
 
     async def kv_namespace(self, namespace: str) -> Mapping[str, str]:
-        """Everything in one namespace (code 219); empty where there is nothing."""
+        """Fetch all keys and values of a namespace (code 219); empty if it does not exist."""
         from rocketwire.messages.kvconfig import GetKVListByNamespaceRequestHeader
 
         header = GetKVListByNamespaceRequestHeader(namespace=namespace)
@@ -192,14 +198,14 @@ class NameServerCalls:
         return (table.table if table else None) or {}
 
     async def put_kv(self, namespace: str, key: str, value: str) -> None:
-        """Store one value (code 100)."""
+        """Store a value (code 100)."""
         from rocketwire.messages.kvconfig import PutKVConfigRequestHeader
 
         header = PutKVConfigRequestHeader(namespace=namespace, key=key, value=value)
         await self.call(Code.PUT_KV_CONFIG, header)
 
     async def delete_kv(self, namespace: str, key: str) -> None:
-        """Remove one value (code 102)."""
+        """Delete a value (code 102)."""
         from rocketwire.messages.kvconfig import DeleteKVConfigRequestHeader
 
         header = DeleteKVConfigRequestHeader(namespace=namespace, key=key)
@@ -208,11 +214,11 @@ class NameServerCalls:
     # ------------------------------------------------------------------ configuration
 
     async def configuration(self) -> str:
-        """Its configuration, lines of ``key=value`` in the text of Java properties (code 319)."""
+        """Fetch the server's configuration, lines of Java properties ``key=value`` (code 319)."""
         body: bytes | None = (await self.call(Code.GET_NAMESRV_CONFIG)).body
         return (body or b"").decode()
 
     async def update_configuration(self, values: Mapping[str, str]) -> None:
-        """Change some of it (code 318); values as Java properties have them, without line breaks."""
+        """Change settings of the server (code 318); values must not contain line breaks."""
         lines = "".join(f"{key}={value}\n" for key, value in values.items())
         await self.call(Code.UPDATE_NAMESRV_CONFIG, None, lines)

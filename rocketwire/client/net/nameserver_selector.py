@@ -1,10 +1,11 @@
-"""Which name server to ask next: pure decisions; chance comes in as a number.
+"""Selects the name server for the next request; pure, with chance as an argument.
 
-Rules of this file: who answered last is asked first; who failed goes behind those who did not; a list that is set anew
-keeps the chosen server if it is still among them.
+The server that responded last comes first. Servers that failed come last. If the list is replaced,
+the current server stays if the new list contains it.
 
-Java: ``NettyRemotingClient`` (``getAndCreateNameserverChannel``, ``updateNameServerAddressList``), where a call that fails is
-an error of that call and only the next one goes elsewhere.  Here a call goes round.
+Java: ``NettyRemotingClient`` (``getAndCreateNameserverChannel``, ``updateNameServerAddressList``).
+There, a failed request is an error, and only the next request uses another server. Here, the same
+request tries the next server.
 """
 
 from __future__ import annotations
@@ -15,88 +16,91 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class NameServerChoice:
-    """The name servers, the one that is used, and those that failed."""
+class NameServerSelector:
+    """The name servers, the current server, and the servers that failed."""
 
     def __init__(self, addresses: Iterable[str] = (), *, start: int = 0) -> None:
-        """Nobody is chosen yet.
+        """Start without a current server.
 
         Args:
-            addresses: ``host:port`` each.
-            start: any number; says where the first round begins.
+            addresses: items ``host:port``.
+            start: index of the first server, modulo the number of servers.
         """
         self._addresses = tuple(addresses)
         self._next = start
-        self._chosen: str | None = None
-        self._down: set[str] = set()
+        self._current: str | None = None
+        self._failed: set[str] = set()
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All of them, as they were set."""
+        """All servers in configured order."""
         return self._addresses
 
     @property
-    def chosen(self) -> str | None:
-        """Who is asked first as long as it answers; None before the first answer and after a failure."""
-        return self._chosen
+    def current(self) -> str | None:
+        """The preferred server; None before the first response and after a failure."""
+        return self._current
 
     @property
-    def down(self) -> frozenset[str]:
-        """Those that failed and have not answered since."""
-        return frozenset(self._down)
+    def failed(self) -> frozenset[str]:
+        """Servers that failed and have not responded since."""
+        return frozenset(self._failed)
 
     def replace(self, addresses: Iterable[str]) -> tuple[str, ...]:
-        """Sets a new list; an empty one, or the same in another order, changes nothing.
+        """Set a new list; an empty list, or the same servers in another order, changes nothing.
 
         Returns:
-            The addresses that are gone; their channels have no use any more.
+            The removed addresses; their channels are no longer needed.
         """
         new = tuple(dict.fromkeys(addresses))
         if not new or set(new) == set(self._addresses):
             return ()
-        gone = tuple(address for address in self._addresses if address not in new)
+        removed = tuple(address for address in self._addresses if address not in new)
         self._addresses = new
-        self._down &= set(new)
-        if self._chosen not in new:
-            self._chosen = None
-        return gone
+        self._failed &= set(new)
+        if self._current not in new:
+            self._current = None
+        return removed
 
-    def order(self) -> tuple[str, ...]:
-        """Everybody, in the order in which to ask: the chosen one, those in order from where the round stands, those that failed."""
-        order = self.next_order()
-        if self._chosen is None:
+    def next_order(self) -> tuple[str, ...]:
+        """Return the order for the next request, and advance if there is no current server.
+
+        First the current server, then the following servers of the list, then those that failed.
+        """
+        order = self.peek_order()
+        if self._current is None:
             self._next += 1
         return order
 
-    def next_order(self) -> tuple[str, ...]:
-        """What ``order`` will say next."""
+    def peek_order(self) -> tuple[str, ...]:
+        """Return the order for the next request without advancing."""
         if not self._addresses:
             return ()
-        if self._chosen is None:
+        if self._current is None:
             start = self._next % len(self._addresses)
         else:
-            start = self._addresses.index(self._chosen)
-        turned = self._addresses[start:] + self._addresses[:start]
-        return tuple(sorted(turned, key=self._down.__contains__))
+            start = self._addresses.index(self._current)
+        rotated = self._addresses[start:] + self._addresses[:start]
+        return tuple(sorted(rotated, key=self._failed.__contains__))
 
-    def answered(self, address: str) -> None:
-        """That one works; it is asked first from now on."""
+    def mark_responded(self, address: str) -> None:
+        """Make this server the current one."""
         if address in self._addresses:
-            self._down.discard(address)
-            self._chosen = address
+            self._failed.discard(address)
+            self._current = address
 
-    def came_back(self, address: str) -> None:
-        """That one can be connected to again; nothing says yet that it answers."""
-        self._down.discard(address)
+    def mark_reachable(self, address: str) -> None:
+        """Note that a connection succeeded; the server may still fail to respond."""
+        self._failed.discard(address)
 
-    def failed(self, address: str) -> None:
-        """That one does not work now."""
+    def mark_failed(self, address: str) -> None:
+        """Move this server to the end of the order."""
         if address in self._addresses:
-            self._down.add(address)
-        if self._chosen == address:
-            self._chosen = None
+            self._failed.add(address)
+        if self._current == address:
+            self._current = None
 
 
-def share_of(remaining: float, left: int) -> float:
-    """Seconds for the next of ``left`` servers out of those that remain: half for the next, but all for the last one."""
-    return remaining if left <= 1 else remaining / 2
+def attempt_timeout(remaining: float, servers: int) -> float:
+    """Return the timeout of the next attempt: half of ``remaining``, or all for the last server."""
+    return remaining if servers <= 1 else remaining / 2

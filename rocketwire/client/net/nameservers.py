@@ -1,7 +1,7 @@
-"""``NameServers``: asking one of several name servers, and going on to the next when it does not answer.
+"""``NameServers``: sends a request to one of several name servers, with failover.
 
-Rules of this file: a call goes round all servers once, within its limit; what a server *answers* counts, whatever it says.
-Writes that have to reach every server are made with ``each``.
+A request tries each server once, within its timeout. Any response, also an error code, ends the
+request. Writes that must reach every server use ``each``.
 
 Java: ``NettyRemotingClient``, ``MQClientAPIImpl.fetchNameServerAddr``, ``TopAddressing``.
 """
@@ -17,8 +17,8 @@ import trio
 
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.net.nameserver_api import NameServerCalls
-from rocketwire.client.net.nameserver_selector import NameServerChoice, share_of
-from rocketwire.client.net.rpc import make_request, read_answer
+from rocketwire.client.net.nameserver_selector import NameServerSelector, attempt_timeout
+from rocketwire.client.net.rpc import decode_response, make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
@@ -35,28 +35,28 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
-    from rocketwire.client.net.rpc import Answer
+    from rocketwire.client.net.rpc import Response
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 _START: Final = 999
-"""Java begins its round at a random number below this."""
+"""Java starts at a random index below this."""
 
 
 @trio_only()
-class OneNameServer(NameServerCalls):
-    """The calls, to one name server.
+class SingleNameServer(NameServerCalls):
+    """Requests to one name server.
 
     Attributes:
-        address: which one.
+        address: ``host:port`` of the server.
     """
 
     def __init__(self, pool: ChannelPool, config: ClientConfig, address: str) -> None:
-        """Nothing is sent yet.
+        """Send nothing yet.
 
         Args:
             pool: carries the requests.
-            config: says how they are written.
+            config: language, version and header format of the requests.
             address: ``host:port``.
         """
         self.address = address
@@ -70,18 +70,18 @@ class OneNameServer(NameServerCalls):
         body: object | bytes | None = None,
         *,
         within: float | None = None,
-    ) -> Answer:
-        """As ``NameServerCalls.call``."""
+    ) -> Response:
+        """Send a request; see ``NameServerCalls.call``."""
         command = make_request(self._config, code, header, body)
         response = await self._pool.request(self.address, command, within=within)
         if response.code != ResponseCode.SUCCESS:
             raise NameServerError(response.code, response.remark, code, self.address)
-        return read_answer(code, response)
+        return decode_response(code, response)
 
 
 @trio_only()
 class NameServers(NameServerCalls):
-    """The name servers of a client; a call asks the one that answered last, and the others if it does not."""
+    """The name servers of a client, with failover; the last server that responded comes first."""
 
     def __init__(
         self,
@@ -91,13 +91,14 @@ class NameServers(NameServerCalls):
         environment: Mapping[str, str] | None = None,
         chance: random.Random | None = None,
     ) -> None:
-        """With the addresses that are configured; ``refresh`` asks DNS and the address server.
+        """Use the configured addresses; ``refresh`` reads DNS and the address server.
 
         Args:
             pool: carries the requests.
-            config: addresses, and how requests are written.
-            environment: variables that stand in for settings; None for those of this process.
-            chance: orders the servers and says where the first round begins.
+            config: addresses, and the format of requests.
+            environment: environment variables for settings that are not set; None for
+                ``os.environ``.
+            chance: shuffles the servers and selects the first.
 
         Raises:
             LocalProtocolError: a configured address is not ``host:port``.
@@ -105,21 +106,21 @@ class NameServers(NameServerCalls):
         self._pool = pool
         self._config = config
         self._outages = Outages()
-        self._refusal = ""
+        self._address_server_error = ""
         self._configured = config.name_servers(os.environ if environment is None else environment)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
-        self._choice = NameServerChoice(start=self._chance.randrange(_START))
-        self._choice.replace(self._shuffled(self._configured))
+        self._selector = NameServerSelector(start=self._chance.randrange(_START))
+        self._selector.replace(self._shuffle(self._configured))
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The servers that are asked, DNS names with several records resolved."""
-        return self._choice.addresses
+        """The current servers; a DNS name with several records is resolved."""
+        return self._selector.addresses
 
     @property
     def chosen(self) -> str | None:
-        """The one that answered last."""
-        return self._choice.chosen
+        """The server that responded last; None before the first response and after a failure."""
+        return self._selector.current
 
     async def call(
         self,
@@ -128,91 +129,98 @@ class NameServers(NameServerCalls):
         body: object | bytes | None = None,
         *,
         within: float | None = None,
-    ) -> Answer:
-        """As ``NameServerCalls.call``; the last error where no server answers."""
+    ) -> Response:
+        """Send a request; see ``NameServerCalls.call``.
+
+        If every server fails, raise the last error.
+        """
         limit = self._config.mq_client_api_timeout if within is None else within
         deadline = trio.current_time() + limit
-        order = self._choice.order()
+        order = self._selector.next_order()
         failure: ChannelError | None = None
-        for asked, address in enumerate(order):
-            share = share_of(deadline - trio.current_time(), len(order) - asked)
-            server = OneNameServer(self._pool, self._config, address)
+        for attempt, address in enumerate(order):
+            timeout = attempt_timeout(deadline - trio.current_time(), len(order) - attempt)
+            server = SingleNameServer(self._pool, self._config, address)
             try:
-                answer = await server.call(code, header, body, within=max(share, 0.0))
+                response = await server.call(code, header, body, within=max(timeout, 0.0))
             except NameServerError:
-                self._choice.answered(address)
+                self._selector.mark_responded(address)
                 raise
             except ChannelError as error:
                 _LOG.debug("name server %s: %s", address, error)
-                self._choice.failed(address)
+                self._selector.mark_failed(address)
                 failure = error
             else:
-                self._choice.answered(address)
+                self._selector.mark_responded(address)
                 self._outages.end(f"name server {address}")
-                return answer
-        raise failure or self._none()
+                return response
+        raise failure or self._no_name_server()
 
-    def each(self) -> tuple[OneNameServer, ...]:
-        """Every server, for what has to be told to all of them."""
+    def each(self) -> tuple[SingleNameServer, ...]:
+        """Return every server, for requests that all of them must receive."""
         return tuple(
-            OneNameServer(self._pool, self._config, address) for address in self._choice.addresses
+            SingleNameServer(self._pool, self._config, address)
+            for address in self._selector.addresses
         )
 
     # ------------------------------------------------------------------ addresses
 
     def connect_soon(self) -> None:
-        """Begin to connect to whom the next call asks, so that it is answered sooner; if that fails, the call tries again."""
-        for address in self._choice.next_order()[:1]:
+        """Start to connect to the next server; if that fails, the next request tries again."""
+        for address in self._selector.peek_order()[:1]:
             self._pool.connect_soon(address)
 
     def update(self, addresses: Iterable[str]) -> None:
-        """Use these from now on; an empty list, or the same ones, changes nothing.
+        """Replace the servers; an empty list, or the same servers, changes nothing.
 
-        Channels to servers that are gone take no new requests.
+        Channels to removed servers accept no new requests.
         """
-        for gone in self._choice.replace(self._shuffled(addresses)):
-            self._outages.forget(f"name server {gone}")
-            self._pool.invalidate(gone)
+        for removed in self._selector.replace(self._shuffle(addresses)):
+            self._outages.forget(f"name server {removed}")
+            self._pool.invalidate(removed)
 
     async def refresh(self) -> None:
-        """Ask DNS, or the address server if none is configured, not even an empty list; what cannot be learnt stays as it is.
+        """Resolve DNS names again, or read the address server if ``namesrv_addr`` is None.
+
+        If that fails, the servers stay as they are.
 
         Cancellation: safe.
         """
         addresses = self._configured
         if not addresses and self._config.namesrv_addr is None:
-            addresses = await self._told()
-        self.update([one for address in addresses for one in await self._resolved(address)])
+            addresses = await self._fetch_addresses()
+        self.update([ip for address in addresses for ip in await self._resolve(address)])
 
     async def probe(self) -> None:
-        """Try to connect to those that failed; who can be connected to takes its place in the round again."""
-        for address in self._choice.down:
+        """Connect to the failed servers; a server that accepts a connection is used again."""
+        for address in self._selector.failed:
             try:
                 await self._pool.connect(address)
             except ChannelError as error:
                 self._report(address, error)
                 continue
-            self._choice.came_back(address)
+            self._selector.mark_reachable(address)
             self._outages.end(f"name server {address}")
 
     def _report(self, address: str, error: ChannelError) -> None:
-        """Warn about one name server while others can be asked; whoever asks warns if there are none."""
-        up = len(self._choice.addresses) - len(self._choice.down)
-        if up:
+        """Log a warning if another server is available; otherwise the caller gets the error."""
+        total = len(self._selector.addresses)
+        available = total - len(self._selector.failed)
+        if available:
             self._outages.report(
                 f"name server {address}",
-                f"{error}; {up} of {len(self._choice.addresses)} are asked",
+                f"{error}; {available} of {total} name servers are available",
             )
         else:
             _LOG.debug("name server %s: %s", address, error)
 
-    def _none(self) -> NoNameServerError:
+    def _no_name_server(self) -> NoNameServerError:
         text = "no name server is configured: set namesrv_addr or NAMESRV_ADDR"
-        if self._refusal:
-            text += f" (the address server told none: {self._refusal})"
+        if self._address_server_error:
+            text += f" (the address server failed: {self._address_server_error})"
         return NoNameServerError(text)
 
-    async def _told(self) -> tuple[str, ...]:
+    async def _fetch_addresses(self) -> tuple[str, ...]:
         from rocketwire.client.net.address_server import address_server_url, fetch_name_servers
 
         config = self._config
@@ -220,33 +228,33 @@ class NameServers(NameServerCalls):
             config.address_server_domain, config.address_server_subgroup, config.unit_name
         )
         try:
-            told = await fetch_name_servers(url)
+            addresses = await fetch_name_servers(url)
         except ClientError as error:
-            self._refusal = str(error)
-            if self._choice.addresses:
+            self._address_server_error = str(error)
+            if self._selector.addresses:
                 self._outages.report("address server", error)
             return ()
         self._outages.end("address server")
-        return told
+        return addresses
 
-    async def _resolved(self, address: str) -> tuple[str, ...]:
-        """The addresses behind a name with several records; anything else as it is."""
+    async def _resolve(self, address: str) -> tuple[str, ...]:
+        """Return the addresses of a name with several records; else the address itself."""
         host, port = split_address(address)
         if is_address(host):
             return (address,)
         try:
             records = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:  # no such name, or nothing that can be one
-            _LOG.debug("name server %s: %s", address, error)  # as a call will say
+        except (OSError, UnicodeError) as error:  # unknown or invalid host name
+            _LOG.debug("name server %s: %s", address, error)  # a request will report it
             return (address,)
-        found = tuple(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))
-        if len(found) < 2:
+        resolved = tuple(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))
+        if len(resolved) < 2:
             return (address,)
-        for one in found:
-            self._pool.name_certificate(one, host)
-        return found
+        for resolved_address in resolved:
+            self._pool.expect_certificate(resolved_address, host)
+        return resolved
 
-    def _shuffled(self, addresses: Iterable[str]) -> list[str]:
+    def _shuffle(self, addresses: Iterable[str]) -> list[str]:
         shuffled = list(addresses)
         self._chance.shuffle(shuffled)
         return shuffled

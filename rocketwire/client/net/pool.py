@@ -1,12 +1,14 @@
-"""``ChannelPool``: one channel to each address, opened when somebody asks for it, by everybody who talks to that address.
+"""``ChannelPool``: one shared channel to each address, opened on first use.
 
-Rules of this file:
-
-* What to do is decided without waiting (``_link_to``, ``_retire``); only then something is awaited.
-* A channel is opened by a task of the pool: a caller that is cancelled takes nothing from the others who wait for it.
-* A channel that is given up (*retired*) gets no new requests; those on their way end there, and the last one closes it.
-* A request that times out on a channel over which nothing else was answered meanwhile gives that channel up: it is silent,
-  not slow.  Java closes the channel whenever a synchronous call times out, and fails the requests of others with it.
+* Decisions are made without waiting (``_get_connection``, ``_retire``); only then something is
+  awaited.
+* A task of the pool opens a channel: if one caller is cancelled, other callers still get the
+  channel.
+* A *retired* connection accepts no new requests. Its pending requests finish, and the last one
+  closes it.
+* If a request times out and nothing else arrived on its channel meanwhile, the connection is
+  retired, because the peer is silent and not merely slow. Java closes the channel after every
+  timeout of a synchronous request, and so fails the pending requests of other callers.
 
 Java: ``NettyRemotingClient`` (``channelTables``, ``getAndCreateChannel``, ``invokeImpl``).
 """
@@ -32,7 +34,7 @@ from rocketwire.errors import (
     LocalProtocolError,
     RequestTimeoutError,
 )
-from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.dial import connect_stream
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand, decode
@@ -42,30 +44,33 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
-    from rocketwire.transport.fastpath.request import Begun
-    from rocketwire.transport.pending import Follow
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+    from rocketwire.transport.pending import NextRequest
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 _GO_AWAY: Final = int(ResponseCode.GO_AWAY)
 
 MAX_CHANNELS: Final = 4096
-"""Addresses that one pool is connected to at once; every further one is refused."""
+"""Most addresses that a pool connects to; more are rejected with ``LocalProtocolError``."""
 
-_CO_COROUTINE: Final = 0x80  # of inspect
+_CO_COROUTINE: Final = 0x80  # ``inspect.CO_COROUTINE``
 
 SILENCE: Final = 1.0
-"""Seconds without any answer after which a request that times out gives its channel up."""
+"""If a request times out and nothing arrived for this many seconds, the connection is retired."""
 
 Connect: TypeAlias = "Callable[[str, int], Awaitable[trio.abc.Stream]]"
 """Connects to a host and port; raises ``ConnectFailedError``."""
 
 RequestHandler: TypeAlias = "Callable[[str, RemotingCommand], Awaitable[RemotingCommand | None]]"
-"""Answers a request of the peer at an address; None for no answer.  One-way requests come here too."""
+"""Serves a request of the peer at an address; None sends no response.
+
+Also gets one-way requests.
+"""
 
 
-class _Link:
-    """A channel from the first wish for it to its end."""
+class _Connection:
+    """A channel and its state, from the first request for it until it is closed."""
 
     __slots__ = ("address", "channel", "error", "ready", "retired", "scope", "users")
 
@@ -80,14 +85,14 @@ class _Link:
 
     @property
     def heard_at(self) -> float:
-        """When something last came over it."""
-        return -math.inf if self.channel is None else self.channel.heard_at
+        """Time of the last received bytes, on trio's clock."""
+        return -math.inf if self.channel is None else self.channel.received_at
 
-    def opened(self) -> Channel:
-        """The channel.
+    def require_channel(self) -> Channel:
+        """Return the channel.
 
         Raises:
-            ConnectFailedError: it is not open yet.
+            ConnectFailedError: the channel is not open yet.
         """
         if self.channel is None:
             raise ConnectFailedError(f"{self.address}: not connected")
@@ -95,30 +100,31 @@ class _Link:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it may still carry something: open, or about to be."""
+        """Whether the channel is open or still connecting."""
         return self.error is None and (self.channel is None or self.channel.is_open)
 
 
-def _unless_retired(
-    link: _Link, follow: Follow, response: RemotingCommand
+def _follow_unless_retired(
+    connection: _Connection, follow: NextRequest, response: RemotingCommand
 ) -> RemotingCommand | PreparedRequest | None:
-    """What follows an answer: nothing where the channel takes no more."""
-    return None if link.retired or response.code == _GO_AWAY else follow(response)
+    """Return the next request after a response; None if the connection accepts no more."""
+    return None if connection.retired or response.code == _GO_AWAY else follow(response)
 
 
 def _is_async(function: object) -> bool:
-    """Whether a function is surely a coroutine function, without the price of asking ``inspect``."""
+    """Whether a function is a coroutine function; ``inspect`` takes longer to import and ask."""
     flags: int = getattr(getattr(function, "__code__", None), "co_flags", 0)
     return bool(flags & _CO_COROUTINE)
 
 
 @trio_only("request", "request_by")
 class ChannelPool:
-    """Channels by address; made by ``open_pool``.
+    """Channels by address; ``open_pool`` creates it.
 
     Attributes:
-        changes_requests: whether requests get fields or a signature here (``prepared``).
-        changes: how often what ``channel_to`` has said of an address may have ceased to hold, but for the ends of connections.
+        changes_requests: whether ``prepare`` adds fields or a signature to requests.
+        changes: counter that grows when an earlier result of ``channel_to`` may be out of date,
+            except when a connection ends.
     """
 
     def __init__(
@@ -128,18 +134,18 @@ class ChannelPool:
         environment: Mapping[str, str],
         connect: Connect | None = None,
     ) -> None:
-        """A pool without channels.
+        """Create a pool without channels.
 
         Args:
-            config: credentials, TLS, time limits and what else all requests have in common.
+            config: credentials, TLS, timeouts and other settings of all requests.
             nursery: where channels live.
-            environment: variables that stand in for settings that are not set.
-            connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
+            environment: environment variables for settings that are not set.
+            connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
         """
         self._connect = connect or self._connect_stream
         self._config = config
         self._nursery = nursery
-        self._links: dict[str, _Link] = {}
+        self._connections: dict[str, _Connection] = {}
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._common = config.common_fields(environment)
@@ -150,42 +156,47 @@ class ChannelPool:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Addresses that are connected now."""
-        return tuple(a for a, link in self._links.items() if link.channel and link.is_usable)
+        """Addresses with an open channel."""
+        return tuple(a for a, c in self._connections.items() if c.channel and c.is_usable)
 
     def is_connected(self, address: str) -> bool:
-        """Whether a channel to the address is open now."""
-        link = self._links.get(address)
-        return link is not None and link.channel is not None and link.channel.is_open
+        """Whether a channel to the address is open."""
+        connection = self._connections.get(address)
+        return (
+            connection is not None and connection.channel is not None and connection.channel.is_open
+        )
 
     @property
     def in_flight(self) -> int:
-        """Requests that wait for an answer, over all channels that take new ones."""
-        return sum(link.channel.in_flight for link in self._links.values() if link.channel)
+        """Number of pending requests, over all connections that are not retired."""
+        return sum(c.channel.in_flight for c in self._connections.values() if c.channel)
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ requests to peers
 
     async def request(
         self, address: str, command: RemotingCommand, *, within: float | None = None
     ) -> RemotingCommand:
-        """Send a request and wait for its answer, whatever its code; connects first if need be.
+        """Send a request and return the response, whatever its code; connect first if necessary.
 
-        Who answers ``GO_AWAY`` is about to end: the request is sent once more, over a new channel; the old one takes no more.
+        A peer that responds ``GO_AWAY`` is about to close: the request is sent once more, over a
+        new channel, and the old connection is retired.
 
         Args:
             address: ``host:port``.
-            command: what to ask; it gets namespace, zone and signature here.
-            within: seconds for all of it; None for ``ClientConfig.mq_client_api_timeout``.
+            command: the request; the pool adds namespace, zone and signature.
+            within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
 
         Raises:
-            ConnectFailedError: nobody listens there, or not in time; ``IllegalAddressError`` where that is no address.
-            ChannelBrokenError: the connection ended before the answer came.
-            RequestTimeoutError: no answer in time.
+            ConnectFailedError: the peer does not accept the connection in time;
+                ``IllegalAddressError`` if the address is invalid.
+            ChannelBrokenError: the connection ended before the response.
+            RequestTimeoutError: there was no response in time.
             ChannelClosedError: the pool is closed.
-            EncodeError: the command has no form on the wire.
-            LocalProtocolError: too many requests wait, or too many addresses.
+            EncodeError: the command cannot be encoded.
+            LocalProtocolError: too many pending requests, or too many addresses.
 
-        Cancellation: the request is forgotten; it may have been executed.  The channel stays.
+        Cancellation: the client drops the request; the peer may have executed it. The channel stays
+        open.
         """
         require_trio()
         limit = self._config.mq_client_api_timeout if within is None else within
@@ -199,59 +210,71 @@ class ChannelPool:
         *,
         started: float,
         deadline: float,
-        follow: Follow | None = None,
-        begun: Begun | None = None,
+        follow: NextRequest | None = None,
+        sent_request: StartedRequest | None = None,
     ) -> RemotingCommand:
-        """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock.
+        """Send a request as ``request`` does, with times of trio's clock.
 
-        Where requests are sent as they are, ``follow`` says what is asked next, over the same channel and as patiently, while that
-        may be used (``Channel.converse``); the answer that nothing follows is returned.  ``begun`` is what ``AtOnce.ask`` has just
-        begun with the channel of ``channel_to``.
+        Args:
+            address: ``host:port``.
+            command: the request.
+            started: the current time.
+            deadline: when to raise ``RequestTimeoutError``.
+            follow: returns the next request for a response, to be sent over the same channel with
+                the same timeout (``Channel.request_chain``); the last response is returned. Ignored if
+                the pool changes requests.
+            sent_request: a request that ``DirectRequests.request`` has just sent over the channel of
+                ``channel_to``.
         """
         require_trio()
         if self.changes_requests:
-            command = self.prepared(command)
+            command = self.prepare(command)
             follow = None
-        link = self._links.get(address)
-        channel = None if link is None else link.channel
+        connection = self._connections.get(address)
+        channel = None if connection is None else connection.channel
         now: float | None = started
         try:
-            if link is None or channel is None or not channel.is_open or self._closed:
-                link = None
-                link, channel = await self._link_by(address, deadline)
+            if connection is None or channel is None or not channel.is_open or self._closed:
+                connection = None
+                connection, channel = await self._get_connection_by(address, deadline)
                 now = None
-            link.users += 1
+            connection.users += 1
             try:
-                if begun is not None:
-                    response = await channel.go_on(begun, command.code, deadline)
+                if sent_request is not None:
+                    response = await channel.finish_request(sent_request, command.code, deadline)
                 elif follow is None:
                     response = await channel.request(command, deadline=deadline, now=now)
                 else:
-                    goes_on = partial(_unless_retired, link, follow)
+                    next_request = partial(_follow_unless_retired, connection, follow)
                     patience = deadline - started
-                    response = await channel.converse(command, goes_on, patience=patience)
+                    response = await channel.request_chain(
+                        command, next_request, response_timeout=patience
+                    )
             finally:
-                link.users -= 1
-                if link.retired:
-                    self.released(link)
+                connection.users -= 1
+                if connection.retired:
+                    self._close_if_unused(connection)
             if response.code == _GO_AWAY and self._config.reconnect_for_go_away:
-                self._retire(link)
-                link, channel = await self._link_by(address, deadline)
-                with _Use(self, link):
+                self._retire(connection)
+                connection, channel = await self._get_connection_by(address, deadline)
+                connection.users += 1
+                try:
                     response = await channel.request(command, deadline=deadline)
+                finally:
+                    self._release(connection)
         except RequestTimeoutError as error:
             now = trio.current_time()
-            if link is not None and max(link.heard_at, started) + SILENCE <= now:
+            if connection is not None and max(connection.heard_at, started) + SILENCE <= now:
                 _LOG.debug("%s was silent for %.1f s and is given up", address, now - started)
-                self._retire(link)
+                self._retire(connection)
             limit = max(0.0, deadline - started)
             raise RequestTimeoutError(address, command.code, limit) from error
         return response
 
     def channel_to(self, address: str) -> Channel | None:
-        """The open channel to an address over which requests are sent as they are; None where there is none."""
-        link = self._links.get(address)
-        channel = None if link is None else link.channel
+        """Return the open channel to an address; None without one, or if requests are changed."""
+        connection = self._connections.get(address)
+        channel = None if connection is None else connection.channel
         if channel is None or not channel.is_open or self._closed or self.changes_requests:
             return None
         return channel
@@ -259,44 +282,50 @@ class ChannelPool:
     async def send_oneway(
         self, address: str, command: RemotingCommand, *, within: float | None = None
     ) -> None:
-        """Send a request that wants no answer; connects first if need be, returns when its bytes are with the system.
+        """Send a one-way request; connect first if necessary.
 
-        Arguments, errors: as of ``request``.
+        Returns when the system has the bytes.
+
+        For arguments and errors see ``request``.
         """
         limit = self._config.mq_client_api_timeout if within is None else within
-        command = self.prepared(command)
+        command = self.prepare(command)
         with trio.move_on_after(limit):
-            link = await self._link_to(address)
-            with _Use(self, link) as channel:
+            connection = await self._get_connection(address)
+            channel = connection.require_channel()
+            connection.users += 1
+            try:
                 await channel.send_oneway(command)
+            finally:
+                self._release(connection)
             return
         raise RequestTimeoutError(address, command.code, limit)
 
     async def connect(self, address: str, *, within: float | None = None) -> None:
-        """Connect without asking anything, unless connected already.
+        """Connect if there is no open channel.
 
-        Errors: as of ``request``.
+        For errors see ``request``.
         """
         limit = self._config.connect_timeout if within is None else within
         with trio.move_on_after(limit):
-            await self._link_to(address)
+            await self._get_connection(address)
             return
         raise ConnectFailedError(f"{address}: not connected within {limit:g} s")
 
     def connect_soon(self, address: str) -> None:
-        """Begin to connect, unless connected already or connecting; nobody is told if it fails.
+        """Start to connect if there is no usable connection; a failure is not reported.
 
         Raises:
-            NotInTrioError: the caller does not run in trio.
-            LocalProtocolError: that is no ``host:port``, or there are channels to ``MAX_CHANNELS`` addresses already.
+            NotInTrioError: the caller is not a trio task.
+            LocalProtocolError: the address is invalid, or the pool has ``MAX_CHANNELS`` addresses.
         """
         require_trio()
-        link = self._links.get(address)
-        if not self._closed and (link is None or not link.is_usable):
-            self._started(address)
+        connection = self._connections.get(address)
+        if not self._closed and (connection is None or not connection.is_usable):
+            self._start_connection(address)
 
-    def prepared(self, command: RemotingCommand | PreparedRequest) -> RemotingCommand:
-        """The command with the fields that all requests carry, and signed (Java: the ``RPCHook`` of the client).
+    def prepare(self, command: RemotingCommand | PreparedRequest) -> RemotingCommand:
+        """Add the fields that all requests carry, and sign (Java: the ``RPCHook`` of the client).
 
         Raises:
             LocalProtocolError: the secret key is empty.
@@ -305,17 +334,19 @@ class ChannelPool:
             command = decode(command.frame(0))
         if self._common:
             command = replace(command, ext_fields={**(command.ext_fields or {}), **self._common})
-        who = self._config.credentials
-        if who is None:
+        credentials = self._config.credentials
+        if credentials is None:
             return command
         from rocketwire.signing import sign
 
-        return sign(command, who.access_key, who.secret_key, who.security_token)
+        return sign(
+            command, credentials.access_key, credentials.secret_key, credentials.security_token
+        )
 
-    # ------------------------------------------------------------------ being asked
+    # ------------------------------------------------------------------ requests of peers
 
     def handle(self, code: int, handler: RequestHandler) -> None:
-        """Answer requests of that code, from whichever address they come; replaces the handler that was there.
+        """Register the handler of a request code for all addresses; replaces the previous handler.
 
         Raises:
             IllegalHandlerError: the handler is not async.
@@ -327,7 +358,7 @@ class ChannelPool:
         self._handlers[code] = handler
 
     def on_connected(self, listener: Callable[[str], None]) -> None:
-        """Call ``listener(address)`` whenever a channel has been opened; it must not wait for anything.
+        """Call ``listener(address)`` whenever a channel has been opened; it must not block.
 
         Raises:
             IllegalHandlerError: the listener is async.
@@ -338,8 +369,10 @@ class ChannelPool:
             listener = sync_function("listener", listener, "address")
         self._listeners.append(listener)
 
-    async def answer_to(self, address: str, request: RemotingCommand) -> RemotingCommand | None:
-        """What the handler of its code answers to a request of the peer at an address."""
+    async def handle_request(
+        self, address: str, request: RemotingCommand
+    ) -> RemotingCommand | None:
+        """Serve a request of the peer at an address with the handler of its code."""
         handler = self._handlers.get(request.code)
         if handler is not None:
             return await handler(address, request)
@@ -349,116 +382,105 @@ class ChannelPool:
     # ------------------------------------------------------------------ channels
 
     def invalidate(self, address: str) -> None:
-        """Use the present channel for nothing new; requests on their way end there, the next one connects anew."""
-        link = self._links.get(address)
-        if link is not None:
-            self._retire(link)
+        """Retire the connection to an address: pending requests finish, the next one reconnects."""
+        connection = self._connections.get(address)
+        if connection is not None:
+            self._retire(connection)
 
-    def name_certificate(self, address: str, hostname: str) -> None:
-        """Expect a certificate of ``hostname`` at an address that a look-up of that name gave."""
+    def expect_certificate(self, address: str, hostname: str) -> None:
+        """Expect the certificate of ``hostname`` at an address that DNS returned for that name."""
         self._hostnames[address] = hostname
 
-    async def _link_by(self, address: str, deadline: float) -> tuple[_Link, Channel]:
-        """The channel to the address, open before the deadline."""
+    async def _get_connection_by(
+        self, address: str, deadline: float
+    ) -> tuple[_Connection, Channel]:
+        """Return the connection to the address and its channel, open before the deadline."""
         with trio.move_on_at(deadline):
-            link = await self._link_to(address)
-            return link, link.opened()
+            connection = await self._get_connection(address)
+            return connection, connection.require_channel()
         raise RequestTimeoutError(address, 0, 0.0)
 
-    async def _link_to(self, address: str) -> _Link:
-        """The channel to the address, once it is open."""
+    async def _get_connection(self, address: str) -> _Connection:
+        """Return the connection to the address when its channel is open."""
         if self._closed:
             raise ChannelClosedError("the pool was closed")
-        link = self._links.get(address)
-        if link is None or not link.is_usable:
-            link = self._started(address)
-        if link.channel is None:
-            await link.ready.wait()
-        if link.channel is None:
-            raise ConnectFailedError(*getattr(link.error, "args", (address,))) from link.error
-        return link
+        connection = self._connections.get(address)
+        if connection is None or not connection.is_usable:
+            connection = self._start_connection(address)
+        if connection.channel is None:
+            await connection.ready.wait()
+        if connection.channel is None:
+            raise ConnectFailedError(
+                *getattr(connection.error, "args", (address,))
+            ) from connection.error
+        return connection
 
-    def _started(self, address: str) -> _Link:
-        if len(self._links) >= MAX_CHANNELS:
-            raise LocalProtocolError(f"connected to {MAX_CHANNELS} addresses already")
+    def _start_connection(self, address: str) -> _Connection:
+        if len(self._connections) >= MAX_CHANNELS:
+            raise LocalProtocolError(f"the pool has {MAX_CHANNELS} addresses already")
         host, port = split_address(address)
-        link = self._links[address] = _Link(address)
+        connection = self._connections[address] = _Connection(address)
         self.changes += 1
-        self._nursery.start_soon(self._run, link, host, port)
-        return link
+        self._nursery.start_soon(self._run, connection, host, port)
+        return connection
 
-    async def _run(self, link: _Link, host: str, port: int) -> None:
-        """One channel's life: connecting, until it ends or is no longer wanted."""
+    async def _run(self, connection: _Connection, host: str, port: int) -> None:
+        """Connect, and keep the channel open until it ends or is retired."""
         limit = self._config.connect_timeout
-        link.scope.deadline = trio.current_time() + limit
+        connection.scope.deadline = trio.current_time() + limit
         try:
-            with link.scope:
-                async with over(
+            with connection.scope:
+                async with open_channel_over(
                     await self._connect(host, port),
-                    peer=link.address,
-                    handler=partial(self.answer_to, link.address),
+                    peer=connection.address,
+                    handler=partial(self.handle_request, connection.address),
                     idle_timeout=self._config.channel_idle_timeout,
                 ) as channel:
-                    link.scope.deadline = math.inf
-                    link.channel = channel
-                    link.ready.set()
-                    self._tell(link.address)
+                    connection.scope.deadline = math.inf
+                    connection.channel = channel
+                    connection.ready.set()
+                    for listener in self._listeners:
+                        listener(connection.address)
                     await channel.wait_closed()
         except ConnectFailedError as error:
-            link.error = error
+            connection.error = error
         finally:
-            if link.error is None:
-                why = "the pool was closed" if self._closed else f"not connected within {limit:g} s"
-                link.error = ConnectFailedError(f"{link.address}: {why}")
-            self._forget(link)
-            link.ready.set()
+            if connection.error is None:
+                reason = "the pool was closed"
+                if not self._closed:
+                    reason = f"not connected within {limit:g} s"
+                connection.error = ConnectFailedError(f"{connection.address}: {reason}")
+            self._forget(connection)
+            connection.ready.set()
 
     async def _connect_stream(self, host: str, port: int) -> trio.abc.Stream:
         hostname = self._config.tls_server_hostname or self._hostnames.get(join_address(host, port))
         return await connect_stream(host, port, tls=self._config.tls, server_hostname=hostname)
 
-    def _tell(self, address: str) -> None:
-        for listener in self._listeners:
-            listener(address)
-
-    def _forget(self, link: _Link) -> None:
-        if self._links.get(link.address) is link:
-            del self._links[link.address]
+    def _forget(self, connection: _Connection) -> None:
+        if self._connections.get(connection.address) is connection:
+            del self._connections[connection.address]
             self.changes += 1
 
-    def _retire(self, link: _Link) -> None:
-        self._forget(link)
-        link.retired = True
-        self.released(link)
+    def _retire(self, connection: _Connection) -> None:
+        self._forget(connection)
+        connection.retired = True
+        self._close_if_unused(connection)
 
-    def released(self, link: _Link) -> None:
-        """Close a channel that is given up and carries nothing any more."""
-        if link.retired and not link.users and link.channel is not None:
-            link.scope.cancel()
+    def _release(self, connection: _Connection) -> None:
+        """End the use of a connection."""
+        connection.users -= 1
+        self._close_if_unused(connection)
+
+    def _close_if_unused(self, connection: _Connection) -> None:
+        """Close a retired connection that has no pending request."""
+        if connection.retired and not connection.users and connection.channel is not None:
+            connection.scope.cancel()
 
     def close(self) -> None:
-        """Take no more requests; ``open_pool`` closes the channels."""
+        """Reject new requests; ``open_pool`` closes the channels."""
         self._closed = True
         self.changes += 1
-
-
-class _Use:
-    """Counts who uses a channel, for as long as they do."""
-
-    __slots__ = ("_link", "_pool")
-
-    def __init__(self, pool: ChannelPool, link: _Link) -> None:
-        self._pool = pool
-        self._link = link
-
-    def __enter__(self) -> Channel:
-        channel = self._link.opened()
-        self._link.users += 1
-        return channel
-
-    def __exit__(self, *_: object) -> None:
-        self._link.users -= 1
-        self._pool.released(self._link)
 
 
 @asynccontextmanager
@@ -468,18 +490,18 @@ async def open_pool(
     environment: Mapping[str, str] | None = None,
     connect: Connect | None = None,
 ) -> AsyncGenerator[ChannelPool]:
-    """A pool for the length of the block.
+    """Open a pool until the end of the block.
 
     Args:
-        config: what all requests have in common.
-        environment: variables that stand in for settings that are not set; None for those of this process.
-        connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
+        config: settings of all requests.
+        environment: environment variables for settings that are not set; None for ``os.environ``.
+        connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
 
     Raises:
-        NotInTrioError: the caller does not run in trio.
+        NotInTrioError: the caller is not a trio task.
 
-    Closing: at the end of the block every channel is closed and handlers are cancelled; who still waits for an answer gets
-    ``ChannelClosedError``.
+    Closing: at the end of the block every channel is closed and handlers are cancelled. A pending
+    request gets ``ChannelClosedError``.
     """
     require_trio()
     variables = os.environ if environment is None else environment

@@ -1,15 +1,15 @@
-"""One typed call: header and body by the registry, there and back.
+"""Encodes typed requests and decodes typed responses.
 
-Rules of this file: what a request and its answer hold is what ``rocketwire.messages.operations.registry`` says, also of the few that are
-named here so that a producer starts without it (some three hundred classes, which take longer to import than a first message takes);
-a code that it does not know travels with ext fields and bytes.
+``rocketwire.messages.operations.registry`` defines the header and body of each code. Its import
+takes longer than a first message: the codes that a producer needs are decoded here without it. A
+code that the registry does not have travels with ext fields and bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.messages import (
@@ -23,7 +23,6 @@ from rocketwire.messages import (
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
 from rocketwire.wire.json.limits import ANSWER_LIMITS
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
@@ -31,19 +30,20 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 _MAX_BINARY_CODE: Final = 2**15 - 1
-"""The largest code that fits a binary header."""
+"""Largest request code that fits into a binary header."""
 
 SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
-"""What counts as success unless the caller says otherwise."""
+"""Default of the response codes that are not errors."""
 
 
-class Answer(NamedTuple):
-    """A successful answer.
+class Response(NamedTuple):
+    """A decoded response.
 
     Attributes:
-        header: an instance of the operation's response header class; None where it has none.
-        body: an instance of the operation's response body class, a tuple of them, or bytes; None where there is none.
-        command: the response as it came, for its code, remark, version and further ext fields.
+        header: an instance of the operation's response header class; None if it has none.
+        body: an instance of the operation's response body class, a tuple of them, or bytes; None if
+            there is none.
+        command: the response command, with its code, remark, version and ext fields.
     """
 
     header: Any
@@ -57,10 +57,10 @@ def make_request(
     header: object | Mapping[str, str] | None = None,
     body: object | bytes | None = None,
 ) -> RemotingCommand:
-    """A request as this client sends it.
+    """Create a request.
 
     Args:
-        config: says language, version and the form of headers.
+        config: language, version and header format.
         code: request code.
         header: an instance of a header class, or ext fields.
         body: an instance of a body class, a list of them, or bytes.
@@ -68,29 +68,32 @@ def make_request(
     Raises:
         EncodeError: a value does not fit its field.
     """
-    form = config.serialize_type if code <= _MAX_BINARY_CODE else SerializeType.JSON
-    fields, content = _fields_of(header, form), body_bytes(body)
-    return new_command(code, config.language, config.version, 0, 0, None, fields, content, form)
+    serialize_type = config.serialize_type if code <= _MAX_BINARY_CODE else SerializeType.JSON
+    fields, content = _encode_fields(header, serialize_type), encode_any_body(body)
+    return new_command(
+        code, config.language, config.version, 0, 0, None, fields, content, serialize_type
+    )
 
 
-def _fields_of(
-    header: object | Mapping[str, str] | None, form: SerializeType
+def _encode_fields(
+    header: object | Mapping[str, str] | None, serialize_type: SerializeType
 ) -> Mapping[str, str] | None:
     if header is None:
         return None
     if isinstance(header, Mapping):
         return cast("Mapping[str, str]", header)
-    return encode_header(header, serialize_type=form)
+    return encode_header(header, serialize_type=serialize_type)
 
 
-def body_bytes(body: object | bytes | None) -> bytes | None:
-    """The bytes of a body: bytes as they are, a text as UTF-8, a sequence as an array, everything else by its class."""
+def encode_any_body(body: object | bytes | None) -> bytes | None:
+    """Encode a body: bytes stay, text as UTF-8, a sequence as a JSON array, else by its class."""
     if body is None or isinstance(body, bytes):
         return body
     if isinstance(body, str):
         return body.encode()
     if isinstance(body, list | tuple):
-        return encode_bodies(body)  # pyright: ignore[reportUnknownArgumentType]  # instances of one class
+        # The items are instances of one class.
+        return encode_bodies(body)  # pyright: ignore[reportUnknownArgumentType]
     return encode_body(body)
 
 
@@ -101,15 +104,15 @@ def _all_operations() -> Mapping[int, Operation]:
     return OPERATIONS
 
 
-def read_answer(code: int, response: RemotingCommand) -> Answer:
-    """Header and body of a successful answer to a request of that code.
+def decode_response(code: int, response: RemotingCommand) -> Response:
+    """Decode header and body of the response to a request of that code.
 
     Raises:
-        DecodeError: they are not what they should be.
+        DecodeError: header or body is invalid.
     """
     if code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
         body = response.body
-        return Answer(
+        return Response(
             None,
             None if body is None else decode_body(TopicRouteData, body, limits=ANSWER_LIMITS),
             response,
@@ -117,21 +120,21 @@ def read_answer(code: int, response: RemotingCommand) -> Answer:
     if code == RequestCode.UNREGISTER_CLIENT:
         from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
 
-        told = decode_header(UnregisterClientResponseHeader, response.ext_fields)
-        return Answer(told, response.body, response)
+        unregister_header = decode_header(UnregisterClientResponseHeader, response.ext_fields)
+        return Response(unregister_header, response.body, response)
     operation = None if code == RequestCode.HEART_BEAT else _all_operations().get(code)
     if operation is None:
-        return Answer(None, response.body, response)
-    cls = operation.response_header
-    header = None if cls is None else decode_header(cls, response.ext_fields)
-    return Answer(header, _read_body(operation.response_body, response.body), response)
+        return Response(None, response.body, response)
+    header_class = operation.response_header
+    header = None if header_class is None else decode_header(header_class, response.ext_fields)
+    return Response(header, _decode_body(operation.response_body, response.body), response)
 
 
-def _read_body(form: Body, body: bytes | None) -> Any:
+def _decode_body(body_type: Body, body: bytes | None) -> Any:
     from rocketwire.messages.operations.model import ArrayOf, Raw
 
-    if body is None or form is None or isinstance(form, Raw):
+    if body is None or body_type is None or isinstance(body_type, Raw):
         return body
-    if isinstance(form, ArrayOf):
-        return decode_bodies(form.of, body, limits=ANSWER_LIMITS)
-    return decode_body(form, body, limits=ANSWER_LIMITS)
+    if isinstance(body_type, ArrayOf):
+        return decode_bodies(body_type.element, body, limits=ANSWER_LIMITS)
+    return decode_body(body_type, body, limits=ANSWER_LIMITS)

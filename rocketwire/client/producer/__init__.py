@@ -1,4 +1,4 @@
-"""The producer: sending, batches, transactions, requests with replies, and message trace.
+"""The producer: single messages, batches, transactions, requests with replies, traces.
 
-It may import ``instance`` and ``net``; it does not know consumers.
+It may import ``trace``, ``publish``, ``instance`` and ``net``; it does not use consumers.
 """

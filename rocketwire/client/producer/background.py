@@ -1,6 +1,7 @@
-"""What a producer asks brokers besides sending: to give a message back, and whether they are there.
+"""Recalls of delayed messages, and the detection of reachable brokers.
 
-Java: ``DefaultMQProducerImpl.recallMessage``, ``RecallMessageHandle``, ``LatencyFaultToleranceImpl.detectByOneRound``.
+Java: ``DefaultMQProducerImpl.recallMessage``, ``RecallMessageHandle``,
+``LatencyFaultToleranceImpl.detectByOneRound``.
 """
 
 from __future__ import annotations
@@ -18,62 +19,62 @@ from rocketwire.messages.send import RecallMessageRequestHeader
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.producer.sender import Publishing
+    from rocketwire.client.publish.sender import MessageSender
     from rocketwire.messages.send import RecallMessageResponseHeader
 
 DETECT_TIMEOUT: Final = 0.2
-"""Seconds for a broker to show that it is there (``detectTimeout``)."""
+"""Timeout of a reachability check in seconds (``detectTimeout``)."""
 
 
-def broker_in_handle(recall_handle: str) -> str:
-    """The broker that a recall handle names.
+def decode_recall_handle(recall_handle: str) -> str:
+    """Return the broker name in a recall handle.
 
     Raises:
-        IllegalMessageError: not a handle.
+        IllegalMessageError: the handle is invalid.
     """
     try:
         parts = base64.urlsafe_b64decode(recall_handle.encode()).decode().split(" ")
     except (binascii.Error, UnicodeError) as error:
-        raise IllegalMessageError(f"not a recall handle: {recall_handle[:80]!r}") from error
+        raise IllegalMessageError(f"invalid recall handle: {recall_handle[:80]!r}") from error
     if len(parts) != 5 or parts[0] != "v1":
-        raise IllegalMessageError(f"not a recall handle: {recall_handle[:80]!r}")
+        raise IllegalMessageError(f"invalid recall handle: {recall_handle[:80]!r}")
     return parts[2]
 
 
-async def recall_on(
+async def recall_message(
     instance: ClientInstance, group: str, wire_topic: str, recall_handle: str, within: float
 ) -> str:
-    """Take a message back at its broker (code 370); returns its unique key.
+    """Recall a message at its broker (code 370); returns its unique key.
 
-    Errors: as of ``Producer.recall``.
+    For errors see ``Producer.recall``.
     """
-    broker = broker_in_handle(recall_handle)
+    broker = decode_recall_handle(recall_handle)
     header = RecallMessageRequestHeader(
         producer_group=group, topic=wire_topic, recall_handle=recall_handle, bname=broker
     )
     await instance.route(wire_topic)
     address = await instance.master(broker, wire_topic)
-    answer = await instance.brokers.call(
+    response = await instance.brokers.call(
         address, RequestCode.RECALL_MESSAGE, header, within=within, vip=True
     )
-    told: RecallMessageResponseHeader = answer.header
-    return told.msg_id or ""
+    response_header: RecallMessageResponseHeader = response.header
+    return response_header.msg_id or ""
 
 
-async def keep_looking(instance: ClientInstance, publishing: Publishing, seconds: float) -> None:
-    """Ask brokers that may not be reachable for an offset, again and again, until cancelled."""
+async def detect_brokers(instance: ClientInstance, sender: MessageSender, seconds: float) -> None:
+    """Check periodically whether unreachable brokers are reachable again, until cancelled."""
     while True:
         await trio.sleep(seconds)
-        for broker in publishing.faults.due(trio.current_time()):
+        for broker in sender.faults.due(trio.current_time()):
             address = instance.routes.master(broker)
             if address is None:
-                publishing.faults.forget(broker)
+                sender.faults.forget(broker)
                 continue
-            topic = next(iter(publishing.topics), "")
+            topic = next(iter(sender.topics), "")
             queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
             try:
                 with trio.fail_after(DETECT_TIMEOUT):
                     await instance.brokers.max_offset(address, queue)
             except (RocketWireError, trio.TooSlowError):
                 continue
-            publishing.faults.detected(broker)
+            sender.faults.detected(broker)

@@ -1,13 +1,13 @@
-"""Several messages in one request, and many messages in as few requests as they fit.
+"""Batches: several messages in one request, and lists of messages split into batches.
 
-Java: ``MessageBatch``, ``DefaultMQProducer.batch``; splitting is left to the application there.
+Java: ``MessageBatch``, ``DefaultMQProducer.batch``; there, the application splits the list.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.producer.request_builder import Outgoing, checked_properties
+from rocketwire.client.publish.request_builder import OutgoingMessage, encode_checked_properties
 from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
@@ -20,67 +20,74 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.client.message import Message
-    from rocketwire.client.producer.config import ProducerConfig
-    from rocketwire.client.producer.unique_keys import UniqueKeys
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.unique_keys import UniqueKeys
 
 _BATCH: Final = int(RequestCode.SEND_BATCH_MESSAGE)
 
 
 def check_batch(messages: Sequence[Message], config: ProducerConfig) -> None:
-    """Messages that can be one batch.
+    """Check that messages can form a batch.
 
     Raises:
-        IllegalMessageError: none at all, of different topics, delayed, transactional, not all to be waited for; or one of them
-            cannot be sent.
-        IllegalNameError: nobody may send there, or it is a retry topic.
+        IllegalMessageError: there is no message; the messages differ in topic or
+            ``wait_store_msg_ok``; or one is delayed, transactional or invalid.
+        IllegalNameError: the topic is invalid, forbidden, or a retry topic.
     """
     if not messages:
-        raise IllegalMessageError("a batch of nothing")
+        raise IllegalMessageError("a batch must contain at least one message")
     first = messages[0]
     for message in messages:
         if message.topic != first.topic:
-            raise IllegalMessageError("the messages of a batch are of one topic")
+            raise IllegalMessageError("all messages of a batch must have the same topic")
         if message.wait_store_msg_ok != first.wait_store_msg_ok:
-            raise IllegalMessageError("of a batch all messages are waited for, or none")
+            raise IllegalMessageError(
+                "all messages of a batch must have the same wait_store_msg_ok"
+            )
         if message.is_delayed:
-            raise IllegalMessageError("a delayed message cannot be in a batch")
+            raise IllegalMessageError("a batch cannot contain a delayed message")
         if const.TRANSACTION_PREPARED in message.system:
-            raise IllegalMessageError("a transactional message cannot be in a batch")
+            raise IllegalMessageError("a batch cannot contain a transactional message")
         check_message(
             message.topic, message.body, message.properties, max_size=config.max_message_size
         )
     if is_retry_topic(first.topic):
-        raise IllegalMessageError("messages to be retried cannot be in a batch")
+        raise IllegalMessageError("a batch cannot be sent to a retry topic")
 
 
-def outgoing_batch(
+def build_outgoing_batch(
     messages: Sequence[Message],
     keys: UniqueKeys,
     born: int,
     config: ProducerConfig,
     namespace: str = "",
     *,
-    named: bool = True,
-) -> Outgoing:
-    """A batch, ready; its messages are checked by ``check_batch`` already.
+    has_unique_key: bool = True,
+) -> OutgoingMessage:
+    """Build the request parts of a batch that ``check_batch`` has accepted.
 
     Args:
-        messages: of one topic.
-        keys: gives each its unique key.
-        born: the time now, milliseconds since 1970.
-        config: of the producer.
-        namespace: of the first kind.
-        named: whether the batch has a unique key too, by which it is found where it is stored as one message.  Brokers before 5.0
-            never do that, but give the key to each message, in the place of its own (Java's clients of 4.9 send none).
+        messages: messages of one topic.
+        keys: source of unique keys.
+        born: current time, milliseconds since 1970.
+        config: settings of the producer.
+        namespace: namespace of the first kind.
+        has_unique_key: give the batch a unique key too, for brokers that store it as one message.
+            Brokers before 5.0 would replace the key of each message with it (Java's clients of 4.9
+            send none).
 
     Raises:
-        IllegalMessageError: larger than ``max_message_size`` altogether, or properties that cannot be written.
+        IllegalMessageError: the batch exceeds ``max_message_size``, or its properties cannot be
+            encoded.
     """
-    ids: list[str] = []
+    unique_keys: list[str] = []
     parts: list[BatchMessage] = []
     for message in messages:
-        ids.append(keys.next_key())
-        properties: dict[str, str | None] = {const.UNIQ_KEY: ids[-1], **message.wire_properties()}
+        unique_keys.append(keys.next_key())
+        properties: dict[str, str | None] = {
+            const.UNIQ_KEY: unique_keys[-1],
+            **message.wire_properties(),
+        }
         if namespace:
             properties[const.INSTANCE_ID] = namespace
         parts.append(BatchMessage(body=message.body, flag=message.flag, properties=properties))
@@ -88,35 +95,39 @@ def outgoing_batch(
     if len(body) > config.max_message_size:
         raise IllegalMessageError(f"a batch of {len(body)} bytes exceeds {config.max_message_size}")
     wait = "true" if messages[0].wait_store_msg_ok else "false"
-    shared = {const.WAIT: wait, const.UNIQ_KEY: keys.next_key()} if named else {const.WAIT: wait}
-    own = {
+    batch_properties = {const.WAIT: wait}
+    if has_unique_key:
+        batch_properties[const.UNIQ_KEY] = keys.next_key()
+    fields = {
         "f": "0",
         "g": str(born),
         "h": "0",
-        "i": checked_properties(shared),
+        "i": encode_checked_properties(batch_properties),
         "m": "true",
     }
-    return Outgoing(_BATCH, ",".join(ids), body, own)
+    return OutgoingMessage(_BATCH, ",".join(unique_keys), body, fields)
 
 
-KEY_SIZE: Final = 128
-"""Bytes of a message in a batch besides body and properties, its unique key and a namespace included."""
+MESSAGE_OVERHEAD: Final = 128
+"""Bytes of a message in a batch, without body and properties but with unique key and namespace."""
 
 
-def split(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:
-    """Runs of messages, each of which fits one batch; a message that is too large by itself is one alone.
+def split_into_batches(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:
+    """Yield parts of a list that fit into a batch.
+
+    A message larger than ``max_size`` is a part of its own.
 
     Args:
-        messages: in the order in which they are to be stored.
-        max_size: most bytes of a batch.
+        messages: messages in the order to store them.
+        max_size: largest batch in bytes.
     """
     start, size = 0, 0
     for index, message in enumerate(messages):
         properties = encode_properties(message.wire_properties())
-        more = KEY_SIZE + len(message.body) + len(properties.encode())
-        if index > start and size + more > max_size:
+        message_size = MESSAGE_OVERHEAD + len(message.body) + len(properties.encode())
+        if index > start and size + message_size > max_size:
             yield messages[start:index]
             start, size = index, 0
-        size += more
+        size += message_size
     if start < len(messages):
         yield messages[start:]

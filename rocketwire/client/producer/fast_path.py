@@ -1,7 +1,8 @@
-"""``PlainSends``: messages with nothing special about them, sent one after the other by a task that is alone.
+"""``FastPath``: sends messages without special properties in fewer steps.
 
-Rules of this file: what it does is what ``Producer.send`` does, in fewer steps; anything that is not as it mostly is, is left to
-that: before anything is sent, or with what was begun (``rocketwire.transport.fastpath.request``).
+It behaves like ``Producer.send``. Whatever is unusual is left to the normal path, either before
+anything is sent or together with the request that was sent already
+(``rocketwire.transport.fastpath.direct_requests``).
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
-from rocketwire.client.producer.request_builder import Lane, outgoing
-from rocketwire.client.producer.send_result import SendResult
-from rocketwire.client.producer.sender import FirstTry
+from rocketwire.client.publish.request_builder import QueueFastPath, build_outgoing_message
+from rocketwire.client.publish.send_result import SendResult
+from rocketwire.client.publish.sender import FirstAttempt
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const as const
@@ -28,82 +29,85 @@ if TYPE_CHECKING:
 
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.message import Message
-    from rocketwire.client.producer.config import ProducerConfig
-    from rocketwire.client.producer.request_builder import Outgoing, Target, Way
-    from rocketwire.client.producer.sender import Publishing
-    from rocketwire.client.producer.unique_keys import UniqueKeys
-    from rocketwire.transport.fastpath.request import AtOnce, Begun
-    from rocketwire.transport.reader import Inlet
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate, Target
+    from rocketwire.client.publish.sender import MessageSender
+    from rocketwire.client.publish.unique_keys import UniqueKeys
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
+    from rocketwire.transport.reader import StreamReader
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
 _ID, _OFFSET, _KEY = "msgId", "queueOffset", "transactionId"
-_TOLD: Final = {"queueId", _OFFSET, _ID, const.MSG_REGION, const.TRACE_ON}
-"""What brokers tell of a plain message that was stored; from 5.0 on its unique key too."""
+_RESPONSE_FIELDS: Final = {"queueId", _OFFSET, _ID, const.MSG_REGION, const.TRACE_ON}
+"""Ext fields of the response to a simple message; 5.0 and later add the unique key."""
 
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""What the constructor of a named tuple calls, at a third of its price."""
+"""``tuple.__new__``: a third of the time of the named tuple's constructor."""
 
-LONGEST_BODY: Final = 4096
-"""Bytes of a body; with larger ones it is these that cost."""
+MAX_BODY_SIZE: Final = 4096
+"""Larger bodies take the normal path, because the body then dominates the cost."""
 
-MOST_FORMS: Final = 32
-"""Forms of answers that are learnt at most, one for each length of an offset and of a request's number: who answers in more of
-them is not understood any sooner."""
+MAX_RESPONSE_FORMS: Final = 32
+"""Limit of learned response forms of a queue; each length of offset and opaque has its own."""
 
 
-class PlainSends:
-    """Plain messages of one producer."""
+class FastPath:
+    """The fast path of a producer."""
 
     def __init__(
         self,
         instance: ClientInstance,
-        publishing: Publishing,
+        sender: MessageSender,
         keys: UniqueKeys,
         config: ProducerConfig,
     ) -> None:
-        """Nothing is known yet.
+        """Start without learned responses.
 
         Args:
             instance: carries the requests.
-            publishing: the producer's topics.
-            keys: the producer's unique keys.
-            config: of the producer.
+            sender: targets of the producer.
+            keys: unique keys of the producer.
+            config: settings of the producer.
         """
         client = instance.config
-        self._publishing = publishing
+        self._sender = sender
         self._keys = keys
         self._config = config
-        most = min(config.max_message_size + 1, config.compress_msg_body_over_howmuch)
-        usual = publishing.is_plain and not client.namespace and not client.vip_channel_enabled
-        self._end_of_bodies = min(most, LONGEST_BODY + 1) if usual else 0
+        end = min(
+            config.max_message_size + 1, config.compress_msg_body_over_howmuch, MAX_BODY_SIZE + 1
+        )
+        is_enabled = sender.is_simple and not client.namespace and not client.vip_channel_enabled
+        self._body_size_end = end if is_enabled else 0
         self._pool, self._routes = instance.pool, instance.routes
-        self._known = publishing.targets
-        self._inlet: Inlet | None = None
+        self._targets = sender.targets
+        self._inlet: StreamReader | None = None
 
     def send(
         self, message: Message, within: float
-    ) -> SendResult | tuple[Outgoing, FirstTry] | None:
+    ) -> SendResult | tuple[OutgoingMessage, FirstAttempt] | None:
         """Send a message, as ``Producer.send`` does.
 
         Returns:
-            The result; or how ``Publishing.go_on`` goes on, before anything is awaited; or None where nothing was done.
+            The result; or the arguments of ``MessageSender.send_after_first_attempt``, which must
+            be called before
+            anything is awaited; or None if nothing was done.
 
         Raises:
-            IllegalMessageError, EncodeError: as of ``Producer.send``.
+            IllegalMessageError, EncodeError: see ``Producer.send``.
 
-        Cancellation: nothing is sent by who is cancelled.
+        Cancellation: if the task is cancelled already, nothing is sent.
         """
-        target, body = self._known.get(message.topic), message.body
-        if target is None or not body or len(body) >= self._end_of_bodies:
+        target, body = self._targets.get(message.topic), message.body
+        if target is None or not body or len(body) >= self._body_size_end:
             return None
         inlet = self._inlet
-        if inlet is not None and not inlet.is_free and not inlet.is_over:
+        if inlet is not None and not inlet.allows_bypass and not inlet.is_closed:
             return None
-        bare = message.is_bare()
-        lanes = target.lanes
-        if lanes is None or (not bare and (message.properties or message.system)):
-            self._check(target)
+        has_key_only = message.has_default_properties()
+        fast_queues = target.fast_queues
+        if fast_queues is None or (not has_key_only and (message.properties or message.system)):
+            self._enable(target)
             return None
         born = time.time_ns() // 1_000_000
         keys = self._keys
@@ -113,99 +117,124 @@ class PlainSends:
             key = keys.next_key(born).encode()
         rotation = target.rotation
         rotation.turn = turn = (rotation.turn + 1) & POSITIVE
-        lane = lanes[turn % len(lanes)]
-        at_once, way = lane.at_once, lane.way
-        if at_once is None or lane.changes != self._pool.changes + self._routes.changes:
-            at_once, way = self._looked_up(target, lane)
-        begun: Begun | None = None
-        if at_once is not None and way is not None:
-            form = way.bare if bare else way.form
+        fast_queue = fast_queues[turn % len(fast_queues)]
+        at_once, template = fast_queue.at_once, fast_queue.template
+        if at_once is None or fast_queue.changes != self._pool.changes + self._routes.changes:
+            at_once, template = self._look_up(target, fast_queue)
+        sent_request: StartedRequest | None = None
+        if at_once is not None and template is not None:
+            form = template.key_only_form if has_key_only else template.form
             values: tuple[object, ...] | None
-            values = (born, message.flag, 0, key) if bare else _values(way, message, key, born)
+            values = (
+                (born, message.flag, 0, key)
+                if has_key_only
+                else _build_values(template, message, key, born)
+            )
             if form is not None and values is not None:
-                begun = at_once.ask(form, values, body, within)
-        name, answer = key.decode(), lane.answer
-        if begun is None or begun.came is None or answer is None:
-            told = None
+                sent_request = at_once.request(form, values, body, within)
+        unique_key, response_form = key.decode(), fast_queue.response_form
+        if sent_request is None or sent_request.data is None or response_form is None:
+            response_values = None
         else:
-            told = answer.values(begun.came, key, begun.opaque)
-        if told is None:
-            return self._left(message, name, born, target, lane, within, begun)
-        msg_id, offset = told
-        transaction_id = name if lane.tells_key else None
-        stored = (_OK, name, msg_id.decode(), lane.queue, int(offset), transaction_id, lane.region, lane.is_traced, None)  # fmt: skip
-        result: SendResult = _new(SendResult, stored)
+            response_values = response_form.values(sent_request.data, key, sent_request.opaque)
+        if response_values is None:
+            return self._fall_back(
+                message, unique_key, born, target, fast_queue, within, sent_request
+            )
+        msg_id, offset = response_values
+        transaction_id = unique_key if fast_queue.has_transaction_id else None
+        result_values = (
+            _OK,
+            unique_key,
+            msg_id.decode(),
+            fast_queue.queue,
+            int(offset),
+            transaction_id,
+            fast_queue.region,
+            fast_queue.is_traced,
+            None,
+        )
+        result: SendResult = _new(SendResult, result_values)
         return result
 
-    def _looked_up(self, target: Target, lane: Lane) -> tuple[AtOnce | None, Way | None]:
-        """Look for a queue's way and channel, as they are now."""
-        queue = lane.queue
-        lane.way = way = target.ways.get((queue.broker_name, queue.queue_id))
-        lane.changes = self._pool.changes + self._routes.changes
-        lane.learnt = 0
-        address = None if way is None else self._routes.master(way.broker_name)
+    def _look_up(
+        self, target: Target, fast_queue: QueueFastPath
+    ) -> tuple[DirectRequests | None, QueueTemplate | None]:
+        """Update the template and the channel of a queue."""
+        queue = fast_queue.queue
+        template = target.templates.get((queue.broker_name, queue.queue_id))
+        fast_queue.template = template
+        fast_queue.changes = self._pool.changes + self._routes.changes
+        fast_queue.form_count = 0
+        address = None if template is None else self._routes.master(template.broker_name)
         channel = None if address is None else self._pool.channel_to(address)
-        lane.at_once = at_once = None if channel is None else channel.at_once
-        if at_once is not None:
-            self._inlet = at_once.inlet
-        return at_once, way
+        fast_queue.at_once = at_once = None if channel is None else channel.direct
+        if channel is not None:
+            self._inlet = channel.reader
+        return at_once, template
 
-    def _check(self, target: Target) -> None:
-        """Look once whether a topic may be sent to in plain messages."""
+    def _enable(self, target: Target) -> None:
+        """Enable the fast path of a topic, if messages may be sent to it."""
         topic = target.topic
         if (
-            target.lanes is None
+            target.fast_queues is None
             and topic not in SEND_FORBIDDEN_TOPICS
             and not is_retry_topic(topic)
         ):
             check_topic(topic)
-            target.lanes = [Lane(queue) for queue in target.rotation.queues]
+            target.fast_queues = [QueueFastPath(queue) for queue in target.rotation.queues]
 
-    def _left(
+    def _fall_back(
         self,
         message: Message,
         key: str,
         born: int,
         target: Target,
-        lane: Lane,
+        fast_queue: QueueFastPath,
         within: float,
-        begun: Begun | None,
-    ) -> tuple[Outgoing, FirstTry]:
-        """What is left to ``Publishing``."""
-        ready = outgoing(message, key, born, self._config)
+        sent_request: StartedRequest | None,
+    ) -> tuple[OutgoingMessage, FirstAttempt]:
+        """Return the arguments for the normal path, and learn the response if there is one."""
+        outgoing = build_outgoing_message(message, key, born, self._config)
         now = trio.current_time()
-        if begun is not None:
-            now = begun.sent_at
-            if begun.came is not None and lane.learnt < MOST_FORMS:
-                _learn(lane, begun.came, key)
-        return ready, FirstTry(target, lane.queue, now, now + within, begun)
+        if sent_request is not None:
+            now = sent_request.sent_at
+            if sent_request.data is not None and fast_queue.form_count < MAX_RESPONSE_FORMS:
+                _learn_response(fast_queue, sent_request.data, key)
+        return outgoing, FirstAttempt(target, fast_queue.queue, now, now + within, sent_request)
 
 
-def _learn(lane: Lane, frame: bytes, key: str) -> None:
-    """Read the next answer to what is sent to a queue as this one to a message of that key, if that is possible."""
-    from rocketwire.wire.response_template import answer_form_of  # no part of a first message
+def _learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) -> None:
+    """Derive the form of the next responses from this one, if possible."""
+    # Imported here because a first message does not need it.
+    from rocketwire.wire.response_template import learn_template
 
     try:
-        answer = decode(frame)
+        response = decode(frame)
     except DecodeError:
         return
-    fields = answer.ext_fields or {}
+    fields = response.ext_fields or {}
     if (
-        answer.code == _SUCCESS
-        and answer.is_response
-        and fields.keys() - {_KEY} == _TOLD
-        and (fields["queueId"], fields.get(_KEY, key)) == (lane.queue_id, key)
+        response.code == _SUCCESS
+        and response.is_response
+        and fields.keys() - {_KEY} == _RESPONSE_FIELDS
+        and (fields["queueId"], fields.get(_KEY, unique_key)) == (fast_queue.queue_id, unique_key)
     ):
-        lane.learnt += 1
-        lane.tells_key = _KEY in fields
-        known = _KEY if lane.tells_key else None
-        lane.answer = answer_form_of(frame, answer, known, text=_ID, number=_OFFSET)
-        lane.region, lane.is_traced = fields[const.MSG_REGION], fields[const.TRACE_ON] != "false"
+        fast_queue.form_count += 1
+        fast_queue.has_transaction_id = _KEY in fields
+        key_field = _KEY if fast_queue.has_transaction_id else None
+        fast_queue.response_form = learn_template(
+            frame, response, key_field, text=_ID, number=_OFFSET
+        )
+        fast_queue.region = fields[const.MSG_REGION]
+        fast_queue.is_traced = fields[const.TRACE_ON] != "false"
 
 
-def _values(way: Way, message: Message, key: bytes, born: int) -> tuple[object, ...] | None:
-    """What the form of a way is filled with for a message that is not compressed; None where it is not written with a form."""
-    text = message.few_properties(key.decode())
-    if text is None or way.form is None:
+def _build_values(
+    template: QueueTemplate, message: Message, key: bytes, born: int
+) -> tuple[object, ...] | None:
+    """Return the values for the request form of an uncompressed message; None if it has none."""
+    text = message.encode_simple_properties(key.decode())
+    if text is None or template.form is None:
         return None
-    return way.form.values((born, message.flag, 0), text)
+    return template.form.values((born, message.flag, 0), text)

@@ -1,7 +1,7 @@
-"""``open_producer``: a producer, and a client for it where it has none.
+"""``open_producer``: opens a producer, and a client for it if necessary.
 
-Rules of this file: what a producer is made of is imported when its client is open, while the name server takes its connection: a
-first message is sent sooner.
+The modules of a producer are imported when its client is open, while the name server accepts the
+connection: the first message is sent sooner.
 
 Java: ``DefaultMQProducer.start``.
 """
@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.client.instance.opening import client_of
+from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.resource_names import without_namespace
 from rocketwire.transport.nursery import background
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client.instance.opening import Client
-    from rocketwire.client.producer.config import ProducerConfig
     from rocketwire.client.producer.producer import Producer
     from rocketwire.client.producer.transactions import TransactionCheck
+    from rocketwire.client.publish.config import ProducerConfig
 
 
 @asynccontextmanager
@@ -39,36 +39,37 @@ async def open_producer(
     check: TransactionCheck | None = None,
     chance: random.Random | None = None,
 ) -> AsyncGenerator[Producer]:
-    """A producer for the length of the block.
+    """Open a producer until the end of the block.
 
     Args:
-        client: an open client; or settings or name servers (``host:port;host:port``) of a new one, which is closed with the
-            producer.
-        group: its group; one producer of a group in a client.
-        config: its settings.
-        check: tells what became of a transaction when a broker asks: a function or coroutine function of (half message).
-        chance: where turns begin, for tests.
+        client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the producer.
+        group: producer group; a client has one producer of a group.
+        config: settings of the producer.
+        check: returns the state of a transaction when a broker checks it: a function or coroutine
+            function of (half message).
+        chance: selects the first queue, for tests.
 
     Raises:
         IllegalHandlerError: ``check`` cannot be called with a message.
         IllegalTypeError: an argument has the wrong type.
-        NotInTrioError: the caller does not run in trio.
-        IllegalNameError: the group cannot be called that.
-        LocalProtocolError: the client has a producer of that group already.
+        NotInTrioError: the caller is not a trio task.
+        IllegalNameError: the name of the group is invalid.
+        LocalProtocolError: the client already has a producer of that group.
 
-    Closing: at the end of the block trace records that wait are sent, brokers are told that the producer is gone, and a client of
-    its own is closed.
+    Closing: at the end of the block queued trace records are sent, the producer is unregistered,
+    and a client that was opened for it is closed.
     """
     if not isinstance(client, ClientInstance):
         async with (
-            client_of(client) as own,
-            open_producer(own, group, config, check=check, chance=chance) as producer,
+            open_or_reuse_client(client) as instance,
+            open_producer(instance, group, config, check=check, chance=chance) as producer,
         ):
             yield producer
         return
     require_trio()
-    from rocketwire.client.producer.config import ProducerConfig
     from rocketwire.client.producer.producer import Producer
+    from rocketwire.client.publish.config import ProducerConfig
 
     check_config(config, ProducerConfig)
     if check is not None:
@@ -80,14 +81,14 @@ async def open_producer(
     client.add_producer(producer)
     async with background() as nursery:
         if settings.start_detector_enable:
-            nursery.start_soon(producer.look_after_brokers)
+            nursery.start_soon(producer.detect_brokers)
         if settings.enable_trace:
-            from rocketwire.client.producer.trace import TraceDispatcher
-            from rocketwire.client.producer.trace_records import ProducerTrace
+            from rocketwire.client.producer.trace import ProducerTrace
+            from rocketwire.client.trace.dispatcher import TraceDispatcher
+            from rocketwire.client.trace.sender import TraceSender
 
-            sends = ProducerConfig(send_msg_timeout=5.0)  # Java: getAndCreateTraceProducer
-            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", sends)
-            dispatcher = TraceDispatcher(tracer.send, settings.trace_topic)
+            trace_sender = TraceSender(client, f"{group}-PRODUCE")
+            dispatcher = TraceDispatcher(trace_sender.send, settings.trace_topic)
             producer.trace = ProducerTrace(
                 dispatcher, client, without_namespace(producer.group, client.config.namespace)
             )

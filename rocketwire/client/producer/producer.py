@@ -1,10 +1,11 @@
-"""``Producer``: sends messages; opened by ``open_producer`` (``rocketwire.client.producer.lifecycle``).
+"""``Producer``: sends messages; ``open_producer`` opens it.
 
-Cancelling a send: the message may have been stored or not, as with a lost connection; nothing is left behind here.
+If a send is cancelled, the message may have been stored or not, as after a lost connection.
 
-Rules of this file: a call has its time limit here (``ProducerConfig.send_msg_timeout`` unless it says another), nothing below has
-one of its own; names of topics and groups are the application's, those of the wire are made here; what only some producers do is
-imported where they do it, so that a first message is sent sooner.
+Each method sets the deadline (``ProducerConfig.send_msg_timeout`` by default); the layers below
+have none. Topic and group names are the application's; this module translates them to names on the
+wire. Code that only some producers use is imported in the function that uses it, so that a first message
+is sent sooner.
 
 Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl``.
 """
@@ -21,11 +22,11 @@ from rocketwire.client.arguments import wrong_type
 from rocketwire.client.instance.interfaces import ProducerMember
 from rocketwire.client.message import Message
 from rocketwire.client.periodic import now_millis
-from rocketwire.client.producer.fast_path import PlainSends
-from rocketwire.client.producer.request_builder import outgoing, wire_topic
-from rocketwire.client.producer.send_result import SendResult
-from rocketwire.client.producer.sender import Publishing
-from rocketwire.client.producer.unique_keys import unique_keys
+from rocketwire.client.producer.fast_path import FastPath
+from rocketwire.client.publish.request_builder import build_outgoing_message, wire_topic
+from rocketwire.client.publish.send_result import SendResult
+from rocketwire.client.publish.sender import MessageSender
+from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
 from rocketwire.policy.queue_selectors import queue_by_hash
@@ -36,16 +37,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.producer.config import ProducerConfig
-    from rocketwire.client.producer.request_builder import Outgoing
-    from rocketwire.client.producer.request_reply import OpenRequests
-    from rocketwire.client.producer.trace_records import ProducerTrace
-    from rocketwire.client.producer.transaction_checks import Transactions
+    from rocketwire.client.producer.request_reply import PendingRequests
+    from rocketwire.client.producer.trace import ProducerTrace
     from rocketwire.client.producer.transactions import (
         LocalTransaction,
         TransactionCheck,
+        Transactions,
         TransactionSendResult,
     )
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.request_builder import OutgoingMessage
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
@@ -53,18 +54,18 @@ if TYPE_CHECKING:
     from rocketwire.policy.queue_selectors import Key
     from rocketwire.wire.message.stored import StoredMessage
 
-PROBE_SECONDS = 3.0
-"""Time between two looks after brokers that were not reachable."""
+DETECT_INTERVAL = 3.0
+"""Seconds between two checks of unreachable brokers."""
 
 
 @trio_only("send")
 class Producer(ProducerMember):
-    """A producer of one group; made by ``open_producer``.
+    """A producer of a group; ``open_producer`` creates it.
 
     Attributes:
-        instance: the client that it is part of.
-        config: its settings.
-        trace: what it tells of its sends; None without tracing.
+        instance: client instance of the producer.
+        config: settings of the producer.
+        trace: records of its sends; None without tracing.
     """
 
     def __init__(
@@ -76,17 +77,18 @@ class Producer(ProducerMember):
         check: TransactionCheck | None = None,
         chance: random.Random | None = None,
     ) -> None:
-        """A producer that brokers have not heard of yet.
+        """Create a producer without registering it.
 
         Args:
-            instance: carries its requests.
-            group: as the application calls it.
-            config: its settings.
-            check: tells what became of a transaction when a broker asks; None to leave that unanswered.
-            chance: where turns begin.
+            instance: client instance that sends the requests.
+            group: producer group, without namespace.
+            config: settings of the producer.
+            check: returns the state of a transaction when a broker checks it; None to ignore the
+                check.
+            chance: selects the first queue.
 
         Raises:
-            IllegalNameError: the group cannot be called that.
+            IllegalNameError: the name of the group is invalid.
         """
         check_producer_group(group)
         self.instance = instance
@@ -94,84 +96,91 @@ class Producer(ProducerMember):
         self.trace: ProducerTrace | None = None
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
-        self._publishing = Publishing(instance, self._group, config, self._chance)
+        self._sender = MessageSender(instance, self._group, config, self._chance)
         self._keys = unique_keys(instance.own_ip)
-        self._plain = PlainSends(instance, self._publishing, self._keys, config)
+        self._fast_path = FastPath(instance, self._sender, self._keys, config)
         self._check = check
 
     @cached_property
-    def _requests(self) -> OpenRequests:
-        from rocketwire.client.producer.request_reply import OpenRequests
+    def _pending_requests(self) -> PendingRequests:
+        from rocketwire.client.producer.request_reply import PendingRequests
 
-        return OpenRequests()
+        return PendingRequests()
 
     @cached_property
     def _transactions(self) -> Transactions:
-        from rocketwire.client.producer.transaction_checks import Transactions
+        from rocketwire.client.producer.transactions import Transactions
 
         return Transactions(self.instance, self._group, self._check)
 
     # ------------------------------------------------------------------ sending one message
 
     async def send(self, message: Message, *, within: float | None = None) -> SendResult:
-        """Send a message to whichever queue has its turn, and to another broker if that fails.
+        """Send a message to the next queue, and to another broker if that fails.
 
         Args:
-            message: what to send.
-            within: seconds for all tries; None for ``ProducerConfig.send_msg_timeout``.
+            message: the message.
+            within: timeout of all attempts in seconds; None for
+                ``ProducerConfig.send_msg_timeout``.
 
         Raises:
-            IllegalMessageTypeError: it is not a ``Message``.
-            NotInTrioError: the caller does not run in trio.
-            IllegalMessageError, IllegalNameError: it cannot be sent as it is.
-            TopicRouteNotFoundError: there is no such topic, and none is created.
-            BrokerError: the broker refused for good.
-            SendFailedError: several tries failed.
-            RequestTimeoutError, ChannelError: the only try failed.
+            IllegalMessageTypeError: the argument is not a ``Message``.
+            NotInTrioError: the caller is not a trio task.
+            IllegalMessageError, IllegalNameError: the message or its topic name is invalid.
+            TopicRouteNotFoundError: the topic does not exist and is not created.
+            BrokerError: the broker rejected the message finally.
+            SendFailedError: several attempts failed.
+            RequestTimeoutError, ChannelError: the only attempt failed.
 
-        Cancellation: it may have been stored or not.
+        Cancellation: the message may have been stored or not.
         """
         require_trio()
         limit = self.config.send_msg_timeout if within is None else within
         trace = self.trace
         try:
             if trace is None:
-                sent = self._plain.send(message, limit)
+                sent = self._fast_path.send(message, limit)
                 if isinstance(sent, SendResult):
                     return sent
                 if sent is not None:
-                    ready, first = sent
-                    return await self._publishing.go_on(message.topic, ready, first)
-            ready = self._ready(message)
+                    outgoing, first = sent
+                    return await self._sender.send_after_first_attempt(
+                        message.topic, outgoing, first
+                    )
+            outgoing = self._build_outgoing(message)
             if trace is None:
-                return await self._publishing.send(message.topic, ready, limit)
+                return await self._sender.send(message.topic, outgoing, limit)
         except AttributeError:
             _check_type(message)
             raise
         started = now_millis()
-        result = await self._publishing.send(message.topic, ready, limit)
-        trace.sent(message, result, started)
+        result = await self._sender.send(message.topic, outgoing, limit)
+        trace.record_send(message, result, started)
         return result
 
     async def send_to(
         self, message: Message, queue: MessageQueue, *, within: float | None = None
     ) -> SendResult:
-        """Send a message to one queue, once (Java: ``send(msg, mq)``); arguments and errors otherwise as of ``send``.
+        """Send a message to a queue, without retries (Java: ``send(msg, mq)``).
+
+        For other arguments and errors see ``send``.
 
         Raises:
-            IllegalMessageError: also when the queue is of another topic.
+            IllegalMessageError: also if the queue belongs to another topic.
         """
         _check_type(message)
         if queue.topic != message.topic:
-            raise IllegalMessageError(f"a message to {message.topic} in a queue of {queue.topic}")
-        ready = self._ready(message)
+            raise IllegalMessageError(
+                f"message to topic {message.topic}: the queue belongs to topic {queue.topic}"
+            )
+        outgoing = self._build_outgoing(message)
         limit = self.config.send_msg_timeout if within is None else within
         deadline = trio.current_time() + limit
         started = now_millis()
-        target = await self._publishing.target(wire_topic(self.instance.config, message.topic))
-        result = await self._publishing.exchange(message.topic, target, queue, ready, deadline)
+        target = await self._sender.find_target(wire_topic(self.instance.config, message.topic))
+        result = await self._sender.send_once(message.topic, target, queue, outgoing, deadline)
         if self.trace is not None:
-            self.trace.sent(message, result, started)
+            self.trace.record_send(message, result, started)
         return result
 
     async def send_by(
@@ -181,17 +190,17 @@ class Producer(ProducerMember):
         *,
         within: float | None = None,
     ) -> SendResult:
-        """Send a message to the queue that a function picks, once (Java: ``send(msg, selector, arg)``).
+        """Send a message to the queue that a function selects (Java: ``send(msg, selector, arg)``).
 
         Args:
-            message: what to send.
-            choose: the topic's queues -> one of them.
-            within: seconds; None for ``ProducerConfig.send_msg_timeout``.
+            message: the message.
+            choose: function of the topic's queues that returns one of them.
+            within: timeout in seconds; None for ``ProducerConfig.send_msg_timeout``.
 
         Raises:
             IllegalHandlerError: ``choose`` is async, or cannot be called with the queues.
 
-        Other errors: as of ``send_to``.
+        For other errors see ``send_to``.
         """
         from rocketwire.client.handlers import sync_function
 
@@ -202,43 +211,46 @@ class Producer(ProducerMember):
     async def send_ordered(
         self, message: Message, key: Key, *, within: float | None = None
     ) -> SendResult:
-        """Send a message to the queue of its key, where a consumer that keeps order gets it after those before it.
+        """Send a message to the queue of its key; orderly consumers get messages of a key in order.
 
-        Java: ``SelectMessageQueueByHash``; the same key goes to the same queue from both.  Errors: as of ``send_to``.
+        A key selects the same queue as in Java (``SelectMessageQueueByHash``). For errors see
+        ``send_to``.
         """
         _check_type(message)
         queues = await self.queues(message.topic)
         return await self.send_to(message, queue_by_hash(queues, key), within=within)
 
     async def send_oneway(self, message: Message, queue: MessageQueue | None = None) -> str:
-        """Send a message and do not ask what became of it; returns its unique key when its bytes are with the system.
+        """Send a message one-way; returns its unique key when the system has its bytes.
 
-        Errors: as of ``send``, but nothing is tried twice.
+        For errors see ``send``; there are no retries.
         """
         _check_type(message)
-        ready = self._ready(message)
-        target = await self._publishing.target(wire_topic(self.instance.config, message.topic))
-        await self._publishing.tell(target, queue or target.rotation.next_queue(), ready)
-        return ready.msg_id
+        outgoing = self._build_outgoing(message)
+        target = await self._sender.find_target(wire_topic(self.instance.config, message.topic))
+        await self._sender.send_oneway(target, queue or target.rotation.next_queue(), outgoing)
+        return outgoing.msg_id
 
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
-        """The queues that a topic is published to, as the application calls it (Java: ``fetchPublishMessageQueues``).
+        """Return the writable queues of a topic (Java: ``fetchPublishMessageQueues``).
 
         Raises:
-            TopicRouteNotFoundError: there is no such topic, and none is created.
+            TopicRouteNotFoundError: the topic does not exist and is not created.
         """
-        target = await self._publishing.target(wire_topic(self.instance.config, topic))
+        target = await self._sender.find_target(wire_topic(self.instance.config, topic))
         if target.topic == topic:
             return target.info.queues
-        return tuple(_renamed(queue, topic) for queue in target.info.queues)
+        return tuple(_with_topic(queue, topic) for queue in target.info.queues)
 
-    def _ready(self, message: Message) -> Outgoing:
+    def _build_outgoing(self, message: Message) -> OutgoingMessage:
         check_message(
             message.topic, message.body, message.properties, max_size=self.config.max_message_size
         )
         born = now_millis()
         key = self._keys.next_key(born)
-        return outgoing(message, key, born, self.config, self.instance.config.namespace)
+        return build_outgoing_message(
+            message, key, born, self.config, self.instance.config.namespace
+        )
 
     # ------------------------------------------------------------------ several messages
 
@@ -249,19 +261,20 @@ class Producer(ProducerMember):
         queue: MessageQueue | None = None,
         within: float | None = None,
     ) -> SendResult:
-        """Send messages of one topic in one request, to be stored one after the other.
+        """Send messages of a topic in one request; the broker stores them one after another.
 
         Args:
-            messages: neither delayed nor transactional; not compressed.
-            queue: where to; None for whichever has its turn.
-            within: seconds for all tries.
+            messages: messages that are neither delayed nor transactional; they are not compressed.
+            queue: the queue; None for the next one.
+            within: timeout of all attempts in seconds.
 
         Raises:
-            IllegalMessageError: they cannot be one batch, or are too large together; see ``send_batches``.
+            IllegalMessageError: the messages cannot form a batch, or exceed its size; see
+                ``send_batches``.
 
-        Other errors: as of ``send``.
+            For other errors see ``send``.
         """
-        from rocketwire.client.producer.batch import check_batch, outgoing_batch
+        from rocketwire.client.producer.batch import build_outgoing_batch, check_batch
 
         for message in messages:
             _check_type(message)
@@ -271,17 +284,21 @@ class Producer(ProducerMember):
         limit = self.config.send_msg_timeout if within is None else within
         started = now_millis()
         deadline = trio.current_time() + limit
-        target = await self._publishing.target(wire_topic(self.instance.config, topic))
-        named = not await self._publishing.is_anywhere_before_5(target)
-        ready = outgoing_batch(
-            messages, self._keys, now_millis(), self.config, namespace, named=named
+        target = await self._sender.find_target(wire_topic(self.instance.config, topic))
+        outgoing = build_outgoing_batch(
+            messages,
+            self._keys,
+            now_millis(),
+            self.config,
+            namespace,
+            has_unique_key=not await self._sender.has_broker_before_5(target),
         )
         if queue is None:
-            result = await self._publishing.send(topic, ready, limit)
+            result = await self._sender.send(topic, outgoing, limit)
         else:
-            result = await self._publishing.exchange(topic, target, queue, ready, deadline)
+            result = await self._sender.send_once(topic, target, queue, outgoing, deadline)
         if self.trace is not None:
-            self.trace.sent(messages[0], result, started)
+            self.trace.record_send(messages[0], result, started)
         return result
 
     async def send_batches(
@@ -292,21 +309,21 @@ class Producer(ProducerMember):
         queue: MessageQueue | None = None,
         within: float | None = None,
     ) -> list[SendResult]:
-        """Send as many batches as it takes, one after the other.
+        """Send messages in as many batches as necessary, one after another.
 
         Args:
-            messages: as of ``send_batch``.
-            max_size: most bytes of one batch.
-            queue: where all of them go; None for whichever has its turn, batch by batch.
-            within: seconds for each.
+            messages: see ``send_batch``.
+            max_size: largest batch in bytes.
+            queue: the queue of all batches; None for the next queue for each batch.
+            within: timeout of each batch in seconds.
 
-        Errors: as of ``send_batch``; those before the one that failed are stored.
+        For errors see ``send_batch``; the batches before the failed one are stored.
         """
-        from rocketwire.client.producer.batch import split
+        from rocketwire.client.producer.batch import split_into_batches
 
         return [
             await self.send_batch(part, queue=queue, within=within)
-            for part in split(messages, min(max_size, self.config.max_message_size))
+            for part in split_into_batches(messages, min(max_size, self.config.max_message_size))
         ]
 
     # ------------------------------------------------------------------ transactions
@@ -314,138 +331,146 @@ class Producer(ProducerMember):
     async def send_in_transaction(
         self, message: Message, execute: LocalTransaction, *, within: float | None = None
     ) -> TransactionSendResult:
-        """Send a message that is delivered only if ``execute`` says so.
+        """Send a message that is delivered only if ``execute`` commits its transaction.
 
-        The message is stored and held back; then ``execute(message, result)`` does what it tells of and says how that ended.
-        When nobody can tell, or the broker does not hear of it, the broker asks a producer of the group (``check``).
+        The broker stores the message and holds it back; then ``execute(message, result)`` runs the
+        local transaction and returns its state. If the state is unknown, or does not reach the
+        broker, the broker checks it with a producer of the group (``check``).
 
         Args:
-            message: without a delay level.
-            execute: the local transaction, a function or coroutine function of (message, result); when it raises, the outcome is unknown and the error is told the broker and raised here.
-            within: seconds for the half message.
+            message: message without a delay level.
+            execute: the local transaction, a function or coroutine function of (message, result).
+                If it raises, the state is unknown; the error is sent to the broker and raised here.
+            within: timeout of the half message in seconds.
 
-        Errors: as of ``send``, and whatever ``execute`` raises.
+            For errors see ``send``; errors of ``execute`` are raised too.
 
-        Cancellation: the outcome stays unknown, until the broker asks.
+            Cancellation: the state stays unknown until the broker checks it.
         """
         from rocketwire.client.handlers import check_callable
-        from rocketwire.client.producer.transactions import TransactionSendResult, half_message
+        from rocketwire.client.producer.transactions import (
+            TransactionSendResult,
+            build_half_message,
+        )
 
         _check_type(message)
         check_callable("execute", execute, "message, result")
-        half = half_message(message, self._group)
+        half = build_half_message(message, self._group)
         result = await self.send(half, within=within)
-        broker = self._broker_of(message.topic, result.message_queue)
+        broker = self._broker_name(message.topic, result.message_queue)
         topic = wire_topic(self.instance.config, message.topic)
         state = await self._transactions.run(half, result, broker, topic, execute)
         if self.trace is not None:
-            self.trace.transaction_ended(half, result, state)
+            self.trace.record_end_transaction(half, result, state)
         return TransactionSendResult(result, state)
 
-    def _broker_of(self, topic: str, queue: MessageQueue) -> str:
+    def _broker_name(self, topic: str, queue: MessageQueue) -> str:
         name = wire_topic(self.instance.config, topic)
-        target = self._publishing.known(name)
-        wired = queue if name == topic else _renamed(queue, name)
-        return target.info.broker_name(wired) if target else queue.broker_name or ""
+        target = self._sender.targets.get(name)
+        wire_queue = queue if name == topic else _with_topic(queue, name)
+        return target.info.broker_name(wire_queue) if target else queue.broker_name or ""
 
     # ------------------------------------------------------------------ request and reply
 
     async def request(self, message: Message, *, within: float | None = None) -> StoredMessage:
-        """Send a message and wait for the reply of whoever consumes it.
+        """Send a message and wait for the reply of its consumer.
 
         Args:
-            message: what to ask.
-            within: seconds for all of it; None for ``ProducerConfig.send_msg_timeout``.
+            message: the request.
+            within: timeout in seconds for request and reply; None for
+                ``ProducerConfig.send_msg_timeout``.
 
         Raises:
-            ReplyTimeoutError: it was sent, and no reply came in time.
+            ReplyTimeoutError: the request was sent, but no reply arrived in time.
 
-        Other errors: as of ``send``.
+        For other errors see ``send``.
 
-        Cancellation: the reply, if one comes, is dropped.
+        Cancellation: a later reply is ignored.
         """
         import uuid
 
-        from rocketwire.client.producer.request_reply import request_message
+        from rocketwire.client.producer.request_reply import build_request
 
         _check_type(message)
         limit = self.config.send_msg_timeout if within is None else within
         correlation_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         name = wire_topic(self.instance.config, message.topic)
-        self._requests.begin(correlation_id)
+        self._pending_requests.add(correlation_id)
         try:
             with trio.move_on_after(limit):
-                if self._publishing.known(name) is None:
-                    await self._publishing.target(name)
+                if self._sender.targets.get(name) is None:
+                    await self._sender.find_target(name)
                     await self.instance.send_heartbeats()
-                asked = request_message(message, correlation_id, self.instance.client_id, limit)
-                await self.send(asked, within=limit)
-                return await self._requests.wait(correlation_id)
+                client_id = self.instance.client_id
+                await self.send(
+                    build_request(message, correlation_id, client_id, limit), within=limit
+                )
+                return await self._pending_requests.wait(correlation_id)
         finally:
-            self._requests.end(correlation_id)
+            self._pending_requests.remove(correlation_id)
         raise ReplyTimeoutError(correlation_id)
 
     # ------------------------------------------------------------------ delayed messages
 
     async def recall(self, topic: str, recall_handle: str, *, within: float | None = None) -> str:
-        """Take back a message with a timer before its time has come; returns its unique key.
+        """Recall a delayed message before it is delivered; returns its unique key.
 
         Args:
-            topic: where it was sent.
+            topic: topic of the message.
             recall_handle: ``SendResult.recall_handle``.
-            within: seconds.
+            within: timeout in seconds.
 
         Raises:
-            IllegalMessageError: not a handle.
-            BrokerError: code 16 where the broker does not allow it, 604 when it is too late.
-            BrokerNotFoundError, ChannelError: its broker cannot be asked.
+            IllegalMessageError: the handle is invalid.
+            BrokerError: code 16 if the broker does not allow it, 604 if it is too late.
+            BrokerNotFoundError, ChannelError: the broker is not reachable.
         """
-        from rocketwire.client.producer.background import recall_on
+        from rocketwire.client.producer.background import recall_message
 
         limit = self.config.send_msg_timeout if within is None else within
         name = wire_topic(self.instance.config, topic)
-        msg_id = await recall_on(self.instance, self._group, name, recall_handle, limit)
+        msg_id = await recall_message(self.instance, self._group, name, recall_handle, limit)
         if self.trace is not None:
-            self.trace.recalled(topic, msg_id)
+            self.trace.record_recall(topic, msg_id)
         return msg_id
 
-    # ------------------------------------------------------------------ for the instance
+    # ------------------------------------------------------------------ interface for the instance
 
     @property
     def group(self) -> str:
-        """Its group, on the wire."""
+        """The producer group, with namespace."""
         return self._group
 
     def topics(self) -> tuple[str, ...]:
-        """Topics that were sent to, on the wire."""
-        return self._publishing.topics
+        """Return the topics that messages were sent to, with namespace."""
+        return self._sender.topics
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """One of its topics lives elsewhere now."""
-        self._publishing.route_changed(topic, route)
+        """Use a changed route of a topic."""
+        self._sender.set_route(topic, route)
 
     async def check_transaction(
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
     ) -> None:
-        """A broker asks what became of a transaction."""
-        await self._transactions.answer(address, header, message)
+        """Handle a broker's check of a transaction."""
+        await self._transactions.check(address, header, message)
 
     def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool:
-        """A reply has come; returns whether this producer asked for it."""
-        return self._requests.received(header, body, now_millis())
+        """Handle a reply; returns whether this producer has sent the request."""
+        return self._pending_requests.handle_reply(header, body, now_millis())
 
-    async def look_after_brokers(self) -> None:
-        """Ask brokers that were not reachable whether they are, until cancelled."""
-        from rocketwire.client.producer.background import keep_looking
+    async def detect_brokers(self) -> None:
+        """Check periodically whether unreachable brokers are reachable again, until cancelled."""
+        from rocketwire.client.producer.background import detect_brokers
 
-        await keep_looking(self.instance, self._publishing, PROBE_SECONDS)
+        await detect_brokers(self.instance, self._sender, DETECT_INTERVAL)
 
 
 def _check_type(message: object) -> None:
-    """Raises ``IllegalMessageTypeError`` unless it is a message."""
+    """Raise ``IllegalMessageTypeError`` unless ``message`` is a ``Message``."""
     if not isinstance(message, Message):
         raise IllegalMessageTypeError(str(wrong_type("message", "a Message", message)))
 
 
-def _renamed(queue: MessageQueue, topic: str) -> MessageQueue:
+def _with_topic(queue: MessageQueue, topic: str) -> MessageQueue:
     return type(queue)(topic=topic, broker_name=queue.broker_name, queue_id=queue.queue_id)

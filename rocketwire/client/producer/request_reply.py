@@ -1,8 +1,10 @@
-"""Requests that wait for somebody's reply, and replies to them.
+"""Requests with replies.
 
-A reply goes to a broker that has a channel of the requester, found by client id; the broker hands it on (code 326).
+A consumer sends its reply to a broker that has a channel of the requester's client id; the broker
+pushes it to the requester (code 326).
 
-Java: ``DefaultMQProducerImpl.request``, ``RequestFutureHolder``, ``MessageUtil``, ``ClientRemotingProcessor.receiveReplyMessage``.
+Java: ``DefaultMQProducerImpl.request``, ``RequestFutureHolder``, ``MessageUtil``,
+``ClientRemotingProcessor.receiveReplyMessage``.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.message import Message
-from rocketwire.client.producer.request_builder import REPLY
+from rocketwire.client.publish.request_builder import REPLY
 from rocketwire.errors import IllegalMessageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
@@ -26,33 +28,32 @@ from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
 if TYPE_CHECKING:
     from rocketwire.messages.send import ReplyMessageRequestHeader
 
-_COPIED: Final = (const.CORRELATION_ID, const.REPLY_TO_CLIENT, const.TTL)
+_REPLY_PROPERTIES: Final = (const.CORRELATION_ID, const.REPLY_TO_CLIENT, const.TTL)
 
 
 def create_reply(request: StoredMessage, body: bytes) -> Message:
-    """The reply to a request that was consumed; to be sent by any producer.
+    """Create the reply to a consumed request; any producer can send it.
 
     Raises:
-        IllegalMessageError: the message is no request: its cluster or whom to reply to is missing (Java: code 10007).
+        IllegalMessageError: the message is not a request: its cluster or the client to reply to is
+            missing (Java: code 10007).
     """
-    asked = request.properties or {}
-    cluster = asked.get(const.CLUSTER)
-    copied = {name: value for name in _COPIED if (value := asked.get(name))}
-    if not cluster or const.REPLY_TO_CLIENT not in copied:
-        raise IllegalMessageError(f"message {request.msg_id} asks for no reply")
-    return Message(topic=reply_topic(cluster), body=body, system={const.MSG_TYPE: REPLY, **copied})
+    properties = request.properties or {}
+    cluster = properties.get(const.CLUSTER)
+    system = {name: value for name in _REPLY_PROPERTIES if (value := properties.get(name))}
+    if not cluster or const.REPLY_TO_CLIENT not in system:
+        raise IllegalMessageError(f"message {request.msg_id} is not a request: it expects no reply")
+    return Message(topic=reply_topic(cluster), body=body, system={const.MSG_TYPE: REPLY, **system})
 
 
-def request_message(
-    message: Message, correlation_id: str, client_id: str, within: float
-) -> Message:
-    """The message with what its consumer needs to reply.
+def build_request(message: Message, correlation_id: str, client_id: str, within: float) -> Message:
+    """Add the properties that the consumer needs for its reply.
 
     Args:
-        message: the application's.
-        correlation_id: names the request.
-        client_id: whom to reply to.
-        within: seconds for which somebody waits.
+        message: message of the application.
+        correlation_id: id of the request.
+        client_id: client to reply to.
+        within: seconds that the requester waits.
     """
     system = {
         **message.system,
@@ -63,63 +64,64 @@ def request_message(
     return replace(message, system=system)
 
 
-class _Asked:
-    __slots__ = ("answered", "reply")
+class _PendingRequest:
+    __slots__ = ("replied", "reply")
 
     def __init__(self) -> None:
-        self.answered = trio.Event()
+        self.replied = trio.Event()
         self.reply: StoredMessage | None = None
 
 
-class OpenRequests:
-    """Requests of one producer that wait for their replies."""
+class PendingRequests:
+    """Requests of a producer that wait for their replies."""
 
     def __init__(self) -> None:
-        """None."""
-        self._open: dict[str, _Asked] = {}
+        """Start without requests."""
+        self._pending: dict[str, _PendingRequest] = {}
 
     def __len__(self) -> int:
-        """How many wait."""
-        return len(self._open)
+        """Number of pending requests."""
+        return len(self._pending)
 
-    def begin(self, correlation_id: str) -> None:
-        """From now on a reply is waited for; ``end`` is to be called whatever happens."""
-        self._open[correlation_id] = _Asked()
+    def add(self, correlation_id: str) -> None:
+        """Add a request; the caller must call ``remove`` in every case."""
+        self._pending[correlation_id] = _PendingRequest()
 
-    def end(self, correlation_id: str) -> None:
-        """Nobody waits any longer."""
-        self._open.pop(correlation_id, None)
+    def remove(self, correlation_id: str) -> None:
+        """Remove a request."""
+        self._pending.pop(correlation_id, None)
 
     async def wait(self, correlation_id: str) -> StoredMessage:
-        """The reply, once it has come."""
-        asked = self._open[correlation_id]
-        await asked.answered.wait()
-        assert asked.reply is not None  # noqa: S101 - set before the event
-        return asked.reply
+        """Wait for the reply."""
+        request = self._pending[correlation_id]
+        await request.replied.wait()
+        assert request.reply is not None  # noqa: S101 - set before the event
+        return request.reply
 
-    def received(self, header: ReplyMessageRequestHeader, body: bytes, now_millis: int) -> bool:
-        """A reply came; returns whether it was waited for here."""
+    def handle_reply(self, header: ReplyMessageRequestHeader, body: bytes, now_millis: int) -> bool:
+        """Handle a reply; returns whether its request is pending here."""
         properties = decode_properties(header.properties or "")
-        asked = self._open.get(properties.get(const.CORRELATION_ID, ""))
-        if asked is None:
+        request = self._pending.get(properties.get(const.CORRELATION_ID, ""))
+        if request is None:
             return False
-        asked.reply = reply_of(header, properties, body, now_millis)
-        asked.answered.set()
+        request.reply = decode_reply(header, properties, body, now_millis)
+        request.replied.set()
         return True
 
 
-def reply_of(
+def decode_reply(
     header: ReplyMessageRequestHeader, properties: dict[str, str], body: bytes, now_millis: int
 ) -> StoredMessage:
-    """The message that a broker pushed.
+    """Decode the reply that a broker pushed.
 
     Raises:
-        DecodeError: the body does not decompress.
+        DecodeError: the body cannot be decompressed.
     """
     sys_flag = header.sys_flag or 0
     if sys_flag & MessageSysFlag.COMPRESSED:
-        kind = compression_type(sys_flag)
-        body = decompress_body(body, kind, max_size=DEFAULT_LIMITS.max_inflated)
+        body = decompress_body(
+            body, compression_type(sys_flag), max_size=DEFAULT_LIMITS.max_inflated
+        )
     return StoredMessage(
         topic=header.topic or "",
         body=body,
@@ -128,15 +130,15 @@ def reply_of(
         queue_id=header.queue_id or 0,
         sys_flag=sys_flag & ~int(MessageSysFlag.COMPRESSED),
         born_timestamp=header.born_timestamp or 0,
-        born_host=_host(header.born_host),
+        born_host=_parse_host(header.born_host),
         store_timestamp=header.store_timestamp,
-        store_host=_host(header.store_host),
+        store_host=_parse_host(header.store_host),
         reconsume_times=header.reconsume_times or 0,
     )
 
 
-def _host(text: str | None) -> Host:
-    """An address as Java writes it; what cannot be read is nobody's."""
+def _parse_host(text: str | None) -> Host:
+    """Parse an address in Java's format; 0.0.0.0:0 if it is invalid."""
     try:
         return Host.parse((text or "").lstrip("/"))
     except ValueError:

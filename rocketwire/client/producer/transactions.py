@@ -1,6 +1,7 @@
-"""Messages that are delivered only if a local transaction ended well, and the broker's question what became of it.
+"""Transactional messages, which are delivered only if a local transaction commits.
 
-Java: ``DefaultMQProducerImpl`` (``sendMessageInTransaction``, ``endTransaction``, ``checkTransactionState``).
+Java: ``DefaultMQProducerImpl`` (``sendMessageInTransaction``, ``endTransaction``,
+``checkTransactionState``).
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from enum import Enum
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.client.arguments import shown
+from rocketwire.client.log_text import log_text
 from rocketwire.client.message import Message
 from rocketwire.client.net.rpc import make_request
-from rocketwire.client.producer.send_result import SendResult
+from rocketwire.client.outages import Outages
+from rocketwire.client.publish.send_result import SendResult
 from rocketwire.codes import RequestCode
-from rocketwire.errors import IllegalHandlerError
+from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -31,11 +33,11 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 END_TRANSACTION_TIMEOUT: Final = 3.0
-"""Seconds to tell a broker how a transaction ended; it asks again if that fails."""
+"""Timeout for sending a transaction's state to the broker, which checks it later if that fails."""
 
 
 class LocalTransactionState(Enum):
-    """How a transaction ended, as far as is known; the value is what code 37 carries."""
+    """State of a local transaction; the value is ``commitOrRollback`` of code 37."""
 
     COMMIT_MESSAGE = 8
     ROLLBACK_MESSAGE = 12
@@ -43,11 +45,12 @@ class LocalTransactionState(Enum):
 
 
 class TransactionSendResult(NamedTuple):
-    """A half message, and what was done with it.
+    """The result of a transactional send.
 
     Attributes:
-        send_result: of the half message; its queue is that of the real topic.
-        state: what the local transaction said; ``ROLLBACK_MESSAGE`` without asking when the half message was not stored safely.
+        send_result: result of the half message, with the queue of the real topic.
+        state: state of the local transaction; ``ROLLBACK_MESSAGE`` without executing it if the half
+            message was not stored safely.
     """
 
     send_result: SendResult
@@ -57,32 +60,41 @@ class TransactionSendResult(NamedTuple):
 Outcome: TypeAlias = "LocalTransactionState | Awaitable[LocalTransactionState | None] | None"
 
 LocalTransaction: TypeAlias = Callable[[Message, SendResult], Outcome]
-"""Does what the message tells of: (message, its half's result) -> how it ended; None counts as unknown.  May be a coroutine."""
+"""Runs the local transaction: (message, result of the half message) -> state.
+
+None means unknown. May be a coroutine function.
+"""
 
 TransactionCheck: TypeAlias = Callable[[StoredMessage], Outcome]
-"""Looks up how it ended: (half message) -> how; None counts as unknown.  May be a coroutine."""
+"""Returns the state of a transaction: (half message) -> state.
+
+None means unknown. May be a coroutine function.
+"""
 
 
-def half_message(message: Message, group: str) -> Message:
-    """The message as it is stored until the transaction has ended; a delay level does not go with it."""
+def build_half_message(message: Message, group: str) -> Message:
+    """Build the half message, which the broker holds back until the transaction ends.
+
+    The delay level is removed.
+    """
     system = {**message.system, const.TRANSACTION_PREPARED: "true", const.PRODUCER_GROUP: group}
     return replace(message, delay_level=0, system=system)
 
 
-async def state_from(outcome: Outcome) -> LocalTransactionState:
-    """What an application's function said, once it has.
+async def resolve_state(outcome: Outcome) -> LocalTransactionState:
+    """Return the state that a function of the application returned; await it if necessary.
 
     Raises:
-        IllegalHandlerError: it is not a ``LocalTransactionState``.
+        IllegalHandlerError: the function returned something else than a ``LocalTransactionState``.
     """
-    said = await outcome if isawaitable(outcome) else outcome
-    if said is None:
+    state = await outcome if isawaitable(outcome) else outcome
+    if state is None:
         return LocalTransactionState.UNKNOW
-    if not isinstance(said, LocalTransactionState):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(state, LocalTransactionState):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise IllegalHandlerError(
-            f"expected a LocalTransactionState or None, and the function returned {shown(said)}"
+            f"expected a LocalTransactionState or None, but the function returned {shown(state)}"
         )
-    return said
+    return state
 
 
 async def end_transaction(
@@ -94,20 +106,20 @@ async def end_transaction(
     state: LocalTransactionState,
     remark: str | None = None,
 ) -> None:
-    """Tell the broker of a half message how its transaction ended (code 37, one-way).
+    """Send the state of a transaction to the broker of its half message (code 37, one-way).
 
     Args:
-        instance: carries it.
-        group: with its namespace.
-        wire_topic: with its namespace.
-        result: of the half message.
-        broker_name: that stored it.
-        state: how it ended.
-        remark: what went wrong, for operators.
+        instance: client instance that sends it.
+        group: producer group with namespace.
+        wire_topic: topic with namespace.
+        result: result of the half message.
+        broker_name: broker of the half message.
+        state: state of the transaction.
+        remark: error text for operators.
 
     Raises:
-        DecodeError: the broker's id of the message is none.
-        BrokerNotFoundError, ChannelError: it could not be told; it will ask.
+        DecodeError: the broker's message id is invalid.
+        BrokerNotFoundError, ChannelError: the state could not be sent; the broker will check it.
     """
     header = EndTransactionRequestHeader(
         topic=wire_topic,
@@ -121,38 +133,38 @@ async def end_transaction(
         bname=broker_name,
     )
     address = await instance.master(broker_name, wire_topic)
-    await _tell(instance, address, header, remark)
+    await _send_state(instance, address, header, remark)
 
 
-async def answer_check(
+async def respond_to_check(
     instance: ClientInstance,
     group: str,
     address: str,
-    asked: CheckTransactionStateRequestHeader,
+    check: CheckTransactionStateRequestHeader,
     message: StoredMessage,
     state: LocalTransactionState,
     remark: str | None = None,
 ) -> None:
-    """Answer a broker's question; to the address that asked.
+    """Respond to a broker's check, at the address that it came from.
 
     Raises:
-        ChannelError: it could not be told; it will ask again.
+        ChannelError: the state could not be sent; the broker will check it again.
     """
     header = EndTransactionRequestHeader(
-        topic=asked.topic,
+        topic=check.topic,
         producer_group=group,
-        tran_state_table_offset=asked.tran_state_table_offset,
-        commit_log_offset=asked.commit_log_offset,
+        tran_state_table_offset=check.tran_state_table_offset,
+        commit_log_offset=check.commit_log_offset,
         commit_or_rollback=state.value,
         from_transaction_check=True,
         msg_id=(message.properties or {}).get(const.UNIQ_KEY) or message.msg_id,
-        transaction_id=asked.transaction_id,
-        bname=asked.bname,
+        transaction_id=check.transaction_id,
+        bname=check.bname,
     )
-    await _tell(instance, address, header, remark)
+    await _send_state(instance, address, header, remark)
 
 
-async def _tell(
+async def _send_state(
     instance: ClientInstance,
     address: str,
     header: EndTransactionRequestHeader,
@@ -162,3 +174,101 @@ async def _tell(
     if remark is not None:
         command = replace(command, remark=remark)
     await instance.pool.send_oneway(address, command, within=END_TRANSACTION_TIMEOUT)
+
+
+class Transactions:
+    """The transactions of a producer."""
+
+    def __init__(
+        self, instance: ClientInstance, group: str, check: TransactionCheck | None
+    ) -> None:
+        """Create the transactions of a producer.
+
+        Args:
+            instance: client instance that sends the requests.
+            group: producer group with namespace.
+            check: returns the state of a transaction when a broker checks it; None to ignore
+                checks.
+        """
+        self._instance = instance
+        self._group = group
+        self._check = check
+        self._outages = Outages(f"group {group}")
+        self._being_checked: set[tuple[str, str]] = set()
+
+    async def run(
+        self,
+        half: Message,
+        result: SendResult,
+        broker_name: str,
+        wire_topic: str,
+        local_transaction: LocalTransaction,
+    ) -> LocalTransactionState:
+        """Execute a local transaction and send its state to the broker.
+
+        If the half message was not stored safely, it is rolled back without executing anything. If
+        the state cannot be sent, that is logged: the broker will check it.
+
+        Raises:
+            Exception: any error of ``local_transaction``, after the state was sent.
+        """
+        state, failure = LocalTransactionState.ROLLBACK_MESSAGE, None
+        if result.is_ok:
+            try:
+                state = await resolve_state(local_transaction(half, result))
+            except Exception as error:  # noqa: BLE001 - of the application; raised below
+                state, failure = LocalTransactionState.UNKNOW, error
+        remark = None if failure is None else f"the local transaction failed: {failure!r}"
+        try:
+            await end_transaction(
+                self._instance, self._group, wire_topic, result, broker_name, state, remark
+            )
+        except RocketWireError as error:
+            _LOG.warning(
+                "broker %s: the state of transaction %s was not sent: %s",
+                broker_name,
+                result.msg_id,
+                error,
+            )
+        if failure is not None:
+            raise failure
+        return state
+
+    async def check(
+        self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
+    ) -> None:
+        """Handle a broker's check; if the application's check fails, the state is unknown.
+
+        While the application's check of a transaction runs, further checks of it are ignored: the
+        broker sends one in every interval.
+        """
+        if self._check is None:
+            self._outages.report(
+                "transactions",
+                f"broker {address} checks a transaction, but the producer has no check function",
+                "open the producer with check=...",
+            )
+            return
+        transaction = (address, header.transaction_id or message.msg_id)
+        if transaction in self._being_checked:
+            return
+        remark = None
+        self._being_checked.add(transaction)
+        try:
+            state = await resolve_state(self._check(message))
+        except Exception as error:  # noqa: BLE001 - of the application; logged and sent
+            _LOG.exception("check of transaction %s failed", log_text(message.msg_id))
+            state, remark = LocalTransactionState.UNKNOW, f"the check failed: {error!r}"
+        finally:
+            self._being_checked.remove(transaction)
+        try:
+            await respond_to_check(
+                self._instance, self._group, address, header, message, state, remark
+            )
+        except RocketWireError as error:
+            _LOG.warning(
+                "broker %s: the state of transaction %s was not sent: %s",
+                address,
+                log_text(message.msg_id),
+                error,
+            )

@@ -1,4 +1,4 @@
-"""The registration of a broker at name servers, for programs that are brokers.
+"""Registers a broker at name servers, for programs that are brokers.
 
 It may import ``net``.
 """

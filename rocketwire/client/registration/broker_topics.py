@@ -1,9 +1,10 @@
-"""A broker's topics with the version of that configuration, and the registrations that tell of them; pure.
+"""A broker's topics with their version, and the registrations that contain them; pure.
 
-Rules of this file: every change moves the version on, and so does every part of a registration that is sent in parts, because
-a name server takes a body for what it knows already as long as the version is the same.
+Every change gets a new version. So does every part of a split registration, because a name server
+ignores a body whose version it already has.
 
-Java: ``TopicConfigManager`` (``buildSerializeWrapper``), ``BrokerController.registerBrokerAll``, ``BrokerOuterAPI``.
+Java: ``TopicConfigManager`` (``buildSerializeWrapper``), ``BrokerController.registerBrokerAll``,
+``BrokerOuterAPI``.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 SPLIT_SIZE: Final = 800
-"""Topics of one part, where registrations are sent in parts (Java: ``splitRegistrationSize``)."""
+"""Java's number of topics in each part of a split registration (``splitRegistrationSize``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerIdentity:
-    """Who registers.
+    """The identity of a broker.
 
     Attributes:
-        cluster_name: of its cluster.
-        broker_name: of its group.
-        broker_addr: ``host:port`` that clients are told.
+        cluster_name: name of the cluster.
+        broker_name: name of the broker group.
+        broker_addr: ``host:port`` for clients.
         broker_id: 0 is the master.
-        ha_server_addr: where slaves fetch from; None for the port after ``broker_addr``'s.
+        ha_server_addr: address for slaves; None for the port after ``broker_addr``'s.
     """
 
     cluster_name: str
@@ -54,7 +55,7 @@ class BrokerIdentity:
 
     @property
     def ha_address(self) -> str:
-        """Where slaves fetch from."""
+        """Address that slaves replicate from."""
         if self.ha_server_addr is not None:
             return self.ha_server_addr
         host, _, port = self.broker_addr.rpartition(":")
@@ -63,20 +64,22 @@ class BrokerIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationSettings:
-    """How a broker registers; the defaults are Java's.
+    """Settings of a registration; the defaults are Java's.
 
     Attributes:
-        register_interval: seconds between two full registrations; Java keeps them between 10 and 60.
-        force_register: register without asking whether the name server knows the topics already.
-        packed: deflate registrations.  Java's switch for it is broken: it labels the packed body as plain, which its own name
-            server refuses; here the label is right.
-        split_size: topics of one part; 0 to send all at once.
-        enable_acting_master: whether a slave may stand in for the master; brokers that do send heartbeats.
+        register_interval: seconds between two full registrations; limited to 10 to 60, as in Java.
+        force_register: register without a query whether the name server has the same topics.
+        packed: compress registrations. In Java, this setting is broken: it marks the compressed
+            body as plain, and its own name server rejects it. Here, the mark is right.
+        split_size: topics in each part; 0 to send one registration.
+        enable_acting_master: let a slave act as master; the broker then sends heartbeats.
         heartbeat_interval: seconds between two heartbeats.
-        heartbeat_timeout: seconds without a heartbeat after which the broker is dead.
-        old_name_servers: heartbeats are questions for the data version (322), which name servers of 4.x understand.
-        register_timeout: seconds for one registration.
-        call_timeout: seconds for anything else.
+        heartbeat_timeout: seconds without a heartbeat after which the name server removes the
+            broker.
+        old_name_servers: send heartbeats as data version queries (322), which name servers of 4.x
+            support.
+        register_timeout: timeout of a registration in seconds.
+        call_timeout: timeout of other requests in seconds.
     """
 
     register_interval: float = 30.0
@@ -92,58 +95,58 @@ class RegistrationSettings:
 
 
 class BrokerTopics:
-    """Topics by name, and which version of them this is."""
+    """Topics by name, and their data version."""
 
     def __init__(self, topics: Iterable[TopicConfig], *, now_ms: int) -> None:
-        """The first version.
+        """Start with version 0.
 
         Args:
-            topics: all of them, each with a name.
+            topics: all topics.
             now_ms: milliseconds since 1970.
 
         Raises:
             LocalProtocolError: a topic has no name.
         """
-        self._topics = {_name(topic): topic for topic in topics}
+        self._topics = {_require_name(topic): topic for topic in topics}
         self.version = DataVersion(counter=0, state_version=0, timestamp=now_ms)
 
     @property
     def topics(self) -> Mapping[str, TopicConfig]:
-        """The topics as they are now."""
+        """The current topics."""
         return self._topics
 
     def put(self, topics: Iterable[TopicConfig], *, now_ms: int) -> None:
-        """Adds or changes topics.
+        """Add or change topics.
 
         Raises:
-            LocalProtocolError: a topic has no name; nothing has changed.
+            LocalProtocolError: a topic has no name; nothing is changed.
         """
-        self._topics |= {_name(topic): topic for topic in topics}
-        self._moved_on(now_ms)
+        self._topics |= {_require_name(topic): topic for topic in topics}
+        self._advance_version(now_ms)
 
     def remove(self, names: Iterable[str], *, now_ms: int) -> None:
-        """Drops topics; name servers keep them unless they are told to delete them."""
+        """Remove topics; name servers keep them unless configured or requested to delete them."""
         for name in names:
             self._topics.pop(name, None)
-        self._moved_on(now_ms)
+        self._advance_version(now_ms)
 
-    def whole(self, split_size: int, *, now_ms: int) -> Iterator[RegisterBrokerBody]:
-        """The registration of everything, in as many parts as that size asks for; 0 for one.
+    def build_registrations(self, split_size: int, *, now_ms: int) -> Iterator[RegisterBrokerBody]:
+        """Yield the registration of all topics, in parts of ``split_size`` topics; 0 for one part.
 
-        A generator: each part has the version of the moment in which it is made.
+        Each part gets a new version when it is created.
         """
         names = list(self._topics)
         if not split_size or len(names) <= split_size:
-            yield self.body_of(self._topics)
+            yield self.build_body(self._topics)
             return
         for start in range(0, len(names), split_size):
-            self._moved_on(now_ms)
-            yield self.body_of(
+            self._advance_version(now_ms)
+            yield self.build_body(
                 {name: self._topics[name] for name in names[start : start + split_size]}
             )
 
-    def body_of(self, topics: Mapping[str, TopicConfig]) -> RegisterBrokerBody:
-        """The registration of these topics at the present version."""
+    def build_body(self, topics: Mapping[str, TopicConfig]) -> RegisterBrokerBody:
+        """Build the registration of these topics with the current version."""
         wrapper = TopicConfigAndMappingSerializeWrapper(
             data_version=self.version,
             topic_config_table=dict(topics),
@@ -151,66 +154,71 @@ class BrokerTopics:
         )
         return RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
 
-    def _moved_on(self, now_ms: int) -> None:
+    def _advance_version(self, now_ms: int) -> None:
         counter = (self.version.counter or 0) + 1
         self.version = replace(self.version, counter=counter, timestamp=now_ms)
 
 
-def _name(topic: TopicConfig) -> str:
+def _require_name(topic: TopicConfig) -> str:
     if not topic.topic_name:
-        raise LocalProtocolError("a topic without a name")
+        raise LocalProtocolError("a topic has no name")
     return topic.topic_name
 
 
-def registration_of(
-    who: BrokerIdentity, settings: RegistrationSettings, body: RegisterBrokerBody, version: int
+def build_registration(
+    identity: BrokerIdentity,
+    settings: RegistrationSettings,
+    body: RegisterBrokerBody,
+    version: int,
 ) -> tuple[RegisterBrokerRequestHeader, bytes]:
-    """Header and body of a registration (code 103).
+    """Build header and body of a registration (code 103).
 
     Args:
-        who: registers.
-        settings: how.
-        body: which topics.
+        identity: the broker.
+        settings: compression and acting master.
+        body: topics.
         version: protocol version of the command.
     """
     data = encode_register_broker_body(body, compressed=settings.packed, version=version)
-    acting = settings.enable_acting_master
+    timeout_ms = int(settings.heartbeat_timeout * 1000) if settings.enable_acting_master else None
     header = RegisterBrokerRequestHeader(
-        broker_name=who.broker_name,
-        broker_addr=who.broker_addr,
-        cluster_name=who.cluster_name,
-        ha_server_addr=who.ha_address,
-        broker_id=who.broker_id,
-        enable_acting_master=acting,
-        heartbeat_timeout_millis=int(settings.heartbeat_timeout * 1000) if acting else None,
+        broker_name=identity.broker_name,
+        broker_addr=identity.broker_addr,
+        cluster_name=identity.cluster_name,
+        ha_server_addr=identity.ha_address,
+        broker_id=identity.broker_id,
+        enable_acting_master=settings.enable_acting_master,
+        heartbeat_timeout_millis=timeout_ms,
         compressed=settings.packed,
         body_crc32=crc32(data),
     )
     return header, data
 
 
-def unregistration_of(who: BrokerIdentity) -> UnRegisterBrokerRequestHeader:
-    """Header of a leave (code 104)."""
+def build_unregistration(identity: BrokerIdentity) -> UnRegisterBrokerRequestHeader:
+    """Build the header of an unregistration (code 104)."""
     return UnRegisterBrokerRequestHeader(
-        broker_name=who.broker_name,
-        broker_addr=who.broker_addr,
-        cluster_name=who.cluster_name,
-        broker_id=who.broker_id,
+        broker_name=identity.broker_name,
+        broker_addr=identity.broker_addr,
+        cluster_name=identity.cluster_name,
+        broker_id=identity.broker_id,
     )
 
 
-def version_question_of(who: BrokerIdentity) -> QueryDataVersionRequestHeader:
-    """Header of the question whether a name server knows the present topics (code 322)."""
+def build_version_query(identity: BrokerIdentity) -> QueryDataVersionRequestHeader:
+    """Build the query whether a name server has the current topics (code 322)."""
     return QueryDataVersionRequestHeader(
-        broker_name=who.broker_name,
-        broker_addr=who.broker_addr,
-        cluster_name=who.cluster_name,
-        broker_id=who.broker_id,
+        broker_name=identity.broker_name,
+        broker_addr=identity.broker_addr,
+        cluster_name=identity.cluster_name,
+        broker_id=identity.broker_id,
     )
 
 
-def heartbeat_header_of(who: BrokerIdentity) -> BrokerHeartbeatRequestHeader:
-    """Header of a heartbeat (code 904)."""
+def build_heartbeat(identity: BrokerIdentity) -> BrokerHeartbeatRequestHeader:
+    """Build the header of a heartbeat (code 904)."""
     return BrokerHeartbeatRequestHeader(
-        cluster_name=who.cluster_name, broker_addr=who.broker_addr, broker_name=who.broker_name
+        cluster_name=identity.cluster_name,
+        broker_addr=identity.broker_addr,
+        broker_name=identity.broker_name,
     )

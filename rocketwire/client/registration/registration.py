@@ -1,9 +1,10 @@
-"""``open_registration``: being a broker to name servers, for as long as a block lasts.
+"""``open_registration``: registers a broker at name servers, and keeps it registered.
 
-Rules of this file: each name server is told by itself, and one that cannot be told is tried again at the next round; a broker
-does not fail because a name server does.
+Every name server gets its own requests. If one fails, the next round tries it again; the broker
+continues.
 
-Java: ``BrokerController`` (``registerBrokerAll``, ``sendHeartbeat``), ``BrokerOuterAPI``, ``AdminBrokerProcessor``.
+Java: ``BrokerController`` (``registerBrokerAll``, ``sendHeartbeat``), ``BrokerOuterAPI``,
+``AdminBrokerProcessor``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import trio
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.config import config_of
 from rocketwire.client.handlers import async_handler, sync_function
-from rocketwire.client.net.nameservers import NameServers, OneNameServer
+from rocketwire.client.net.nameservers import NameServers, SingleNameServer
 from rocketwire.client.net.pool import open_pool
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
@@ -29,10 +30,10 @@ from rocketwire.client.registration.broker_topics import (
     BrokerIdentity,
     BrokerTopics,
     RegistrationSettings,
-    heartbeat_header_of,
-    registration_of,
-    unregistration_of,
-    version_question_of,
+    build_heartbeat,
+    build_registration,
+    build_unregistration,
+    build_version_query,
 )
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
@@ -45,7 +46,7 @@ from rocketwire.messages.registration import (
     RegisterBrokerResponseHeader,
     RegisterBrokerResult,
 )
-from rocketwire.transport.channel import over
+from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 
@@ -59,21 +60,22 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-_SHORTEST, _LONGEST = 10.0, 60.0
-"""Seconds between which Java keeps the time between two registrations."""
+_MIN_INTERVAL, _MAX_INTERVAL = 10.0, 60.0
+"""Java's limits for the seconds between two registrations."""
 
 
 @trio_only()
 class Registration:
-    """A broker's presence at the name servers; made by ``open_registration``.
+    """A broker's registration at the name servers; ``open_registration`` creates it.
 
     Attributes:
-        identity: who registers.
-        settings: how.
-        name_servers: where.
-        results: what each name server that took the last registration said, by address.
-        failures: why each other one did not, by address.
-        min_broker: what a name server told last about the lowest broker id of the group (code 905); None before that.
+        identity: the broker.
+        settings: intervals, timeouts and format.
+        name_servers: the name servers.
+        results: last response by name server address, if the last registration succeeded.
+        failures: error by name server address, if the last registration failed.
+        min_broker: last notification about the lowest broker id of the group (code 905); None
+            before the first.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class Registration:
         name_servers: NameServers,
         wall_clock_ms: Callable[[], int],
     ) -> None:
-        """Nobody is told yet."""
+        """Send nothing yet."""
         self.identity = identity
         self.settings = settings
         self.name_servers = name_servers
@@ -99,59 +101,67 @@ class Registration:
         self._now_ms = wall_clock_ms
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[NotifyMinBrokerIdChangeRequestHeader], None]] = []
-        self._one_at_a_time = trio.Lock()
+        self._registration_lock = trio.Lock()
         self._outages = Outages(f"broker {identity.broker_name}")
-        self.handle(Code.NOTIFY_MIN_BROKER_ID_CHANGE, self._min_broker_changed)
+        self.handle(Code.NOTIFY_MIN_BROKER_ID_CHANGE, self._handle_min_broker_change)
 
     @property
     def topics(self) -> Mapping[str, TopicConfig]:
-        """The topics as they are registered."""
+        """The registered topics."""
         return self._topics.topics
 
-    # ------------------------------------------------------------------ telling
+    # ------------------------------------------------------------------ requests to name servers
 
     async def register(self, *, force: bool = True) -> bool:
-        """Register everything with all name servers now; returns whether at least one took it, or knew it.
+        """Register all topics at all name servers now; returns whether at least one has them.
 
         Args:
-            force: do not ask first whether a name server knows the topics already.
+            force: do not query first whether a name server has the same topics.
 
-        Cancellation: safe; some name servers may know and some not until the next round.
+        Cancellation: safe; some name servers may get the registration only in the next round.
         """
-        async with self._one_at_a_time:
-            wanting = self.name_servers.each()
+        async with self._registration_lock:
+            servers = self.name_servers.each()
             if not force:
-                wanting = await self._that_do_not_know(wanting)
-            whole = self._topics.whole(self.settings.split_size, now_ms=self._now_ms())
-            for body in whole if wanting else ():
-                await self._tell(wanting, body)
+                servers = await self._query_outdated(servers)
+            if servers:
+                for body in self._topics.build_registrations(
+                    self.settings.split_size, now_ms=self._now_ms()
+                ):
+                    await self._send_registration(servers, body)
         return bool(self.results)
 
     async def update_topics(self, topics: Iterable[TopicConfig]) -> bool:
-        """Add or change topics, and tell only of those (Java: ``registerIncrementBrokerData``); returns as ``register``.
+        """Add or change topics, and register only these (Java: ``registerIncrementBrokerData``).
+
+        Returns whether at least one name server has the topics.
 
         Raises:
             LocalProtocolError: a topic has no name.
         """
         changed = {topic.topic_name or "": topic for topic in topics}
-        async with self._one_at_a_time:
+        async with self._registration_lock:
             self._topics.put(changed.values(), now_ms=self._now_ms())
-            await self._tell(self.name_servers.each(), self._topics.body_of(changed))
+            body = self._topics.build_body(changed)
+            await self._send_registration(self.name_servers.each(), body)
         return bool(self.results)
 
     async def remove_topics(self, names: Iterable[str]) -> bool:
-        """Register without these topics; name servers forget them only if they are configured so, or asked (code 216)."""
+        """Register without these topics.
+
+        Name servers delete them only if configured so, or on request (code 216).
+        """
         self._topics.remove(names, now_ms=self._now_ms())
         return await self.register()
 
     async def heartbeat(self) -> None:
-        """Say to all name servers that the broker lives, one-way: by 904, or by 322 to old ones."""
+        """Send a one-way heartbeat to all name servers: code 904, or 322 to old ones."""
         if self.settings.old_name_servers:
-            code, header = Code.QUERY_DATA_VERSION, version_question_of(self.identity)
+            code, header = Code.QUERY_DATA_VERSION, build_version_query(self.identity)
             command = make_request(self._config, code, header, self._topics.version)
         else:
             command = make_request(
-                self._config, Code.BROKER_HEARTBEAT, heartbeat_header_of(self.identity)
+                self._config, Code.BROKER_HEARTBEAT, build_heartbeat(self.identity)
             )
         for server in self.name_servers.each():
             try:
@@ -162,10 +172,10 @@ class Registration:
                 self._outages.end(f"heartbeats to name server {server.address}")
 
     async def unregister(self) -> None:
-        """Leave all name servers; errors are logged."""
-        header = unregistration_of(self.identity)
+        """Unregister from all name servers; errors are logged."""
+        header = build_unregistration(self.identity)
 
-        async def leave(server: OneNameServer) -> None:
+        async def unregister(server: SingleNameServer) -> None:
             try:
                 await server.call(Code.UNREGISTER_BROKER, header, within=self.settings.call_timeout)
             except RocketWireError as error:
@@ -173,15 +183,17 @@ class Registration:
 
         async with trio.open_nursery() as nursery:
             for server in self.name_servers.each():
-                nursery.start_soon(leave, server)
+                nursery.start_soon(unregister, server)
         self.results.clear()
 
-    async def _tell(self, servers: Iterable[OneNameServer], body: RegisterBrokerBody) -> None:
-        header, data = registration_of(self.identity, self.settings, body, self._config.version)
+    async def _send_registration(
+        self, servers: Iterable[SingleNameServer], body: RegisterBrokerBody
+    ) -> None:
+        header, data = build_registration(self.identity, self.settings, body, self._config.version)
 
-        async def tell(server: OneNameServer) -> None:
+        async def register(server: SingleNameServer) -> None:
             try:
-                answer = await server.call(
+                response = await server.call(
                     Code.REGISTER_BROKER, header, data, within=self.settings.register_timeout
                 )
             except RocketWireError as error:
@@ -189,62 +201,71 @@ class Registration:
                 self.results.pop(server.address, None)
                 self.failures[server.address] = error
                 return
-            told: RegisterBrokerResponseHeader = answer.header
+            response_header: RegisterBrokerResponseHeader = response.header
             self.failures.pop(server.address, None)
             self._outages.end(f"registration with name server {server.address}")
             self.results[server.address] = RegisterBrokerResult(
-                ha_server_addr=told.ha_server_addr,
-                master_addr=told.master_addr,
-                kv_table=answer.body,
+                ha_server_addr=response_header.ha_server_addr,
+                master_addr=response_header.master_addr,
+                kv_table=response.body,
             )
 
         async with trio.open_nursery() as nursery:
             for server in servers:
-                nursery.start_soon(tell, server)
+                nursery.start_soon(register, server)
 
-    async def _that_do_not_know(
-        self, servers: Iterable[OneNameServer]
-    ) -> tuple[OneNameServer, ...]:
-        """Those that say the topics have changed, or that cannot say (Java: ``needRegister``)."""
-        wanting: list[OneNameServer] = []
+    async def _query_outdated(
+        self, servers: Iterable[SingleNameServer]
+    ) -> tuple[SingleNameServer, ...]:
+        """Return the servers with an older version or no response (Java: ``needRegister``)."""
+        outdated: list[SingleNameServer] = []
 
-        async def ask(server: OneNameServer) -> None:
-            header = version_question_of(self.identity)
+        async def query(server: SingleNameServer) -> None:
+            header = build_version_query(self.identity)
             try:
-                answer = await server.call(
+                response = await server.call(
                     Code.QUERY_DATA_VERSION,
                     header,
                     self._topics.version,
                     within=self.settings.call_timeout,
                 )
             except RocketWireError as error:
-                _LOG.debug("name server %s: %s", server.address, error)  # as registering will say
-                wanting.append(server)
+                _LOG.debug(
+                    "name server %s: %s", server.address, error
+                )  # the registration reports it
+                outdated.append(server)
                 return
-            told: QueryDataVersionResponseHeader = answer.header
-            known = answer.body is None or answer.body == self._topics.version
-            if told.changed is not False or not known or server.address not in self.results:
-                wanting.append(server)
+            response_header: QueryDataVersionResponseHeader = response.header
+            is_current = (
+                response_header.changed is False
+                and server.address in self.results
+                and (response.body is None or response.body == self._topics.version)
+            )
+            if not is_current:
+                outdated.append(server)
 
         async with trio.open_nursery() as nursery:
             for server in servers:
-                nursery.start_soon(ask, server)
-        return tuple(wanting)
+                nursery.start_soon(query, server)
+        return tuple(outdated)
 
-    # ------------------------------------------------------------------ being asked
+    # ------------------------------------------------------------------ requests of peers
 
     def handle(self, code: int, handler: RequestHandler) -> None:
-        """Answer requests of that code at the broker's own address, if it listens; replaces the handler that was there.
+        """Register the handler of a request code at the broker's address, if it listens.
+
+        It replaces the previous handler.
 
         Raises:
-            IllegalHandlerError: the handler is not async, or cannot be called with (address, request).
+            IllegalHandlerError: the handler is not async, or cannot be called with (address,
+                request).
         """
         self._handlers[code] = async_handler("handler", handler, "address, request")
 
     def on_min_broker_change(
         self, listener: Callable[[NotifyMinBrokerIdChangeRequestHeader], None]
     ) -> None:
-        """Call ``listener`` when a name server says that the group has another lowest broker id (code 905).
+        """Call ``listener`` when the lowest broker id of the group changes (code 905).
 
         Raises:
             IllegalHandlerError: the listener is async, or cannot be called with one argument.
@@ -257,23 +278,30 @@ class Registration:
         port: int,
         task_status: trio.TaskStatus[list[trio.SocketListener]] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Listen, and answer by ``handle``, until cancelled; unknown codes are answered with 3."""
-        await trio.serve_tcp(self._accepted, port, host=host, task_status=task_status)
+        """Listen, and serve requests with the handlers until cancelled.
 
-    async def _accepted(self, stream: trio.SocketStream) -> None:
+        Unknown codes get code 3.
+        """
+        await trio.serve_tcp(self._serve_connection, port, host=host, task_status=task_status)
+
+    async def _serve_connection(self, stream: trio.SocketStream) -> None:
         host, port = stream.socket.getpeername()[:2]
         peer = join_address(host, port)
-        async with over(stream, peer=peer, handler=partial(self._answer, peer)) as channel:
+        async with open_channel_over(
+            stream, peer=peer, handler=partial(self._handle_request, peer)
+        ) as channel:
             await channel.wait_closed()
 
-    async def _answer(self, peer: str, request: RemotingCommand) -> RemotingCommand | None:
+    async def _handle_request(self, peer: str, request: RemotingCommand) -> RemotingCommand | None:
         handler = self._handlers.get(request.code)
         if handler is not None:
             return await handler(peer, request)
         remark = f" request type {request.code} not supported"
         return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
 
-    async def _min_broker_changed(self, _peer: str, request: RemotingCommand) -> RemotingCommand:
+    async def _handle_min_broker_change(
+        self, _peer: str, request: RemotingCommand
+    ) -> RemotingCommand:
         self.min_broker = decode_header(NotifyMinBrokerIdChangeRequestHeader, request.ext_fields)
         for listener in self._listeners:
             listener(self.min_broker)
@@ -282,15 +310,15 @@ class Registration:
     # ------------------------------------------------------------------ tasks
 
     async def keep_registered(self) -> None:
-        """Register again and again."""
-        seconds = min(max(self.settings.register_interval, _SHORTEST), _LONGEST)
+        """Register in every interval, until cancelled."""
+        interval = min(max(self.settings.register_interval, _MIN_INTERVAL), _MAX_INTERVAL)
         while True:
-            await trio.sleep(seconds)
+            await trio.sleep(interval)
             await self.name_servers.refresh()
             await self.register(force=self.settings.force_register)
 
     async def keep_alive(self) -> None:
-        """Send heartbeats again and again."""
+        """Send a heartbeat in every interval, until cancelled."""
         while True:
             await trio.sleep(self.settings.heartbeat_interval)
             await self.heartbeat()
@@ -308,29 +336,29 @@ async def open_registration(
     connect: Connect | None = None,
     wall_clock_ms: Callable[[], int] | None = None,
 ) -> AsyncGenerator[Registration]:
-    """Be a broker for the length of the block: registered with every name server, and kept so.
+    """Register a broker at every name server, and keep it registered until the end of the block.
 
-    The first registration has been tried when the block begins; ``Registration.results`` says who took it.
+    The first registration is tried before the block begins; see ``Registration.results``.
 
     Args:
-        identity: which broker.
-        topics: what it has.  A name server refuses a new broker that has exactly one topic.
+        identity: the broker.
+        topics: its topics. A name server rejects a new broker that has exactly one topic.
         config: name servers, credentials, TLS; or the name servers as ``host:port;host:port``.
-        settings: how it registers; None for Java's ways.
-        listen: accept connections at ``identity.broker_addr`` and answer them by ``Registration.handle``; name servers connect
-            there to tell of a new lowest broker id.
-        environment: variables that stand in for settings; None for those of this process.
-        connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
-        wall_clock_ms: milliseconds since 1970, for the version of the topics.
+        settings: settings of the registration; None for Java's defaults.
+        listen: accept connections at ``identity.broker_addr`` and serve them with
+            ``Registration.handle``; name servers connect there to report a new lowest broker id.
+        environment: environment variables for settings that are not set; None for ``os.environ``.
+        connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
+        wall_clock_ms: returns milliseconds since 1970, for the version of the topics.
 
     Raises:
-        NotInTrioError: the caller does not run in trio.
-        IllegalTypeError: ``config`` is something else.
+        NotInTrioError: the caller is not a trio task.
+        IllegalTypeError: ``config`` has another type.
         LocalProtocolError: a topic has no name, or an address is not ``host:port``.
-        OSError: nobody can listen at the broker's address.
+        OSError: the broker's address cannot be bound.
 
-    Closing: at the end of the block, also when it is cancelled, the broker is unregistered everywhere, as far as name servers
-    answer within ``settings.call_timeout``.
+    Closing: at the end of the block, also after cancellation, the broker is unregistered from every
+    name server that responds within ``settings.call_timeout``.
     """
     require_trio()
     config = config_of(config)
@@ -338,14 +366,16 @@ async def open_registration(
     clock = wall_clock_ms or _wall_clock_ms
     variables = os.environ if environment is None else environment
     host, port = split_address(identity.broker_addr)
-    known = BrokerTopics(topics, now_ms=clock())
+    broker_topics = BrokerTopics(topics, now_ms=clock())
     async with (
         open_pool(config, environment=variables, connect=connect) as pool,
         background() as nursery,
     ):
         chance = random.Random()  # noqa: S311 - spreads load, hides nothing
         name_servers = NameServers(pool, config, environment=variables, chance=chance)
-        registration = Registration(identity, known, settings, config, pool, name_servers, clock)
+        registration = Registration(
+            identity, broker_topics, settings, config, pool, name_servers, clock
+        )
         if listen:
             await nursery.start(registration.serve, host, port)
         try:

@@ -1,4 +1,4 @@
-"""The codec of typed headers and bodies: metadata of fields, and functions that read and write them.
+"""The codec of typed headers and bodies.
 
 It may import ``rocketwire.wire``, ``rocketwire.codes`` and ``rocketwire.errors``.
 """

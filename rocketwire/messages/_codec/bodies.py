@@ -1,17 +1,17 @@
-"""Body members: their metadata, and the one codec that reads it.
+"""Body members: their metadata, and the codec of bodies.
 
-Rules of this file: a body is a frozen dataclass whose members are declared with ``member``; the
-wire name is the Python name in lower camel case unless given.  Absent members get the default of
-Java's constructor, an explicit null is None (a primitive has no null and becomes zero), unknown
-members are ignored, and members are written in ascending order with None left out, as Java does.
-Each class is looked at once; afterwards reading an object costs one dict look-up, one conversion
-and one store per member.
+Rules of this file: a body is a frozen dataclass whose members are declared with ``member``.  The
+wire name is the Python name in lower camel case, or the one given.  Absent members get the default
+of Java's constructor, and an explicit null is None (zero for a primitive, which has no null).
+Unknown members are ignored.  As in Java, members are written in ascending order and None is left
+out.  Each class is analysed once; afterwards each member costs a dict lookup, a conversion and a
+store.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.containers import listing
@@ -19,7 +19,6 @@ from rocketwire.messages._codec.java_numbers import InexactError, Mismatch, kind
 from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
 from rocketwire.wire.values.frozen import declared_fields
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,15 +33,15 @@ _RECORDS: Final[dict[object, Form[Any]]] = {}
 
 
 class Member(NamedTuple):
-    """What a body member carries as metadata.
+    """Metadata of a body member.
 
     Attributes:
-        form: how its values are read and written.
+        form: the form of its values.
         wire: its name in JSON; empty for the Python name in lower camel case.
-        also: further names under which Java reads it.
-        clock: Java fills an absent member with its wall clock in milliseconds; here it stays None.
-        write_only: Java derives and writes it, and ignores it when reading.
-        since: first Java release that has it, where 5.3.3 lacks it.
+        also: other names that Java reads.
+        clock: Java's default is its wall clock in milliseconds; here the default is None.
+        write_only: Java computes and writes it, and ignores it when reading.
+        since: first Java release with this member, if that is later than 5.3.3.
     """
 
     form: Form[Any]
@@ -93,15 +92,15 @@ def member(
     """A body member; see ``Member``.
 
     Args:
-        form: how its values are read and written.
-        default: what Java's constructor gives it; zero for primitives and None for everything
-            else unless given.
-        factory: makes the default where that is not a plain value.
-        wire: name in JSON.
-        also: further names for reading.
-        clock: Java's default is its wall clock.
-        write_only: Java does not read it back.
-        since: first release that has it.
+        form: the form of its values.
+        default: the default in Java's constructor; if not given, zero for primitives and None
+            otherwise.
+        factory: creates a mutable default.
+        wire: its name in JSON.
+        also: other names that Java reads.
+        clock: whether Java's default is its wall clock.
+        write_only: whether Java ignores it when reading.
+        since: first Java release with this member.
     """
     metadata = {"member": Member(form, wire, also, clock, write_only, since)}
     if default == {}:
@@ -115,67 +114,66 @@ def member(
 
 def lower_camel(name: str) -> str:
     """The wire name of a Python name: ``broker_name`` is ``brokerName``."""
-    first, *others = name.split("_")
-    return first + "".join(other[:1].upper() + other[1:] for other in others)
+    first, *words = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in words)
 
 
 def members_of(cls: type[Any]) -> dict[str, Member]:
-    """The members of a body class by Python name, each with its wire name filled in."""
-    found: dict[str, Member] = {}
+    """The members of a body class by Python name, with their wire names."""
+    members: dict[str, Member] = {}
     for name, field in declared_fields(cls).items():
         declared: Member = field.metadata["member"]
-        found[name] = declared._replace(wire=declared.wire or lower_camel(name))
-    return found
+        members[name] = declared._replace(wire=declared.wire or lower_camel(name))
+    return members
 
 
 # ---------------------------------------------------------------------------- records
 
 
 def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
-    """Compiles how objects of one class are read.
+    """A function that reads objects of a class.
 
-    Values go straight into the slots: the frozen class's own constructor would take three times as
-    long, and registrations bring ten thousand topics at once.  The class is looked at with the first
-    object: most programs read a few classes only.
+    It stores values directly in the slots, because the constructor would take three times as long,
+    and a registration can have ten thousand topics.  It analyses the class at its first call,
+    because most programs read only a few classes.
     """
     rows: list[tuple[Any, ...]] | None = None
     aliases: dict[str, str] = {}
-    make, absent = object.__new__, _ABSENT
+    create, absent = object.__new__, _ABSENT
 
     def read(source: JsonValue) -> T | None:
         nonlocal rows, aliases
         if type(source) is not dict:
             if source is None or source in ("", "null"):
                 return None
-            raise Mismatch(f"no object: {kind(source)}")
+            raise Mismatch(f"expected an object, got {kind(source)}")
         if rows is None:
             members = members_of(cls)
-            aliases = {name: one.wire for one in members.values() for name in one.also}
+            aliases = {name: member.wire for member in members.values() for name in member.also}
             rows = _rows(cls, members)
         if aliases:
             source = {aliases.get(name, name): value for name, value in source.items()}
         get = source.get
-        made = make(cls)
+        body = create(cls)
         name = ""
         try:
             for name, exact, convert, default, factory, store in rows:
                 value: Any = get(name, absent)
                 if type(value) is exact:
-                    store(made, value)
+                    store(body, value)
                 elif value is absent:
-                    store(made, default if factory is None else factory())
+                    store(body, default if factory is None else factory())
                 else:
-                    store(made, convert(value))
+                    store(body, convert(value))
         except Mismatch as problem:
             raise problem.under(name) from None
-        return made
+        return body
 
     return read
 
 
 def _rows(cls: type[Any], members: dict[str, Member]) -> list[tuple[Any, ...]]:
-    """How each member is read: its name, the type that is taken as it is, what others are made by, what is taken for none, and where it
-    is stored."""
+    """Rows of wire name, exact type, conversion, default, default factory and store."""
     return [
         (
             members[name].wire,
@@ -196,7 +194,7 @@ def _writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
         nonlocal rows
         if rows is None:
             members = members_of(cls).items()
-            rows = sorted((one.wire, name, one.form.write) for name, one in members)
+            rows = sorted((member.wire, name, member.form.write) for name, member in members)
         result: dict[str, Any] = {}
         wire = ""
         try:
@@ -218,7 +216,7 @@ def _compile(cls: type[Any]) -> Form[Any]:
         try:
             return read_text(read, text.encode("utf-8", "surrogatepass"))
         except DecodeError:
-            raise Mismatch("the key is no object") from None
+            raise Mismatch("the map key is not an object") from None
 
     return Form(
         java_name(cls),
@@ -230,7 +228,7 @@ def _compile(cls: type[Any]) -> Form[Any]:
 
 
 def record(cls: type[T]) -> Form[T]:
-    """The form of a body class as a member of another."""
+    """The form of a body class as a member of another body class."""
     form = _RECORDS.get(cls)
     if form is None:
         form = _RECORDS[cls] = _compile(cls)
@@ -238,7 +236,7 @@ def record(cls: type[T]) -> Form[T]:
 
 
 def java_name(cls: type[Any]) -> str:
-    """The class's short name in Java: its own, or ``Outer.Inner`` for the few that say so."""
+    """The class's short name in Java, such as ``TopicRouteData`` or ``Outer.Inner``."""
     name: str = getattr(cls, "java_name", cls.__name__)
     return name
 
@@ -252,7 +250,7 @@ def read_text(
     limits: JsonLimits = DEFAULT_LIMITS,
     dialect: Dialect | None = None,
 ) -> T | None:
-    """Reads a text, once more and exactly if the digits of a number matter, which nobody writes so."""
+    """Reads JSON text; reads it again with exact numbers if their digits matter, which is rare."""
     try:
         return read(loads(text, limits=limits, dialect=dialect))
     except InexactError:
@@ -260,10 +258,10 @@ def read_text(
 
 
 def _exact(value: JsonValue) -> JsonValue:
-    """A copy in which each double counts as the number that it is."""
+    """A copy in which each double is exact."""
     waiting: list[Container] = []
     root = _exact_item(value, waiting)
-    for copy in waiting:  # grows while it is walked
+    for copy in waiting:  # the loop appends to it
         if isinstance(copy, list):
             copy[:] = [_exact_item(item, waiting) for item in copy]
         else:
@@ -285,14 +283,14 @@ def _located(problem: Mismatch, cls: type[Any]) -> DecodeError:
 
 
 def from_json(cls: type[T], value: JsonValue) -> T | None:
-    """Reads a body class out of parsed JSON.
+    """Reads a body class from parsed JSON.
 
     Args:
         cls: the class.
-        value: the JSON; objects only, or null.
+        value: a JSON object or null.
 
     Returns:
-        The body; None for null and for the empty text, which Java reads as null.
+        The body; None for null, and for the empty text, which Java reads as null.
 
     Raises:
         DecodeError: a value does not fit the class.
@@ -308,10 +306,10 @@ def from_json(cls: type[T], value: JsonValue) -> T | None:
 
 
 def to_json(body: object) -> dict[str, Any]:
-    """The JSON of a body: members ascending, None left out, map keys as ``dumps`` wants them.
+    """The JSON of a body: sorted members without None, with map keys for ``dumps``.
 
     Raises:
-        EncodeError: a number is out of the range of its Java type.
+        EncodeError: a number is outside the range of its Java type.
     """
     cls = type(body)
     write: Any = record(cls).write
@@ -335,14 +333,14 @@ def decode_body(
     Args:
         cls: the class to read.
         body: the bytes of the command's body.
-        limits: bounds on size, depth and number of values.
-        dialect: None reads what either release reads, ``FASTJSON2`` only what 5.5.0 reads.
+        limits: limits of size, depth and number of values.
+        dialect: None accepts what any Java release accepts, ``FASTJSON2`` only what 5.5.0 does.
 
     Returns:
-        The body; None where there are no bytes or where they say null.
+        The body; None for no bytes and for null.
 
     Raises:
-        DecodeError: malformed JSON, or a value that does not fit the class.
+        DecodeError: invalid JSON, or a value that does not fit the class.
         LimitExceededError: more than ``limits`` allows.
     """
     if not body:
@@ -376,11 +374,11 @@ def encode_body(
 
     Args:
         body: an instance of a body class.
-        dialect: whose escapes.
-        standard: quoted map keys, sorted; only route data has this variant.
+        dialect: the Java release whose escapes are written.
+        standard: whether map keys are quoted and sorted; only used for route data.
 
     Raises:
-        EncodeError: a number is out of the range of its Java type.
+        EncodeError: a number is outside the range of its Java type.
     """
     return dumps(to_json(body), dialect=dialect, standard=standard)
 

@@ -1,9 +1,8 @@
-"""Forms of lists, sets and maps, built from the forms of what they hold.
+"""Forms of lists, sets and maps, built from the forms of their elements.
 
-Rules of this file: lists and sets become tuples in the order of their arrival, maps become dicts.
-Null elements are a mismatch unless the element's form says otherwise; so are null values of a map
-that is a concurrent one in Java, which cannot hold them, and other maps drop them, as Java does when
-it writes, unless the value's form says otherwise.
+Rules of this file: lists and sets become tuples in their received order, and maps become dicts.
+Forms with ``nulls`` keep null.  For other forms, null in a list, a set or a concurrent map is a
+mismatch, and other maps drop null values, as Java does when it writes.
 """
 
 from __future__ import annotations
@@ -38,63 +37,66 @@ def _elements(values: list[JsonValue], form: Form[T]) -> tuple[T, ...]:
 
 
 def _texts_of(value: JsonValue, *, is_set: bool) -> list[JsonValue] | None:
-    """What fastjson2 makes of something that is no array where it expects texts; None is null."""
+    """Reads a value other than an array in place of texts, as fastjson2 does; None is null."""
     if isinstance(value, str):
         return [] if value == "" or (value == "null" and not is_set) else [value]
     if value is None or not is_set:
         return None
     if isinstance(value, dict):
         return [value]
-    raise Mismatch(f"no array: {kind(value)}")
+    raise Mismatch(f"expected an array, got {kind(value)}")
 
 
 def _values_of(value: JsonValue) -> list[JsonValue] | None:
-    """The same where it expects anything but texts."""
+    """Reads a value other than an array in place of objects and others, as fastjson2 does."""
     if value is None or value in ("", "null"):
         return None
     if isinstance(value, dict):
         return [value]
-    raise Mismatch(f"no array: {kind(value)}")
+    raise Mismatch(f"expected an array, got {kind(value)}")
 
 
-def _numbers_of(value: JsonValue, *, alone: bool, several: bool) -> list[JsonValue] | None:
-    """The same where it expects integers: not all of fastjson2's readers take one that stands
-    ``alone`` without its array, or a text of ``several`` with commas between."""
+def _numbers_of(value: JsonValue, *, scalar: bool, commas: bool) -> list[JsonValue] | None:
+    """Reads a value other than an array in place of integers, as fastjson2 does.
+
+    Its readers differ: some accept a single integer (``scalar``), some a text of integers with
+    commas between them (``commas``).
+    """
     if isinstance(value, str) and value not in ("", "null"):
-        items = value.rstrip(",").split(",") if several else [value]
+        items = value.rstrip(",").split(",") if commas else [value]
         if "" in items:
             raise Mismatch("null has no place here")
         try:
             return [parse_integer(item, -(1 << 63), (1 << 63) - 1) for item in items]
         except ValueError:
-            raise Mismatch(f"no array: {kind(value)}") from None
-    if not alone and value not in (None, "", "null"):
-        raise Mismatch(f"no array: {kind(value)}")
+            raise Mismatch(f"expected an array, got {kind(value)}") from None
+    if not scalar and value not in (None, "", "null"):
+        raise Mismatch(f"expected an array, got {kind(value)}")
     return [value] if isinstance(value, int | float) else _values_of(value)
 
 
-def _lone_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[JsonValue] | None]:
-    """What reads something that is no array in the place of a list of ``java``."""
+def _scalar_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[JsonValue] | None]:
+    """The function that reads a value other than an array in place of a list of ``java``."""
     if java == "String":
         return lambda value: _texts_of(value, is_set=is_set)
     if java in ("Integer", "Long"):
-        alone = not is_set or java == "Integer"
-        several = not is_set or java == "Long"
-        return lambda value: _numbers_of(value, alone=alone, several=several)
+        scalar = not is_set or java == "Integer"
+        commas = not is_set or java == "Long"
+        return lambda value: _numbers_of(value, scalar=scalar, commas=commas)
     if java.startswith("Map<"):
         return _map_of
     return _none_of if java == "long" else _values_of
 
 
 def _map_of(value: JsonValue) -> list[JsonValue] | None:
-    """Of maps: one alone; what is neither array nor object is nothing."""
+    """Reads a single map; anything else is null."""
     return [value] if isinstance(value, dict) else None
 
 
 def _none_of(value: JsonValue) -> None:
-    """The same where it takes nothing but an array."""
+    """Accepts only null in place of an array."""
     if value not in (None, "", "null"):
-        raise Mismatch(f"no array: {kind(value)}")
+        raise Mismatch(f"expected an array, got {kind(value)}")
 
 
 def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> Form[tuple[T, ...]]:
@@ -102,12 +104,11 @@ def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> F
 
     Args:
         form: of the elements.
-        java: the Java type, with braces in the place of the element's type.
-        of_map: whether it is a value of a map, where fastjson2 has one reader for lists and sets
-            of texts.
+        java: the Java type, with braces in place of the element's type.
+        of_map: whether it is a map's value; there fastjson2 reads lists and sets of texts alike.
     """
     write = form.write
-    values_of = _lone_reader(form.java, is_set=of_map or java.startswith("Set"))
+    values_of = _scalar_reader(form.java, is_set=of_map or java.startswith("Set"))
 
     def read(value: JsonValue) -> tuple[T, ...] | None:
         values = value if isinstance(value, list) else values_of(value)
@@ -122,25 +123,25 @@ def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> F
 def distinct(
     form: Form[T], *, identity: Callable[[T], object] | None = None
 ) -> Form[tuple[T, ...]]:
-    """A set of ``form``: an element that comes again is dropped.
+    """A set of ``form``; repeated elements are dropped.
 
     Args:
         form: of the elements.
-        identity: what of an element Java compares, if not all of it; the first of those that agree
-            in it stays.
+        identity: the part of an element that Java compares, if not all of it; the first of equal
+            elements is kept.
     """
     elements = listing(form, "Set<{}>")
 
-    def read(value: JsonValue) -> tuple[T, ...] | None:
-        values = elements.read(value)
+    def read(array: JsonValue) -> tuple[T, ...] | None:
+        values = elements.read(array)
         if not values:
             return values
         if identity is None:
             return tuple(dict.fromkeys(values))
-        kept: dict[object, T] = {}
-        for one in values:
-            kept.setdefault(identity(one), one)
-        return tuple(kept.values())
+        by_identity: dict[object, T] = {}
+        for value in values:
+            by_identity.setdefault(identity(value), value)
+        return tuple(by_identity.values())
 
     return Form(elements.java, read, elements.write)
 
@@ -151,12 +152,11 @@ def mapping(
     """A map from ``key`` to ``value``.
 
     Args:
-        key: form of the keys; ``STRING``, an integer, or a record, whose JSON stands in the
-            place of the key.
+        key: form of the keys; ``STRING``, an integer, or a record, whose JSON is the key.
         value: form of the values.
-        concurrent: whether Java's map refuses null values.
-        properties: whether Java has a ``Properties`` there.  Its other maps from text to text may
-            stand in an array, alone.
+        concurrent: whether Java's map is concurrent and rejects null values.
+        properties: whether Java's map is ``Properties``.  Java also reads its other maps from text
+            to text as the only element of an array.
     """
     read_key: Callable[[str], K | None] = key.read_key or key.read
     read_value = value.read
@@ -176,7 +176,7 @@ def mapping(
             for name, item in source.items():
                 read_name: Any = name if read_key is same else read_key(name)
                 if read_name is None:
-                    raise Mismatch("null is no key")
+                    raise Mismatch("a map key must not be null")
                 content: Any = item if type(item) is exact else read_value(item)
                 if content is not None:
                     result[read_name] = content
@@ -192,12 +192,12 @@ def mapping(
 
 
 def _object_in(source: JsonValue, *, in_array: bool) -> dict[str, JsonValue]:
-    """The only element of an array in the place of an object, where it may stand in one."""
+    """The object that is the only element of an array, if ``in_array`` allows it."""
     if in_array and isinstance(source, list) and len(source) == 1:
         only = source[0]
         if isinstance(only, dict):
             return only
-    raise Mismatch(f"no object: {kind(source)}")
+    raise Mismatch(f"expected an object, got {kind(source)}")
 
 
 def _map_writer(key: Form[K], value: Form[V]) -> Callable[[Mapping[K, V]], dict[Any, Any]]:

@@ -1,7 +1,4 @@
-"""What the files of this package are written with.
-
-Forms of values, ``ext`` for header fields, ``member`` for body members, and the two codecs.
-"""
+"""The names that modules of ``messages`` import: forms, ``ext``, ``member`` and the two codecs."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Header fields: their metadata, and the one codec that reads it.
+"""Header fields: their metadata, and the codec of headers.
 
-Rules of this file: a header is a frozen dataclass whose fields are declared with ``ext``; the key
-in ``extFields`` is the Python name in lower camel case unless given.  Reading is lenient exactly as
-Java is: an absent field and one that cannot be parsed keep the default, unless the class says that
-Java insists (``check``, the fast headers' numbers).  Writing leaves out None.
+Rules of this file: a header is a frozen dataclass whose fields are declared with ``ext``.  The key
+in ``extFields`` is the Python name in lower camel case, or the one given.  Reading is as lenient as
+Java: an absent or invalid field keeps its default, except where Java raises (``check``, numbers of
+the fast headers).  Writing leaves out None.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
@@ -17,7 +17,6 @@ from rocketwire.messages._codec.bodies import java_name, lower_camel
 from rocketwire.messages._codec.java_numbers import Mismatch
 from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.values.frozen import declared_fields
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,16 +27,16 @@ _UNSET: Final = object()
 
 
 class Ext(NamedTuple):
-    """What a header field carries as metadata.
+    """Metadata of a header field.
 
     Attributes:
-        form: how its values are read and written.
+        form: the form of its values.
         wire: its key in ``extFields``; empty for the Python name in lower camel case.
-        required: Java marks it ``CFNotNull``.  Senders must give it; readers, like Java's, do
-            not insist.
-        clock: Java fills an absent field with its wall clock in milliseconds; here it stays None.
-        check: what Java insists on when a command carries any field at all (``checkFields``).
-        since: first Java release that has it, where 5.3.3 lacks it.
+        required: Java marks it ``CFNotNull``.  Senders must set it; readers, as in Java, do not
+            check.
+        clock: Java's default is its wall clock in milliseconds; here the default is None.
+        check: Java's condition for the value, if a command has any field (``checkFields``).
+        since: first Java release with this field, if that is later than 5.3.3.
     """
 
     form: Form[Any]
@@ -86,14 +85,14 @@ def ext(
     """A header field; see ``Ext``.
 
     Args:
-        form: how its values are read and written.
-        default: what Java's constructor gives it.  A required field without one must be given
-            to the constructor.
-        wire: key in ``extFields``.
+        form: the form of its values.
+        default: the default in Java's constructor.  A required field without a default must be
+            passed to the constructor.
+        wire: its key in ``extFields``.
         required: whether Java marks it as mandatory.
-        clock: Java's default is its wall clock.
-        check: what Java insists on when reading.
-        since: first release that has it.
+        clock: whether Java's default is its wall clock.
+        check: Java's condition when reading.
+        since: first Java release with this field.
     """
     metadata = {"ext": Ext(form, wire, required, clock, check, since)}
     if default is _UNSET:
@@ -104,12 +103,12 @@ def ext(
 
 
 def among(*values: object) -> Callable[[Any], bool]:
-    """A check: one of these values."""
+    """A check that the value is one of these."""
     return lambda value: value in values
 
 
 def positive(value: int) -> bool:
-    """A check: above zero."""
+    """A check that the value is positive."""
     return value > 0
 
 
@@ -118,16 +117,16 @@ def _zero(form: Form[Any]) -> Any:
 
 
 def ext_fields_of(cls: type[Any]) -> dict[str, Ext]:
-    """The fields of a header class by Python name, each with its key filled in."""
-    found: dict[str, Ext] = {}
+    """The fields of a header class by Python name, with their keys."""
+    fields: dict[str, Ext] = {}
     for name, field in declared_fields(cls).items():
         declared: Ext = field.metadata["ext"]
-        found[name] = declared._replace(wire=declared.wire or lower_camel(name))
-    return found
+        fields[name] = declared._replace(wire=declared.wire or lower_camel(name))
+    return fields
 
 
 def fast_codec_of(cls: type[Any]) -> tuple[str, ...]:
-    """Keys in the order in which Java writes them by hand; empty for all but four headers."""
+    """Keys in the order of Java's hand-written encoder; empty except for four headers."""
     keys: tuple[str, ...] = getattr(cls, "fast_codec", ())
     return keys
 
@@ -135,8 +134,11 @@ def fast_codec_of(cls: type[Any]) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------- reading
 
 
-_Row: TypeAlias = "tuple[str, Callable[[str], Any] | None, Any, Callable[[Any, Any], None], Callable[[Any], bool] | None]"
-"""Of one field: its key, what reads its text, its default, what stores it, and what Java insists on."""
+_Parse: TypeAlias = "Callable[[str], Any] | None"
+_Store: TypeAlias = "Callable[[Any, Any], None]"
+_Check: TypeAlias = "Callable[[Any], bool] | None"
+_Row: TypeAlias = "tuple[str, _Parse, Any, _Store, _Check]"
+"""Of a field: key, parser of its text, default, store, and Java's check."""
 
 
 class _Plan(NamedTuple):
@@ -162,29 +164,30 @@ def _rows(cls: type[Any]) -> tuple[_Row, ...]:
     fast = fast_codec_of(cls)
     rows: list[_Row] = []
     for name, field in declared_fields(cls).items():
-        one = declared[name]
-        default = _zero(one.form) if field.default is dataclasses.MISSING else field.default
-        # Java's hand-written readers look at their own keys only
-        parse = None if fast and one.wire not in fast else one.form.parse
-        rows.append((one.wire, parse, default, getattr(cls, name).__set__, one.check))
+        ext_field = declared[name]
+        default = _zero(ext_field.form) if field.default is dataclasses.MISSING else field.default
+        # Java's hand-written readers read only their own keys
+        parse = None if fast and ext_field.wire not in fast else ext_field.form.parse
+        store = getattr(cls, name).__set__
+        rows.append((ext_field.wire, parse, default, store, ext_field.check))
     return tuple(rows)
 
 
 def decode_header(cls: type[T], ext_fields: Mapping[str, str | None] | None) -> T:
-    """Reads a header class out of a command's text map.
+    """Reads a header class from a command's text map.
 
-    As lenient as Java's ``RemotingCommand.decodeCommandCustomHeader``.
+    It is as lenient as Java's ``RemotingCommand.decodeCommandCustomHeader``.
 
     Args:
         cls: the class.
-        ext_fields: the command's map; None where it has none, and then nothing is checked at all.
+        ext_fields: the command's map; None if it has no map, and then Java checks nothing.
 
     Raises:
-        DecodeError: a value that Java insists on is missing or another, or a number of one of
-            the four fast headers cannot be parsed.
+        DecodeError: Java's check of a value fails, or a number of one of the four fast headers is
+            invalid.
     """
     plan = _plan(cls)
-    made = object.__new__(cls)
+    header = object.__new__(cls)
     fields = ext_fields or {}
     for wire, parse, value, store, check in plan.rows:
         text = fields.get(wire)
@@ -195,16 +198,18 @@ def decode_header(cls: type[T], ext_fields: Mapping[str, str | None] | None) -> 
                 if plan.strict:
                     raise DecodeError(str(problem), path=f"{java_name(cls)}.{wire}") from None
         if check is not None and ext_fields is not None and not check(value):
-            raise DecodeError(f"Java refuses {value!r}", path=f"{java_name(cls)}.{wire}")
-        store(made, value)
-    return made
+            raise DecodeError(f"Java rejects the value {value!r}", path=f"{java_name(cls)}.{wire}")
+        store(header, value)
+    return header
 
 
 # ---------------------------------------------------------------------------- writing
 
 
 def _prints(cls: type[Any], *, fast: bool) -> tuple[tuple[str, str, Callable[[Any], str]], ...]:
-    by_wire = {one.wire: (name, one.form.print or str) for name, one in ext_fields_of(cls).items()}
+    by_wire = {
+        field.wire: (name, field.form.print or str) for name, field in ext_fields_of(cls).items()
+    }
     order = list(fast_codec_of(cls))
     if not fast or not order:
         order += [wire for wire in by_wire if wire not in order]
@@ -214,15 +219,15 @@ def _prints(cls: type[Any], *, fast: bool) -> tuple[tuple[str, str, Callable[[An
 def encode_header(
     header: object, *, serialize_type: SerializeType = SerializeType.JSON
 ) -> dict[str, str]:
-    """The text map of a header: None left out, the four fast headers in their fixed order.
+    """The text map of a header without None; the four fast headers have a fixed order.
 
     Args:
         header: an instance of a header class.
-        serialize_type: form of the frame's header.  In the binary one
-            ``SendMessageRequestHeaderV2`` loses its inherited fields, in Java as here.
+        serialize_type: form of the frame's header.  As in Java, the binary form loses the inherited
+            fields of ``SendMessageRequestHeaderV2``.
 
     Raises:
-        EncodeError: a number is out of the range of its Java type.
+        EncodeError: a number is outside the range of its Java type.
     """
     cls = type(header)
     result: dict[str, str] = {}

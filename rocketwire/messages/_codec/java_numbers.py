@@ -1,9 +1,8 @@
-"""Numbers where JSON has them otherwise than the member's type, as Java 5.5.0 (fastjson2) reads
-them.
+"""Conversion of other JSON values to numbers, as in Java 5.5.0 (fastjson2).
 
-Rules of this file: what Java computes of a number, of a text, of an array with one element or of an
-object in the place of a number is computed here; what it refuses raises ``Mismatch``.  A plain
-``float`` may have lost digits; where they matter, ``InexactError`` has the text read again.
+Rules of this file: a number, a text, an array with one element and an object are converted as Java
+converts them, and ``Mismatch`` is raised if Java raises.  A ``float`` may have lost digits; if they
+matter, ``InexactError`` is raised, and the caller reads the text again.
 """
 
 from __future__ import annotations
@@ -19,22 +18,21 @@ if TYPE_CHECKING:
     from rocketwire.wire.json.fastjson import JsonValue
 
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
-_OF_A_LONG: Final = 19
+_LONG_DIGITS: Final = 19
 """Digits of the largest ``long``."""
 _INT_LOW: Final = -(1 << 31)
 _INT_HIGH: Final = (1 << 31) - 1
-_OF_INTEGERS: Final = ("L", "B", "S")
+_INTEGER_SUFFIXES: Final = ("L", "B", "S")
 """Suffixes of integers."""
-_MOST_DIGITS: Final = 38
-"""Java puts together that many digits of a number itself; of more it wants an exact integer."""
+_MAX_DIGITS: Final = 38
+"""Java itself converts numbers up to that many digits; longer ones must be exact integers."""
 
 
 class Mismatch(ValueError):
-    """A value is not of the type that its place asks for; becomes a ``DecodeError`` or an
-    ``EncodeError``.
+    """A value does not fit its type; becomes a ``DecodeError`` or an ``EncodeError``.
 
     Attributes:
-        message: what is wrong.
+        message: the problem.
         path: names of the members that lead to the value, outermost first.
     """
 
@@ -44,7 +42,7 @@ class Mismatch(ValueError):
         self.path: tuple[str, ...] = ()
 
     def under(self, name: object) -> Mismatch:
-        """The same problem, seen from one level further out."""
+        """Adds an outer member's name to the path."""
         self.path = (str(name), *self.path)
         return self
 
@@ -67,7 +65,7 @@ def kind(value: object) -> str:
 
 def parse_integer(text: str, low: int, high: int) -> int:
     """Reads a header's number as ``Integer.parseInt`` does: optional sign, any decimal digits, no
-    blanks.
+    spaces.
 
     Raises:
         ValueError: not a number, or out of range.
@@ -84,12 +82,11 @@ def parse_integer(text: str, low: int, high: int) -> int:
 
 
 class InexactError(Mismatch):
-    """An integer is asked for and the double that is there may have been another number; the text
-    has to be read again, exactly."""
+    """An integer is needed, but the parsed double may differ from the text; read it again."""
 
 
-def odd_integer(value: JsonValue, low: int, high: int) -> int | None:
-    """An integer from anything but an integer in range, as fastjson2 converts it."""
+def convert_to_integer(value: JsonValue, low: int, high: int) -> int | None:
+    """Converts any value except an integer in range to an integer, as fastjson2 does."""
     if value is None or value == "" or value == "null":
         return None
     if isinstance(value, bool):
@@ -104,93 +101,96 @@ def odd_integer(value: JsonValue, low: int, high: int) -> int | None:
         if value is None and number is not None:
             return _of_format(number, low, high)
     if isinstance(value, float) and not math.isnan(value):
-        return _cut_off(value, low, high)
+        return _truncate(value, low, high)
     if isinstance(value, int) and low <= value <= high:
         return value
-    raise _no_integer(value, low, high)
+    raise _not_an_integer(value, low, high)
 
 
-def _no_integer(value: JsonValue, low: int, high: int) -> Mismatch:
-    return Mismatch(f"no integer from {low} to {high}: {kind(value)}")
+def _not_an_integer(value: JsonValue, low: int, high: int) -> Mismatch:
+    return Mismatch(f"expected an integer from {low} to {high}, got {kind(value)}")
 
 
 def _of_array(values: list[JsonValue], low: int, high: int) -> int:
-    """The only element as 32 bits, whatever the member's type; but an integer that fits is
-    itself."""
+    """The only element, truncated to 32 bits unless it is an integer that fits the member."""
     inner = values[0] if len(values) == 1 else None
     if isinstance(inner, str):
         try:
             return parse_integer(inner, _INT_LOW, _INT_HIGH)
         except ValueError:
-            raise _no_integer(values, low, high) from None
+            raise _not_an_integer(values, low, high) from None
     if isinstance(inner, bool) or not isinstance(inner, float | int):
-        raise _no_integer(values, low, high)
+        raise _not_an_integer(values, low, high)
     return inner if isinstance(inner, int) and low <= inner <= high else _int_value(inner)
 
 
 def _of_object(value: dict[str, JsonValue], low: int, high: int) -> int:
-    """The member ``val`` as 32 bits; without one, an ``int`` is 0 and a ``long`` nothing."""
+    """The member ``val`` as 32 bits; without it, an ``int`` is 0 and a ``long`` is an error."""
     inner = value.get("val")
     if not isinstance(inner, bool) and isinstance(inner, float | int):
         return _int_value(inner)
     if high > _INT_HIGH:
-        raise _no_integer(value, low, high)
+        raise _not_an_integer(value, low, high)
     return 0
 
 
 def _int_value(number: float) -> int:
-    """Java's ``Number.intValue`` of what its reader makes of a number."""
+    """Java's ``Number.intValue`` of a parsed number."""
     if isinstance(number, int):
-        return _last_bits(number, _INT_LOW, _INT_HIGH)
+        return _wrap(number, _INT_LOW, _INT_HIGH)
     if math.isnan(number):
         return 0
     if isinstance(number, Real) and number.suffix:
-        return _nearest(number.rounded(), _INT_LOW, _INT_HIGH)
-    return _cut_off(number, _INT_LOW, _INT_HIGH)
+        return _clamp(number.rounded(), _INT_LOW, _INT_HIGH)
+    return _truncate(number, _INT_LOW, _INT_HIGH)
 
 
-def _last_bits(value: int, low: int, high: int) -> int:
+def _wrap(value: int, low: int, high: int) -> int:
     return (value - low) % (high - low + 1) + low
 
 
-def _nearest(value: float, low: int, high: int) -> int:
+def _clamp(value: float, low: int, high: int) -> int:
     return int(min(max(value, low), high))
 
 
-def _cut_off(value: float, low: int, high: int) -> int:
-    """The integer of a number with a fraction, an exponent or a suffix: Java's ``BigDecimal`` keeps
-    the last bits of one that is too large, its ``double`` gives the nearest that there is."""
+def _truncate(value: float, low: int, high: int) -> int:
+    """The integer of a number with a fraction, an exponent or a suffix.
+
+    Out of range, Java's ``BigDecimal`` keeps the low bits, and its ``double`` the nearest value."""
     if not isinstance(value, Real):
         if value % 1 == 0 or not low <= value <= high:
-            raise InexactError("a number whose digits matter")
+            raise InexactError("the exact number is needed")
         return int(value)
     if value.suffix:
         return _suffixed(value, low, high)
     if value.decimal is None:
-        return _nearest(value, low, high)
+        return _clamp(value, low, high)
     number = int(value.decimal)
-    if len(value.decimal.as_tuple().digits) <= _MOST_DIGITS:
-        return _last_bits(number, low, high)
+    if len(value.decimal.as_tuple().digits) <= _MAX_DIGITS:
+        return _wrap(number, low, high)
     if number == value.decimal and low <= number <= high:
         return number
-    raise _no_integer(value, low, high)
+    raise _not_an_integer(value, low, high)
 
 
 def _suffixed(value: Real, low: int, high: int) -> int:
-    """The integer of a number with a suffix F or D: its own digits if they are one that fits, the
-    ``long`` of the ``float`` or ``double`` otherwise."""
+    """The integer of a number with a suffix F or D.
+
+    It is the digits if they are an integer that fits, else the ``long`` of the ``float`` or
+    ``double``.
+    """
     if value.whole is not None and low <= value.whole <= high:
         return value.whole
-    number = _nearest(value.rounded(), -(1 << 63), (1 << 63) - 1)
+    number = _clamp(value.rounded(), -(1 << 63), (1 << 63) - 1)
     if low <= number <= high:
         return number
-    raise _no_integer(value, low, high)
+    raise _not_an_integer(value, low, high)
 
 
 def _of_format(number: float, low: int, high: int) -> int:
     if isinstance(number, int):
-        return _last_bits(number, low, high)
-    return _nearest(number, low, high)
+        return _wrap(number, low, high)
+    return _clamp(number, low, high)
 
 
 def _number_of_text(text: str) -> int | Real | None:
@@ -203,10 +203,11 @@ def _number_of_text(text: str) -> int | Real | None:
 
 
 def _literal(text: str) -> str | None:
-    """The number that a text is, whole: Java takes an exponent without a number before it, or without
-    digits, for one that lacks a zero."""
-    if len(text) < _OF_A_LONG and text.isdecimal() and text.isascii():
-        return text  # as nearly every key of a map is, and no pattern is compiled for it
+    """The numeric literal of a text, if the whole text is a number.
+
+    Java adds a zero to an exponent that has no number before it, or no digits."""
+    if len(text) < _LONG_DIGITS and text.isdecimal() and text.isascii():
+        return text  # the usual key of a map; needs no compiled pattern
     match = re.fullmatch(_NUMBER, text)
     if match is None:
         return None
@@ -217,7 +218,8 @@ def _literal(text: str) -> str | None:
 # ---------------------------------------------------------------------------- doubles
 
 
-def odd_double(value: JsonValue) -> float:
+def convert_to_double(value: JsonValue) -> float:
+    """Converts any value to a double, as fastjson2 does."""
     if isinstance(value, float):
         return float(value)
     if isinstance(value, list) and len(value) == 1:
@@ -230,15 +232,15 @@ def odd_double(value: JsonValue) -> float:
         return _double_of_text(value)
     if isinstance(value, int):
         return _double_of_integer(value)
-    raise Mismatch(f"no floating point number: {kind(value)}")
+    raise Mismatch(f"expected a floating-point number, got {kind(value)}")
 
 
 def _double_of_integer(value: int) -> float:
-    """Java has a ``long`` for most integers, and for those of very many digits a ``BigDecimal``."""
+    """Java uses a ``long`` for most integers, and a ``BigDecimal`` for those with many digits."""
     if -(1 << 63) <= value <= 1 << 63:
         return float(value)
-    if abs(value) < 10**_MOST_DIGITS:
-        raise Mismatch("no floating point number: beyond 64 bits")
+    if abs(value) < 10**_MAX_DIGITS:
+        raise Mismatch("expected a floating-point number, got an integer beyond 64 bits")
     return _double_of_any(value)
 
 
@@ -250,28 +252,28 @@ def _double_of_any(value: int) -> float:
 
 
 def _boxed_double(value: JsonValue) -> float:
-    """The only element of an array: a number or its text, and nothing else."""
+    """The only element of an array, which must be a number or its text."""
     if isinstance(value, str) and value not in ("", "null", "true", "false"):
         return _double_of_text(value, strict=True)
     if isinstance(value, float):
         return float(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return _double_of_any(value)
-    raise Mismatch(f"no floating point number: {kind(value)}")
+    raise Mismatch(f"expected a floating-point number, got {kind(value)}")
 
 
 def _double_of_text(text: str, *, strict: bool = False) -> float:
-    """As Java's reader has it, or ``strict``, as its ``Double.parseDouble``."""
+    """Converts as fastjson2's reader, or if ``strict``, as Java's ``Double.parseDouble``."""
     if text in ("true", "false"):
         return float(text == "true")
     if text.lstrip("+-") in ("NaN", "Infinity"):
         return float(text)
     digits = text.strip()
-    if digits[-1:] in ("D", "F") or (digits[-1:] in _OF_INTEGERS and not strict):
+    if digits[-1:] in ("D", "F") or (digits[-1:] in _INTEGER_SUFFIXES and not strict):
         digits = digits[:-1]
     literal = _literal(digits)
     if literal is None or (strict and literal != digits):
-        raise Mismatch("no floating point number: a string")
+        raise Mismatch("expected a floating-point number, got a string")
     if literal.lstrip("+-").isdecimal():
         return _double_of_integer(int(literal))
     return float(literal)

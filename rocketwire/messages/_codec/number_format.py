@@ -1,7 +1,8 @@
-"""Numbers as Java's ``NumberFormat`` reads them: fastjson2 asks it about texts with thousands separators.
+"""Numbers with thousands separators, which fastjson2 reads with Java's ``NumberFormat``.
 
-Rules of this file: it reads as much of a text as is a number, in the English way, and does not mind what follows.  fastjson2 looks
-for a comma before the last three characters; a text of three characters without a comma passes for one as well.
+Rules of this file: the parser reads the number at the start of a text in English notation and
+ignores the rest.  fastjson2 uses it if a comma precedes the last three characters, and also for any
+text of three characters without a comma.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ _LONG_DIGITS: Final = 19
 
 
 def formatted_number(text: str) -> int | float | None:
-    """The number at the start of such a text: an integer if a ``long`` holds it, else the nearest ``double``; None if it is no
-    such text, or begins otherwise."""
+    """The number at the start of such a text: an integer if it fits a ``long``, else the nearest
+    ``double``; None for other texts, and if the text does not start with a number."""
     if text.rfind(",") != len(text) - 4 or "." in text:
         return None
     match = re.match(_NUMBER, text)
@@ -31,7 +32,7 @@ def formatted_number(text: str) -> int | float | None:
 
     number = Decimal(f"{digits.replace(',', '')}E{exponent or 0}")
     if number.adjusted() < _LONG_DIGITS and number == number.to_integral_value():
-        whole = sign * int(number)
-        if -_LONG_HIGH - 1 <= whole <= _LONG_HIGH:
-            return whole
+        integer = sign * int(number)
+        if -_LONG_HIGH - 1 <= integer <= _LONG_HIGH:
+            return integer
     return sign * float(number)

@@ -1,9 +1,8 @@
-"""Forms: how one value of a Java type is read and written, in bodies and in headers.
+"""Forms: reading and writing values of a Java type in bodies and headers.
 
-Rules of this file: reading is as lenient as Java 5.5.0 (fastjson2) is, writing is as strict as the
-type; nothing here knows a class of the protocol.  A reader gives None for what Java reads as null;
-a primitive has no null and reads zero instead.  Whatever does not fit raises ``Mismatch``, which
-collects the path on its way out.
+Rules of this file: reading is as lenient as Java 5.5.0 (fastjson2), and writing is as strict as the
+type.  A reader returns None if Java reads null; a primitive has no null, so its reader returns
+zero. A value that does not fit raises ``Mismatch``, whose path grows on its way up.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from rocketwire.errors import EncodeError
 from rocketwire.messages._codec.java_numbers import (
     InexactError,
     Mismatch,
+    convert_to_double,
+    convert_to_integer,
     kind,
-    odd_double,
-    odd_integer,
     parse_integer,
 )
 from rocketwire.wire.json.doubles import double_text
@@ -40,25 +39,23 @@ E = TypeVar("E", bound=Enum)
 _BASE64 = r"(?:(?>[A-Za-z0-9+/]{4}))*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?"
 _set: Final = object.__setattr__
 _MAX_TEXT_BITS: Final = 12_000
-"""Longest integer, in bits, that is turned into text; beyond it Python itself refuses."""
+"""Maximum bits of an integer that becomes text; Python raises for longer ones."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Form(Generic[T]):
-    """How values of one Java type are read and written.
+    """Functions that read and write values of a Java type.
 
     Attributes:
-        java: the type as Java spells it, without the choice of implementation (``Map<Long,
-            String>``).
+        java: the Java type, with interfaces instead of implementations (``Map<Long, String>``).
         read: from parsed JSON; None stands for null.
-        write: to JSON; None where the value is its own JSON.
-        parse: from the text of a header field; ``ValueError`` where Java cannot.  None: no
-            header has this type.
+        write: to JSON; None if the value is its own JSON.
+        parse: from the text of a header field; raises ``ValueError`` if Java cannot parse it.
+            None if no header has this type.
         print: to the text of a header field.
-        read_key: from the text of a map key, where that differs from ``read``.
-        write_key: to a map key, where that differs from ``write``.
-        exact: the type whose every instance ``read`` gives back unchanged, if there is one;
-            saves the call.
+        read_key: from the text of a map key, if that differs from ``read``.
+        write_key: to a map key, if that differs from ``write``.
+        exact: a type whose instances ``read`` returns unchanged, so that callers need not call it.
         nulls: whether a collection keeps null elements of this form, and a map null values.
     """
 
@@ -84,7 +81,7 @@ class Form(Generic[T]):
         exact: type | None = None,
         nulls: bool = False,
     ) -> None:
-        """What a dataclass would write; compiling that takes longer than all calls of it before a first message."""
+        """Sets the attributes; written by hand, because compiling a constructor takes longer."""
         _set(self, "java", java)
         _set(self, "read", read)
         _set(self, "write", write)
@@ -120,8 +117,8 @@ class Primitive(Form[T]):
         *,
         zero: T,
     ) -> None:
-        """As that of ``Form``, and what an absent one is."""
-        # a class with slots is made anew, which "super" of its methods does not know
+        """Calls the constructor of ``Form`` and sets ``zero``."""
+        # the decorator creates the class again, so "super" would have the wrong class
         form: Any = Form
         form.__init__(self, java, read, write, parse, print, read_key, write_key, exact, nulls)
         _set(self, "zero", zero)
@@ -133,25 +130,25 @@ class Primitive(Form[T]):
 def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[int]]:
     high = (1 << (bits - 1)) - 1
     low = -1 - high
-    sure = len(str(high)) - 1  # so many digits are always in range
+    safe_digits = len(str(high)) - 1  # a number of that many digits is always in range
 
     def read(value: JsonValue) -> int | None:
         if type(value) is int and low <= value <= high:
             return value
-        return odd_integer(value, low, high)
+        return convert_to_integer(value, low, high)
 
     def read_primitive(value: JsonValue) -> int:
         if type(value) is int and low <= value <= high:
             return value
-        return odd_integer(value, low, high) or 0
+        return convert_to_integer(value, low, high) or 0
 
     def write(value: int) -> int:
         if low <= value <= high:
             return value
-        raise Mismatch(f"not within {bits} bits")
+        raise Mismatch(f"the number does not fit {bits} bits")
 
     def parse(text: str) -> int:
-        if len(text) <= sure and text.isdecimal() and text.isascii():  # as nearly every number is
+        if len(text) <= safe_digits and text.isdecimal() and text.isascii():  # the usual case
             return int(text)
         return parse_integer(text, low, high)
 
@@ -170,7 +167,7 @@ _EXACT_BYTE, _ = _integers("byte", "Byte", 8)
 
 
 def _read_byte(value: JsonValue) -> int:
-    """Java reads an ``int`` and keeps its last eight bits."""
+    """Java reads an ``int`` and keeps the low eight bits."""
     return ((INT.read(value) or 0) + 128) % 256 - 128
 
 
@@ -178,7 +175,7 @@ BYTE: Final = Primitive(
     "byte", _read_byte, _EXACT_BYTE.write, _EXACT_BYTE.parse, _EXACT_BYTE.print, zero=0
 )
 CLOCKED_LONG: Final[Form[int]] = Form("long", LONG.read, LONG.write, LONG.parse, LONG.print)
-"""A ``long`` that Java fills with its wall clock when it is absent; here an absent one is None."""
+"""A ``long`` whose default in Java is the wall clock; here the default is None."""
 
 
 # ---------------------------------------------------------------------------- booleans
@@ -199,9 +196,9 @@ def _read_boolean(value: JsonValue) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        known = value if value in _BOOLEAN_TEXTS else value.lower()
-        if known in _BOOLEAN_TEXTS:
-            return _BOOLEAN_TEXTS[known]
+        text = value if value in _BOOLEAN_TEXTS else value.lower()
+        if text in _BOOLEAN_TEXTS:
+            return _BOOLEAN_TEXTS[text]
     if isinstance(value, int):
         return value in (1, -1)
     if isinstance(value, float):
@@ -210,7 +207,7 @@ def _read_boolean(value: JsonValue) -> bool | None:
         while isinstance(value, list) and len(value) == 1:
             value = value[0]
         return _read_boolean(value)
-    raise Mismatch(f"no boolean: {kind(value)}")
+    raise Mismatch(f"expected a boolean, got {kind(value)}")
 
 
 def _read_primitive_boolean(value: JsonValue) -> bool:
@@ -218,7 +215,7 @@ def _read_primitive_boolean(value: JsonValue) -> bool:
 
 
 def parse_boolean(text: str) -> bool:
-    """``true`` in any letter case; everything else is false (Java: ``Boolean.parseBoolean``)."""
+    """``true`` in any letter case; any other text is false (Java: ``Boolean.parseBoolean``)."""
     return text == "true" or text.lower() == "true"
 
 
@@ -243,7 +240,7 @@ BOXED_BOOLEAN: Final[Form[bool]] = Form(
 # ---------------------------------------------------------------------------- other scalars
 
 
-DOUBLE: Final[Primitive[float]] = Primitive("double", odd_double, zero=0.0)
+DOUBLE: Final[Primitive[float]] = Primitive("double", convert_to_double, zero=0.0)
 
 
 def _read_string(value: JsonValue) -> str | None:
@@ -257,12 +254,12 @@ def _read_string(value: JsonValue) -> str | None:
         return str(value)
     if isinstance(value, float):
         if math.isnan(value):
-            raise Mismatch("NaN is no text")
+            raise Mismatch("NaN cannot be a text")
         return _text_of_real(value)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | None):
         return value[0]
     if _holds_inexact(value):
-        raise InexactError("a number whose digits matter")
+        raise InexactError("the exact number is needed")
     try:
         return dumps(value).decode("utf-8")
     except EncodeError:
@@ -274,13 +271,13 @@ def _text_of_real(value: float) -> str:
         return value.text
     if math.isinf(value):
         return double_text(value)
-    raise InexactError("a number whose digits matter")
+    raise InexactError("the exact number is needed")
 
 
 def _holds_inexact(value: JsonValue) -> bool:
-    """Whether a number somewhere inside has lost its digits."""
+    """Whether a number inside the value may have lost digits."""
     waiting = [value]
-    for item in waiting:  # grows while it is walked
+    for item in waiting:  # the loop appends to it
         if isinstance(item, list):
             waiting += item
         elif isinstance(item, dict):
@@ -291,13 +288,13 @@ def _holds_inexact(value: JsonValue) -> bool:
 
 
 def same(text: str) -> str:
-    """What a text is as a text."""
+    """The text itself."""
     return text
 
 
 STRING: Final[Form[str]] = Form("String", _read_string, None, same, same, same, exact=str)
 NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=True)
-"""A text that may also be null where it is an element of a list or a set, or a value of a map."""
+"""A text; null is allowed in a list, a set, or as a value of a map."""
 
 
 def _read_bits(value: JsonValue) -> frozenset[int] | None:
@@ -305,7 +302,7 @@ def _read_bits(value: JsonValue) -> frozenset[int] | None:
     if not text:
         return None
     if not re.fullmatch(_BASE64, text):
-        raise Mismatch(f"no base64 text: {kind(value)}")
+        raise Mismatch(f"expected base64 text, got {kind(value)}")
     octets = base64.b64decode(text + "=" * (-len(text) % 4))
     number = int.from_bytes(octets, "little")
     return frozenset(bit for bit in range(number.bit_length()) if number >> bit & 1)
@@ -320,9 +317,9 @@ BIT_SET: Final[Form[frozenset[int]]] = Form("BitSet", _read_bits, _write_bits)
 
 
 def enumeration(members: type[E], java: str | None = None) -> Form[E | str]:
-    """An enum by constant name, or by ordinal when reading; a name outside the list stays text.
+    """An enum by constant name; numbers are read as ordinals.
 
-    Java reads an unknown name as null; keeping the text lets it survive.
+    An unknown name stays text, so that it is written again unchanged; Java reads it as null.
     """
     ordered = list(members)
     by_name: dict[str, E] = {member.name: member for member in ordered}
@@ -343,7 +340,7 @@ def enumeration(members: type[E], java: str | None = None) -> Form[E | str]:
             and 0 <= value < len(ordered)
         ):
             return ordered[int(value)]
-        raise Mismatch(f"no {members.__name__}: {kind(value)}")
+        raise Mismatch(f"expected a {members.__name__}, got {kind(value)}")
 
     def write(value: E | str) -> str:
         return value.name if isinstance(value, members) else str(value)

@@ -1,4 +1,4 @@
-"""Operations: which header and body classes belong to which request code.
+"""Operations: the header and body classes of each request code.
 
 It may import the modules of ``rocketwire.messages``.
 """

@@ -1,4 +1,4 @@
-"""What brokers, name servers, controllers and administrators ask of each other; by code."""
+"""Requests among brokers, name servers, controllers and administrators, by code."""
 
 from __future__ import annotations
 

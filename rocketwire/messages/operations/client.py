@@ -1,4 +1,4 @@
-"""What producers and consumers ask of brokers, and brokers of them; by code."""
+"""Requests between clients and brokers, by code."""
 
 from __future__ import annotations
 

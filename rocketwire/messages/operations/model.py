@@ -1,18 +1,16 @@
-"""What an operation is: the classes of one request code, there and back."""
+"""``Operation``: the classes of a request code and of its response."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from rocketwire.wire.values.named import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from rocketwire.codes import RequestCode
 
 
 class Raw(Enum):
-    """Bodies that are not the JSON of a class."""
+    """Bodies that are not JSON of a class."""
 
     MESSAGE_BODY = "the body of one message"
     MESSAGE_BATCH = "messages in the batch layout"
@@ -28,22 +26,22 @@ class Raw(Enum):
 class ArrayOf(NamedTuple):
     """A body that is a JSON array of a class; see ``decode_bodies``."""
 
-    of: type[Any]
+    element: type[Any]
 
 
 Body: TypeAlias = type[Any] | ArrayOf | Raw | None
-"""What a body holds; None where there is none."""
+"""The content of a body; None for no body."""
 
 
 class Operation(NamedTuple):
-    """What one request code carries, there and back.
+    """The classes of a request and of its response.
 
     Attributes:
         code: the request code.
-        request_header: header class of the request; None where it has no header fields.
-        request_body: what the request's body holds.
+        request_header: header class of the request; None without header fields.
+        request_body: content of the request's body.
         response_header: header class of a successful response.
-        response_body: what a successful response's body holds.
+        response_body: content of a successful response's body.
     """
 
     code: RequestCode

@@ -1,95 +1,68 @@
-"""Which classes belong to which request code, and every class by its name in Java.
+"""The classes of each request code, and all classes by their Java names.
 
-Rules of this file: the tables name every operation that a Java program handles or sends, one line
-each; nothing registers itself.
+Rules of this file: the tables list every operation that a Java program handles or sends.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.messages import (
-    allocation,
-    auth,
-    brokers,
-    callbacks,
-    connections,
-    controller,
-    controller_log,
-    groups,
-    ha,
-    heartbeat,
-    kvconfig,
-    lite,
-    message_queue,
-    offsets,
-    pop,
-    pull,
-    queries,
-    registration,
-    route,
-    rpc,
-    send,
-    static_topics,
-    topic_config,
-    topics,
-    transactions,
-)
 from rocketwire.messages._codec.fields import java_name
-from rocketwire.messages.operations.admin import OPERATIONS as _UPKEEP
-from rocketwire.messages.operations.client import OPERATIONS as _MESSAGING
+from rocketwire.messages.operations.admin import OPERATIONS as _ADMIN
+from rocketwire.messages.operations.client import OPERATIONS as _CLIENT
 from rocketwire.messages.operations.model import ArrayOf, Body, Operation, Raw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import ModuleType
 
 __all__ = ["CLASSES", "OPERATIONS", "ArrayOf", "Body", "Operation", "Raw"]
 
 OPERATIONS: Final[Mapping[int, Operation]] = {
-    one.code: one for one in sorted((*_MESSAGING, *_UPKEEP))
+    operation.code: operation for operation in sorted((*_CLIENT, *_ADMIN))
 }
-"""Every operation by its request code."""
+"""All operations by request code."""
 
-_SUBJECTS: Final[tuple[ModuleType, ...]] = (
-    allocation,
-    auth,
-    brokers,
-    callbacks,
-    connections,
-    controller,
-    controller_log,
-    groups,
-    ha,
-    heartbeat,
-    kvconfig,
-    lite,
-    message_queue,
-    offsets,
-    pop,
-    pull,
-    queries,
-    registration,
-    route,
-    rpc,
-    send,
-    static_topics,
-    topic_config,
-    topics,
-    transactions,
-)
+_MODULES: Final = [
+    "allocation",
+    "auth",
+    "brokers",
+    "callbacks",
+    "connections",
+    "controller",
+    "controller_log",
+    "groups",
+    "ha",
+    "heartbeat",
+    "kvconfig",
+    "lite",
+    "message_queue",
+    "offsets",
+    "pop",
+    "pull",
+    "queries",
+    "registration",
+    "route",
+    "rpc",
+    "send",
+    "static_topics",
+    "topic_config",
+    "topics",
+    "transactions",
+]
+"""The modules of ``rocketwire.messages`` with headers and bodies."""
 
 
 def _classes() -> dict[str, type[Any]]:
-    found = {
+    classes = {
         java_name(cls): cls
-        for subject in _SUBJECTS
-        for cls in vars(subject).values()
+        for name in _MODULES
+        for cls in vars(import_module(f"rocketwire.messages.{name}")).values()
         if dataclasses.is_dataclass(cls) and isinstance(cls, type)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(classes.items()))
 
 
 CLASSES: Final[Mapping[str, type[Any]]] = _classes()
-"""Every class by its short name in Java: ``TopicRouteData``, ``AclInfo.PolicyInfo``."""
+"""All classes by their short Java names, such as ``TopicRouteData``, ``AclInfo.PolicyInfo``."""

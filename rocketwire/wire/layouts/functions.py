@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.wire.layouts import fused
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,9 +8,7 @@ makes no difference between them.
 from __future__ import annotations
 
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from typing import Final, Self
-
-from rocketwire.wire.values.named import NamedTuple
+from typing import Final, NamedTuple, Self
 
 MAX_PORT: Final = 65_535
 

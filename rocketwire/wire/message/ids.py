@@ -11,11 +11,10 @@ here: address, process id, constant, start of the month and counter come in.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.wire.message.host import MAX_PORT, Host
-from rocketwire.wire.values.named import NamedTuple
 
 _HEX_OF_AN_ID: Final = "(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})"
 

@@ -13,13 +13,12 @@ from __future__ import annotations
 from functools import lru_cache
 from operator import lt
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.layouts.functions import MAGIC_V1
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

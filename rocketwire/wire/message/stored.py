@@ -42,7 +42,7 @@ from rocketwire.wire.message.properties import (
     decode_properties,
     encode_properties,
 )
-from rocketwire.wire.values.drafts import drafting, later
+from rocketwire.wire.values.drafts import build_constructor, read_lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -448,9 +448,9 @@ def _properties(raw: bytes) -> dict[str, str]:
     return decode_properties(decode_utf8(raw))
 
 
-_frozen: Final = drafting(StoredMessage)
+_frozen: Final = build_constructor(StoredMessage)
 read_alike: Final = alike_reader(StoredMessage)
-later(StoredMessage, "properties", _properties)
+read_lazily(StoredMessage, "properties", _properties)
 read_late(StoredMessage)
 
 

@@ -1,4 +1,4 @@
-"""Frozen classes and tuples whose definition and construction cost little.
+"""Frozen classes whose definition and construction cost little.
 
 It may import nothing of the package.
 """

@@ -1,15 +1,15 @@
-"""Frozen values made at the price of others.
+"""Constructors of frozen values that cost as little as those of other objects.
 
-Filling a frozen object costs a call for each of its fields, more than reading what they come from.  So an object of the same
-shape that is not frozen is filled, and then becomes one of the frozen class.
+Setting the fields of a frozen object needs a call for each field, which takes longer than decoding
+the value.  A constructor from here fills a *draft*, an object of the same layout that is not
+frozen, and then changes its class.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rocketwire.wire.values.frozen import declared_fields
-from rocketwire.wire.values.source import compiled
+from rocketwire.wire.values.frozen import compile_function, declared_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,40 +17,50 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def draft_of(cls: type[Any]) -> Any:
-    """A class of the same shape as a frozen dataclass with slots, whose instances can be filled and become those of the other."""
+def create_draft_class(cls: type[Any]) -> Any:
+    """A class with the layout of a frozen dataclass with slots; its instances can be filled.
+
+    The caller completes an instance by assigning ``cls`` to its ``__class__``.
+    """
     names = [*declared_fields(cls)]
-    filling = [f"    one_.{name} = {name}" for name in names]
-    fill = _function("fill", [f"def fill(one_, {', '.join(names)}):", *filling], cls)
+    lines = [f"def fill(self_, {', '.join(names)}):", *_assignments(names)]
+    fill = _compile(lines, cls)
     return type("Draft", cls.__bases__, {"__slots__": cls.__slots__, "__init__": fill})
 
 
-def drafting(cls: type[T]) -> Callable[..., T]:
-    """A function that makes instances of a frozen dataclass with slots from all its values, in the order of its fields."""
+def build_constructor(cls: type[T]) -> Callable[..., T]:
+    """A constructor of a frozen dataclass with slots that takes all values in field order."""
     names = [*declared_fields(cast("type[Any]", cls))]
-    filling = [f"    one_.{name} = {name}" for name in names]
-    head = [f"def made({', '.join(names)}):", "    one_ = new_(draft_)"]
-    tail = ["    one_.__class__ = cls_", "    return one_"]
-    made = _function("made", [*head, *filling, *tail], cls, draft_of(cls))
-    return cast("Callable[..., T]", made)
+    head = [f"def fill({', '.join(names)}):", "    self_ = new_(draft_)"]
+    tail = ["    self_.__class__ = cls_", "    return self_"]
+    return _compile([*head, *_assignments(names), *tail], cls, create_draft_class(cls))
 
 
-def _function(name: str, lines: list[str], cls: type[Any], draft: object = None) -> Any:
-    names = {"cls_": cls, "draft_": draft, "new_": object.__new__}
-    return compiled("\n".join((*lines, "")), name, f"draft of {cls.__name__}", names)
+def _assignments(names: list[str]) -> list[str]:
+    return [f"    self_.{name} = {name}" for name in names]
 
 
-def later(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:
-    """Have a field of a dataclass with slots read when it is first asked for: where it is filled with bytes, ``read`` makes of
-    them what it is."""
-    slot = next(vars(each)[name] for each in cls.__mro__ if name in vars(each))
+def _compile(lines: list[str], cls: type[Any], draft: object = None) -> Callable[..., Any]:
+    namespace = {"cls_": cls, "draft_": draft, "new_": object.__new__}
+    return compile_function("\n".join((*lines, "")), "fill", f"draft of {cls.__name__}", namespace)
+
+
+def read_lazily(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:
+    """Decodes a field at its first use, if an instance was filled with bytes.
+
+    Args:
+        cls: a frozen dataclass with slots.
+        name: the field.
+        read: turns the bytes into the value, and must not raise.
+    """
+    slot = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
     get, put = slot.__get__, slot.__set__
 
-    def value(one: object) -> object:
-        held = get(one)
-        if held.__class__ is bytes:
-            held = read(held)
-            put(one, held)
-        return held
+    def value(self: object) -> object:
+        content = get(self)
+        if content.__class__ is bytes:
+            content = read(content)
+            put(self, content)
+        return content
 
     setattr(cls, name, property(value, put))

@@ -32,7 +32,7 @@ def clock(_: Trial, found: Difference) -> bool:
 
 
 def derived(_: Trial, found: Difference) -> bool:
-    if only_java(found, "no integer"):
+    if only_java(found, "expected an integer"):
         return any(f".{name}:" in found.ours.message for name in DERIVED_MEMBERS)
     if found.path and found.path[-1] == "alive":
         return found.java is False and found.ours is ABSENT

@@ -103,8 +103,8 @@ def beyond_suffix(trial: Trial, found: Difference) -> bool:
 
 
 def date_as_number(trial: Trial, found: Difference) -> bool:
-    refused = only_java(found, f"no integer from {-1 << 63}") or only_java(
-        found, "no array: a string"
+    refused = only_java(found, f"expected an integer from {-1 << 63}") or only_java(
+        found, "expected an array, got a string"
     )
     date = rb'"(?=[^"]{11,39}")[^"]*[0-9]{2}[-:/ ][^"]*"'
     return damaged(trial) and refused and any(re.search(date, text) for text in texts_of(trial))
@@ -119,7 +119,9 @@ def starts_with_point(trial: Trial, found: Difference) -> bool:
 def plus_before_digits(trial: Trial, found: Difference) -> bool:
     """Java counts the plus among the digits, so that more than nine of them do not fit its first 32 bits."""
     numbers = isinstance(found.java, int | float) and isinstance(found.ours, int | float)
-    if not damaged(trial) or not (numbers or only_ours(found) or only_java(found, "no integer")):
+    if not damaged(trial) or not (
+        numbers or only_ours(found) or only_java(found, "expected an integer")
+    ):
         return False
     number = rb"[+](?=[0-9.]{10})(?:[0-9]*[.]|[0-9]+[eE])"
     return any(re.search(number, text) is not None for text in texts_of(trial))

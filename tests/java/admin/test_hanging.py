@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from rocketwire.client.producer.trace import recall_record
+from rocketwire.client.trace.records import recall_record
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from tests.java.client.messages import unique

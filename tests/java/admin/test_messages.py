@@ -296,7 +296,7 @@ def test_encrypted_connections_carry_both(here: Here) -> None:
     got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "10"))
 
     assert (0, 1) == (sent.status, got.status), (sent, got)
-    assert "1 of 2 messages came, and none for 10 s" in got.complaint
+    assert "1 of 2 messages arrived, then none for 10 s" in got.complaint
     assert (None, "/w==") == (got.lines[0]["body"], got.lines[0]["bodyBase64"])
     doubted = here.produce(topic, "--tls", given=b"x\n")
     assert (3, []) == (doubted.status, doubted.lines)

@@ -144,7 +144,7 @@ def _look(place: Place, topic: str, group: str) -> None:
     assert (broker["addr"], broker["version"]) == (place.cluster.master.address, version)
     server, *others = place.rows("doctor", "-t", topic)
     assert {"ok"} == {row["status"] for row in (server, *others)}
-    assert server["finding"] == f"answers, {version}"
+    assert server["finding"] == f"responds, {version}"
     missing = place.asked("queryCq", "-t", topic, "-q", "99", "-i", "0")
     assert (1, 1) == (missing.status, missing.complaint.count("\n")), missing
 
@@ -240,7 +240,7 @@ def test_what_was_acknowledged_is_there_after_a_broker_was_killed_and_all_else_i
     assert (3, 1) == (whole.status, whole.complaint.count("\n")), whole.complaint
     assert "message 101: " in whole.complaint
     told = re.search(
-        r"; no acknowledgement either of 102-(\d+); none from (\d+) on", whole.complaint
+        r"; also not acknowledged: 102-(\d+); not sent: (\d+) and later", whole.complaint
     )
     assert told, whole.complaint
     assert int(told[1]) + 1 == int(told[2])

@@ -16,7 +16,7 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.producer.trace import TRACE_TOPIC
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
 from tests.java.client.settings import patient

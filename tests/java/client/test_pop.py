@@ -145,7 +145,7 @@ async def test_c29_an_operator_sets_a_group_to_pop_and_the_broker_says_so(
         async with open_lite_pull_consumer(client, group) as consumer:
             consumer.subscribe(topic)
             await client.send_heartbeats()
-            assigned = await sharing.assigned_by_broker(topic)
+            assigned = await sharing.query_assignment(topic)
 
         assert assigned is not None
         assert {one.mode for one in assigned} == {"POP"}

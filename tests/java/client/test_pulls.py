@@ -11,7 +11,7 @@ import trio
 from rocketwire.client import open_client
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
-from rocketwire.client.consumer.rebalance import first_offset
+from rocketwire.client.consumer.rebalance import find_initial_offset
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import ConsumeFromWhere
@@ -74,9 +74,9 @@ async def test_c03_a_group_without_offsets_begins_first_last_or_at_a_time(
         await send(client, topic, numbered(2), queue_id=0)
         where = ConsumeFromWhere
         begun = [
-            await first_offset(client, queue(topic), where.CONSUME_FROM_FIRST_OFFSET),
-            await first_offset(client, queue(topic), where.CONSUME_FROM_LAST_OFFSET),
-            await first_offset(client, queue(topic), where.CONSUME_FROM_TIMESTAMP, between),
+            await find_initial_offset(client, queue(topic), where.CONSUME_FROM_FIRST_OFFSET),
+            await find_initial_offset(client, queue(topic), where.CONSUME_FROM_LAST_OFFSET),
+            await find_initial_offset(client, queue(topic), where.CONSUME_FROM_TIMESTAMP, between),
         ]
 
         assert begun == [0, 5, 3]

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from rocketwire.client import open_client, open_push_consumer
-from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, pull_header
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, build_pull_header
 from rocketwire.client.net.pool import SILENCE
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, RequestTimeoutError
@@ -152,7 +152,7 @@ async def _until_the_slave_has(
     client: ClientInstance, slave: str, topic: str, count: int, queue_id: int = 0
 ) -> None:
     pull = pull_of(topic, "g", 1, count - 1, queue_id, subscription=True)
-    header = pull_header(pull, to_slave=True)
+    header = build_pull_header(pull, to_slave=True)
 
     async def has() -> bool:
         answer = await client.brokers.call(slave, RequestCode.PULL_MESSAGE, header, within=PATIENCE)
@@ -183,7 +183,7 @@ async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
             await until(lambda: len(got) >= 8)
 
     assert sorted(got) == sorted([(queue, offset) for queue in (0, 1) for offset in (0, 1)] * 2)
-    assert f"2 clients are called {one.client_id}" in caplog.text
+    assert f"2 clients have the client id {one.client_id}" in caplog.text
 
 
 async def test_c37_a_client_that_connects_anew_keeps_its_queues(
@@ -215,7 +215,7 @@ async def test_c37_a_client_that_connects_anew_keeps_its_queues(
             await until(lambda: "connections of this client" in caplog.text)
             assert _of(topic, consumer.assigned) == {0, 1, 2, 3}
 
-    assert "clients are called" not in caplog.text
+    assert "clients have the client id" not in caplog.text
 
 
 def _of(topic: str, queues: Sequence[MessageQueue]) -> set[int]:

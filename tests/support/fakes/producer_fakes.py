@@ -7,8 +7,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.producer.config import ProducerConfig
 from rocketwire.client.producer.lifecycle import open_producer
+from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader

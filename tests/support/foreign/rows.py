@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 Content = Counter[tuple[Any, ...]]
 
-COLUMNS: Final = tuple(name for name in Truth._fields if name != "certain")
+COLUMNS: Final = tuple(name for name in Truth._fields if not name.endswith("certain"))
 PAIRS: Final = ("request_code", "latency_ns")
 
 
 def content(rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()) -> Content:
-    """Rows by what the truth knows of them.
+    """Count rows by the columns that the truth has.
 
     Args:
         rows: of the decoder.
-        but: columns that do not count.
+        but: columns to leave out.
     """
     columns = [name for name in COLUMNS if name not in set(but)]
     return Counter(tuple(row[name] for name in columns) for row in rows)
@@ -30,15 +30,28 @@ def content(rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()) -> Co
 def differences(
     truth: Iterable[Truth], rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()
 ) -> tuple[Content, Content]:
-    """The frames that have no row, and the rows that no frame has; both are empty if all is right.
+    """Compare rows with the truth.
 
     Args:
-        truth: of all frames.
+        truth: one entry for each frame.
         rows: of the decoder.
-        but: columns that do not count.
+        but: columns to leave out.
+
+    Returns:
+        The frames without a row, and the rows without a frame. Both are empty if all is right.
     """
-    found = content(rows, but=but)
-    frames = list(truth)
-    certain = content((frame._asdict() for frame in frames if frame.certain), but=but)
-    possible = content((frame._asdict() for frame in frames), but=but)
-    return certain - found, found - possible
+    columns = [name for name in COLUMNS if name not in set(but)]
+    missing: Content = Counter()
+    left = content(rows, but=but)
+    for frame in sorted(truth, key=lambda frame: (not frame.certain, not frame.pair_certain)):
+        versions = [frame] if frame.pair_certain else [frame, frame._replace(**_NO_PAIR)]
+        keys = [tuple(getattr(version, name) for name in columns) for version in versions]
+        key = next((key for key in keys if left[key]), None)
+        if key is not None:
+            left[key] -= 1
+        elif frame.certain:
+            missing[keys[0]] += 1
+    return missing, +left
+
+
+_NO_PAIR: Final[dict[str, Any]] = dict.fromkeys(PAIRS)

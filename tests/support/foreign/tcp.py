@@ -54,12 +54,12 @@ class Packet(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What the decoder should say of a frame; the names are those of its columns.
+    """The row of a frame that the decoder should give; the names are those of its columns.
 
     Attributes:
-        certain: whether there must be such a row; if not, there may be, or one that says the same
-            otherwise.  A frame is uncertain whose header came long after what lies behind it, and
-            so is the pair of its answer.
+        certain: whether the frame must have a row; if not, it may have one.
+        pair_certain: whether ``request_code`` and ``latency_ns`` must have these values; if not,
+            both may be None, because the request need not have a row.
     """
 
     src: str
@@ -87,6 +87,7 @@ class Truth(NamedTuple):
     body_ok: bool
     gap: bool
     certain: bool
+    pair_certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,6 @@ class _Segment(NamedTuple):
     flags: int
     data: bytes
     lost: bool
-    garbage: bool
 
 
 class Connection:
@@ -196,12 +196,10 @@ class Connection:
 
     def _add(
         self, side: _Side, time_ns: int, position: int, flags: int, data: bytes = b"", *,
-        lost: bool = False, garbage: bool = False,
+        lost: bool = False,
     ) -> None:  # fmt: skip
         client, serial = side is self._client, len(self._segments)
-        self._segments.append(
-            _Segment(time_ns, serial, client, position, flags, data, lost, garbage)
-        )
+        self._segments.append(_Segment(time_ns, serial, client, position, flags, data, lost))
 
     def _shake_hands(self, now: int) -> None:
         self._add(self._client, now, -1, SYN)
@@ -220,7 +218,7 @@ class Connection:
     def _keep_alive(self, now: int) -> None:
         side, other = self._client, self._server
         data = b"\0" if self._garbage and side.sent else b""
-        self._add(side, now, side.sent - 1, ACK, data, garbage=bool(data))
+        self._add(side, now, side.sent - 1, ACK, data)
         self._add(other, now + 200 * US, other.sent, ACK)
 
     def _end(self, now: int) -> None:
@@ -294,7 +292,7 @@ class Connection:
         received = {True: 0, False: 0}
         ahead: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         made: list[Packet] = []
-        for time_ns, _, client, position, flags, data, lost, garbage in sorted(self._segments):
+        for time_ns, _, client, position, flags, data, lost in sorted(self._segments):
             side, other = (self._client, self._server) if client else (self._server, self._client)
             if data or flags & FIN:
                 stop = position + len(data) + (flags & FIN)
@@ -315,7 +313,7 @@ class Connection:
                     acknowledged, flags, data, self._timestamps,
                 )
             )  # fmt: skip
-            if data and not garbage:
+            if data:  # a garbage byte of a keep-alive looks like a lost byte that is sent again
                 side.pieces.append((EPOCH_NS + time_ns, position, position + len(data)))
         return made
 
@@ -337,11 +335,7 @@ class Connection:
         rows: list[Truth] = []
         for frame, side, capture in frames:
             request = None if frame.request is None else captures.get(id(frame.request))
-            row = _truth(frame, side, capture, request, unit)
-            if request is not None and not request.certain:
-                rows.append(_truth(frame, side, capture, None, unit)._replace(certain=False))
-                row = row._replace(certain=False)
-            rows.append(row)
+            rows.append(_truth(frame, side, capture, request, unit))
         return rows
 
 
@@ -436,5 +430,5 @@ def _truth(
         kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
         frame.library.version, frame.library.remark(header), frame.topic, frame.group,
         frame.queue_id, length, frame.header_length, length - 8 - frame.header_length, frame.library.serialize_type,
-        latency, capture.body, capture.gap, capture.certain,
+        latency, capture.body, capture.gap, capture.certain, request is None or request.certain,
     )  # fmt: skip

@@ -26,7 +26,7 @@ from rocketwire.client import (
     open_registration,
 )
 from rocketwire.client.handlers import Awaited, async_handler, check_callable, sync_function
-from rocketwire.client.producer.transactions import state_from
+from rocketwire.client.producer.transactions import resolve_state
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.pop import PopMessageResponseHeader
@@ -302,9 +302,9 @@ async def test_functions_of_a_producer_are_checked_when_they_are_given() -> None
 
 
 async def test_an_outcome_of_a_transaction_that_is_none_is_a_typed_error() -> None:
-    assert await state_from(None) is LocalTransactionState.UNKNOW
+    assert await resolve_state(None) is LocalTransactionState.UNKNOW
     with pytest.raises(IllegalHandlerError, match="returned True"):
-        await state_from(cast("Any", True))
+        await resolve_state(cast("Any", True))
 
 
 async def test_functions_of_a_broker_and_of_a_pool_are_checked_when_they_are_given() -> None:

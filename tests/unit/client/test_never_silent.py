@@ -102,7 +102,7 @@ def without_heartbeats(network: MemoryNetwork) -> None:
 EVERYBODY = [
     (without_name_server, "name servers: none can be asked"),
     (without_topic, "topic orders: no route of topic orders (check the name"),
-    (without_permission_of_the_topic, "permission to read"),
+    (without_permission_of_the_topic, "read permission"),
     (without_permission_of_the_broker, "NO_PERMISSION (16) pulling message is forbidden (check"),
     (without_the_group, "SUBSCRIPTION_GROUP_NOT_EXIST (26) no g (create the group"),
     (without_broker, f"{BROKER}: connection refused (check the address"),
@@ -110,8 +110,8 @@ EVERYBODY = [
     (without_heartbeats, f"heartbeats to broker {BROKER}: "),
 ]
 THOSE_THAT_SHARE = [
-    (without_place, "2 members share 1 queues, and none is left for this one (add queues"),
-    (without_members, "does not know the group"),
+    (without_place, "2 members share 1 queues, and this member gets none (add queues"),
+    (without_members, "does not have the group"),
     (without_this_member, "does not list this client among the 1 members"),
 ]
 CASES = [(flavour, *case) for flavour in FLAVOURS for case in EVERYBODY] + [
@@ -205,7 +205,7 @@ async def test_a_reason_that_changes_is_told_at_once(
             caplog.clear()
             without_permission_of_the_topic(network)
             await trio.sleep(4)
-            assert [line for line in logged(caplog) if "permission to read" in line]
+            assert [line for line in logged(caplog) if "read permission" in line]
 
 
 async def test_a_queue_that_another_client_keeps_locked_is_reported_after_a_while(
@@ -282,7 +282,7 @@ async def test_one_of_two_name_servers_that_is_away_is_a_warning_while_the_other
             await trio.sleep(TWO_MINUTES)
             assert len(logged(caplog)) in GROWING
             assert f"name server {chosen}: " in caplog.messages[0]
-            assert "1 of 2 are asked" in caplog.messages[0]
+            assert "1 of 2 name servers are available" in caplog.messages[0]
             network.peer(chosen).is_up = True
             await trio.sleep(10)
             assert "works again" in caplog.messages[-1]

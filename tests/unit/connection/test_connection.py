@@ -30,7 +30,7 @@ from rocketwire.events import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, decode, encode
-from rocketwire.wire.request_template import form_of
+from rocketwire.wire.request_template import build_template
 
 ROUTE = RemotingCommand(code=RequestCode.GET_ROUTEINFO_BY_TOPIC, ext_fields={"topic": "TopicTest"})
 CLUSTER = RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO)
@@ -75,7 +75,7 @@ def test_what_is_not_the_only_answer_is_left_to_be_received(other: RemotingComma
 
 
 def test_a_prepared_request_is_sent_like_its_command() -> None:
-    form = form_of(HEARTBEAT, (), "i")
+    form = build_template(HEARTBEAT, (), "i")
     assert form is not None
     request = form.request((), "x", b"{}")
     assert request is not None
@@ -264,7 +264,7 @@ def test_two_connections_talk_to_each_other() -> None:
 def test_what_wants_no_answer_cannot_be_answered(flag: CommandFlag) -> None:
     client = opened()
 
-    with pytest.raises(LocalProtocolError, match="wants an answer"):
+    with pytest.raises(LocalProtocolError, match="cannot be answered"):
         client.send_response(replace(HEARTBEAT, flag=flag), RemotingCommand(code=0), now=0.0)
 
 
@@ -272,7 +272,7 @@ def test_what_wants_no_answer_cannot_be_answered(flag: CommandFlag) -> None:
 
 
 def test_a_request_that_is_sent_alone_is_no_longer_than_others_may_be() -> None:
-    form = form_of(RemotingCommand(code=310), (), "i")
+    form = build_template(RemotingCommand(code=310), (), "i")
     assert form is not None
     client = Connection(now=0.0, max_frame_length=200)
     with pytest.raises(EncodeError, match="longer than 200"):
@@ -289,7 +289,7 @@ def test_no_more_requests_than_allowed_wait_at_once() -> None:
     first = client.send_request(ROUTE, now=0.0)
     client.send_request(ROUTE, now=0.0)
 
-    with pytest.raises(LocalProtocolError, match="2 requests wait already"):
+    with pytest.raises(LocalProtocolError, match="2 requests are pending already"):
         client.send_request(ROUTE, now=0.0)
 
     client.send_oneway(HEARTBEAT, now=0.0)

@@ -135,9 +135,9 @@ def test_a_unique_key_query_is_signed_for_every_broker(counted: bool) -> None:
 
 
 def test_an_empty_secret_key_is_refused() -> None:
-    with pytest.raises(LocalProtocolError, match="empty secret key"):
+    with pytest.raises(LocalProtocolError, match="secret key is empty"):
         sign(PULL, "AK", "")
-    with pytest.raises(LocalProtocolError, match="empty secret key"):
+    with pytest.raises(LocalProtocolError, match="secret key is empty"):
         verify(PULL, "")
 
 

@@ -10,14 +10,14 @@ from rocketwire.errors import ChannelBrokenError, ConnectFailedError, LocalProto
 from rocketwire.messages.offsets import GetMaxOffsetResponseHeader
 from rocketwire.messages.route import TopicList
 from rocketwire.testing import MemoryNetwork, memory_channel_pair, open_network, reply
-from rocketwire.transport.channel import over
+from rocketwire.transport.channel import open_channel_over
 from rocketwire.wire.command import RemotingCommand
 
 ASK = RemotingCommand(code=RequestCode.GET_MAX_OFFSET)
 
 
 async def ask(network: MemoryNetwork, command: RemotingCommand = ASK) -> RemotingCommand:
-    async with over(await network.connect("peer", 1), peer="peer:1") as channel:
+    async with open_channel_over(await network.connect("peer", 1), peer="peer:1") as channel:
         return await channel.request(command)
 
 
@@ -76,8 +76,8 @@ async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> No
         await otherwise()
 
     assert str(caught.value).splitlines() == [
-        "peer:1: nobody expected request RequestCode.GET_MAX_OFFSET",
-        "peer:1: request RequestCode.HEART_BEAT never came",
+        "peer:1: unexpected request RequestCode.GET_MAX_OFFSET",
+        "peer:1: request RequestCode.HEART_BEAT was not received",
     ]
 
 
@@ -91,7 +91,7 @@ async def test_the_other_direction_goes_over_the_last_connection() -> None:
         peer = network.peer("peer:1")
         with pytest.raises(LocalProtocolError):
             await peer.request(ASK)
-        async with over(await network.connect("peer", 1), handler=answer):
+        async with open_channel_over(await network.connect("peer", 1), handler=answer):
             await peer.send_oneway(RemotingCommand(code=40))
             assert (await peer.request(RemotingCommand(code=307))).code == 5
 

@@ -17,7 +17,7 @@ from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
 from rocketwire_tools.pcap.packets.packets import MOST_ADDRESSES
-from rocketwire_tools.pcap.reports.reports import Summary
+from rocketwire_tools.pcap.reports.reports import SummaryReport
 from rocketwire_tools.pcap.rows import endpoints
 from tests.support.captures.builder import save
 from tests.support.captures.decoded_rows import rows
@@ -206,7 +206,7 @@ def test_texts_of_twenty_thousand_clients_and_topics_are_right(tmp_path: Path) -
         for number in range(20_000)
     )
     decoder = Decoder(str(save(tmp_path / "texts.pcap", in_time(*streams))))
-    summary = Summary(10)
+    summary = SummaryReport(10)
     pairs: list[tuple[str, str]] = []
     for batch in decoder:
         summary.take(batch)

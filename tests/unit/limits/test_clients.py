@@ -10,9 +10,9 @@ import trio
 import trio.testing
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.consumer.queues import queues_of
+from rocketwire.client.consumer.queues import get_queues
 from rocketwire.client.instance.instance import CLOSE_SECONDS, MAX_HEARTBEATS_AT_ONCE
-from rocketwire.client.net.address_server import MAX_ANSWER, fetch_name_servers
+from rocketwire.client.net.address_server import MAX_RESPONSE_SIZE, fetch_name_servers
 from rocketwire.client.net.pool import MAX_CHANNELS, open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ClientError, DecodeError, LocalProtocolError
@@ -159,7 +159,7 @@ async def test_all_queues_of_a_topic_are_known(brokers: int, queues: int) -> Non
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(brokers, queues))
         async with open_client(CONFIG, environment={}, connect=network.connect) as client:
-            assert len(await queues_of(client, "T")) == brokers * queues
+            assert len(await get_queues(client, "T")) == brokers * queues
 
 
 async def test_a_route_of_too_many_queues_is_refused_and_the_next_one_is_taken() -> None:
@@ -170,8 +170,8 @@ async def test_a_route_of_too_many_queues_is_refused_and_the_next_one_is_taken()
         )
         async with open_client(CONFIG, environment={}, connect=network.connect) as client:
             with pytest.raises(DecodeError):
-                await queues_of(client, "T")
-            assert len(await queues_of(client, "U")) == 4
+                await get_queues(client, "T")
+            assert len(await get_queues(client, "U")) == 4
 
 
 @asynccontextmanager
@@ -200,7 +200,7 @@ async def test_an_address_server_may_name_hundreds_of_name_servers() -> None:
 async def test_an_answer_of_an_address_server_that_is_too_long_is_refused_and_the_next_one_taken() -> (
     None
 ):
-    async with address_server(b"a:1;" * MAX_ANSWER) as url:
+    async with address_server(b"a:1;" * MAX_RESPONSE_SIZE) as url:
         with pytest.raises(ClientError):
             await fetch_name_servers(url)
     async with address_server(b"a:1\n") as url:

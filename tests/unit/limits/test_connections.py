@@ -21,7 +21,7 @@ from rocketwire.errors import (
     LocalProtocolError,
 )
 from rocketwire.flags import CommandFlag
-from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.peer_requests import MAX_SERVED
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
@@ -67,8 +67,8 @@ async def two_channels(
         nursery.start_soon(serve, pairs[0][1], respond)
         nursery.start_soon(serve, pairs[1][1], usual)
         async with (
-            over(pairs[0][0], peer="first", idle_timeout=None) as first,
-            over(pairs[1][0], peer="second", idle_timeout=None) as second,
+            open_channel_over(pairs[0][0], peer="first", idle_timeout=None) as first,
+            open_channel_over(pairs[1][0], peer="second", idle_timeout=None) as second,
         ):
             yield first, second
         nursery.cancel_scope.cancel()
@@ -177,7 +177,7 @@ async def test_ten_thousand_requests_wait_for_their_answers_at_once() -> None:
 async def test_one_request_too_many_is_refused_and_the_others_are_answered() -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     codes: list[int] = []
-    async with over(ours, max_in_flight=2, idle_timeout=None) as channel:
+    async with open_channel_over(ours, max_in_flight=2, idle_timeout=None) as channel:
 
         async def ask() -> None:
             codes.append((await channel.request(ASK)).code)
@@ -206,7 +206,7 @@ async def test_two_thousand_checks_of_a_broker_are_worked_on_at_once() -> None:
         return RemotingCommand(code=0)
 
     body = bytes(4096)
-    async with over(ours, handler=handler, idle_timeout=None):
+    async with open_channel_over(ours, handler=handler, idle_timeout=None):
         for opaque in range(2000):
             await theirs.send_all(encode(RemotingCommand(code=39, opaque=opaque, body=body)))
         await trio.testing.wait_all_tasks_blocked()

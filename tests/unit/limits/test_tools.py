@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from rocketwire.client import ClientConfig
-from rocketwire.client.net.nameservers import OneNameServer
+from rocketwire.client.net.nameservers import SingleNameServer
 from rocketwire.client.net.pool import open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -17,10 +17,10 @@ from rocketwire.errors import RocketWireError
 from rocketwire.messages.route import QueueData, TopicList, TopicRouteData
 from rocketwire.testing import open_network, reply
 from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches
-from rocketwire_tools.admin.actions.snapshot import AT_ONCE, take_snapshot
+from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, take_snapshot
 from rocketwire_tools.admin.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.admin.command import RefusedError
-from rocketwire_tools.pcap.reports.reports import Summary
+from rocketwire_tools.pcap.reports.reports import SummaryReport
 from tests.unit.tools.pcap.reports.test_reports import made
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ async def test_a_line_that_is_too_long_is_refused_behind_those_before_it(tmp_pat
     one, two, refusal = await lines_of(path)
 
     assert (one, two) == (b"one", b"two")
-    assert b"more than %d bytes" % MAX_LINE in refusal
+    assert b"longer than %d bytes" % MAX_LINE in refusal
 
 
 async def snapshot(topics: int, *, refuses: str = "") -> tuple[Snapshot | None, int]:
@@ -92,7 +92,7 @@ async def snapshot(topics: int, *, refuses: str = "") -> tuple[Snapshot | None, 
         peer.on(Code.GET_ROUTEINFO_BY_TOPIC, route)
         async with open_pool(config, environment={}, connect=network.connect) as pool:
             try:
-                return await take_snapshot(OneNameServer(pool, config, NS)), most
+                return await take_snapshot(SingleNameServer(pool, config, NS)), most
             except RocketWireError:
                 return None, most
 
@@ -104,20 +104,20 @@ async def test_routes_of_a_thousand_topics_are_asked_for_a_few_at_a_time(
 
     assert taken is not None
     assert len(taken.routes) == 1000
-    assert most == AT_ONCE
+    assert most == MAX_CONCURRENT_REQUESTS
 
 
 async def test_a_route_that_is_refused_ends_one_snapshot_and_the_next_one_is_taken(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    assert await snapshot(100, refuses="T50") == (None, AT_ONCE)
+    assert await snapshot(100, refuses="T50") == (None, MAX_CONCURRENT_REQUESTS)
     taken, _ = await snapshot(100)
     assert taken is not None
 
 
 @pytest.mark.parametrize("count", [100, 20_000])
 def test_a_report_counts_twenty_thousand_clients_apart(count: int) -> None:
-    summary = Summary(10)
+    summary = SummaryReport(10)
     summary.take(made(range(count)))
     tables = {table.name: table for table in summary.tables([])}
 

@@ -74,13 +74,13 @@ def test_what_is_no_topic_is_refused(text: str) -> None:
 
 
 def test_topics_that_are_alike_are_read_once() -> None:
-    seen: dict[str, TopicConfig] = {}
-    first = decode_topic("a 8 8 6 SINGLE_TAG {}", seen=seen)
-    second = decode_topic("b 8 8 6 SINGLE_TAG {}", seen=seen)
+    cache: dict[str, TopicConfig] = {}
+    first = decode_topic("a 8 8 6 SINGLE_TAG {}", cache=cache)
+    second = decode_topic("b 8 8 6 SINGLE_TAG {}", cache=cache)
 
     assert first == A
     assert second.topic_name == "b"
-    assert list(seen) == ["8 8 6 SINGLE_TAG {}"]
+    assert list(cache) == ["8 8 6 SINGLE_TAG {}"]
 
 
 @pytest.mark.parametrize(

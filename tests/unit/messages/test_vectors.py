@@ -92,7 +92,7 @@ def _sent() -> set[str]:
         for operation in OPERATIONS.values()
         for body in (operation.request_body, operation.response_body)
     ]
-    kinds = {body.of if isinstance(body, ArrayOf) else body for body in bodies}
+    kinds = {body.element if isinstance(body, ArrayOf) else body for body in bodies}
     return {name for name, cls in CLASSES.items() if cls in kinds}
 
 

@@ -93,7 +93,7 @@ def test_who_is_listed_again_has_what_its_other_places_give_to_nobody(
 ) -> None:
     every = queues([["T", "r@broker", number] for number in range(many)])
     others = [queue for one in set(ids) - {"a"} for queue in way.allocate(one, every, ids)]
-    same = allocation.of_all_places(way)
+    same = allocation.use_all_positions(way)
 
     assert same.name == way.name
     assert allocation.sorted_queues(same.allocate("a", every, ids) + others) == every

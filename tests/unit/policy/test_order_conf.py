@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.errors import LocalProtocolError
-from rocketwire.policy.order_conf import merged_order_conf
+from rocketwire.policy.order_conf import merge_order_conf
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ from rocketwire.policy.order_conf import merged_order_conf
 def test_what_is_said_of_a_broker_takes_the_place_of_what_was_known(
     known: str | None, text: str, merged: str
 ) -> None:
-    assert merged_order_conf(known, text) == merged
+    assert merge_order_conf(known, text) == merged
 
 
 @pytest.mark.parametrize("text", ["", "a", "a:", ":4", "a:b", "a:4;", "a:4,b:4", "a:4:5"])
 def test_a_text_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(LocalProtocolError, match="broker:queues"):
-        merged_order_conf("a:4", text)
+        merge_order_conf("a:4", text)

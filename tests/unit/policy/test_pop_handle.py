@@ -13,7 +13,7 @@ from rocketwire.policy.pop_handle import (
     batch_acks,
     handle_of,
     parse_pop_handle,
-    retry_of,
+    retry_kind,
     with_handles,
 )
 from rocketwire.wire.message.stored import StoredMessage
@@ -66,7 +66,7 @@ def test_a_message_that_was_not_popped_has_no_handle() -> None:
 
 
 def test_a_message_hidden_again_has_a_handle_that_starts_at_itself() -> None:
-    again = HANDLE.hidden_again(1700000009999, 30000, 4)
+    again = HANDLE.renew(1700000009999, 30000, 4)
 
     assert str(again) == "105 1700000009999 30000 4 0 broker-a 2 105"
 
@@ -101,7 +101,7 @@ def test_the_real_topic_of_a_retried_message_is_its_groups(
     ("topic", "expected"), [("T", "0"), ("%RETRY%G_T", "1"), ("%RETRY%G+T", "2")]
 )
 def test_the_kind_of_topic_is_told_by_its_name(topic: str, expected: str) -> None:
-    assert expected == retry_of(topic)
+    assert expected == retry_kind(topic)
 
 
 def test_a_pop_says_where_each_message_is() -> None:

@@ -23,20 +23,20 @@ def test_a_refusal_is_tried_again_by_whoever_waits_and_if_its_code_says_so(code:
     listed = code in {16, 17, 1500}
 
     assert retry.judge(SYNC, Failure.BROKER, code) == Verdict(listed, isolate=True, reachable=False)
-    assert not retry.judge(ASYNC, Failure.BROKER, code).again
-    assert not retry.judge(ONEWAY, Failure.BROKER, code).again
+    assert not retry.judge(ASYNC, Failure.BROKER, code).retry
+    assert not retry.judge(ONEWAY, Failure.BROKER, code).retry
 
 
 def test_an_application_may_add_codes() -> None:
     codes = retry.RETRY_RESPONSE_CODES | {ResponseCode.FLOW_CONTROL}
 
-    assert retry.judge(SYNC, Failure.BROKER, 215, retry_codes=codes).again
+    assert retry.judge(SYNC, Failure.BROKER, 215, retry_codes=codes).retry
 
 
 def test_a_lost_connection_is_tried_again_unless_nobody_waits() -> None:
     assert retry.judge(SYNC, Failure.TRANSPORT) == Verdict(True, isolate=True, reachable=True)
-    assert retry.judge(ASYNC, Failure.TRANSPORT).again
-    assert not retry.judge(ONEWAY, Failure.TRANSPORT).again
+    assert retry.judge(ASYNC, Failure.TRANSPORT).retry
+    assert not retry.judge(ONEWAY, Failure.TRANSPORT).retry
 
 
 def test_a_lost_broker_counts_as_unreachable_only_if_somebody_looks_after_it() -> None:
@@ -45,7 +45,7 @@ def test_a_lost_broker_counts_as_unreachable_only_if_somebody_looks_after_it() -
 
 def test_a_failure_of_our_own_says_nothing_bad_of_the_broker() -> None:
     assert retry.judge(SYNC, Failure.CLIENT) == Verdict(True, isolate=False, reachable=True)
-    assert not retry.judge(ASYNC, Failure.CLIENT).again
+    assert not retry.judge(ASYNC, Failure.CLIENT).retry
 
 
 def test_there_are_three_tries_unless_nobody_waits() -> None:

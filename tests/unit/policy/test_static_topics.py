@@ -14,7 +14,7 @@ from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import TopicConfigAndQueueMapping, TopicOffset
 from rocketwire.policy.static_topics import (
-    completed,
+    add_other_brokers,
     epoch_of,
     leaders,
     logical_offsets,
@@ -36,7 +36,7 @@ def owners(configs: dict[str, TopicConfigAndQueueMapping]) -> dict[int, str]:
 
 def created(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
     plan = plan_creation("t", number, brokers, {}, now_ms=NOW)
-    return dict(completed(plan, brokers).broker_config_map or {})
+    return dict(add_other_brokers(plan, brokers).broker_config_map or {})
 
 
 def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
@@ -61,7 +61,7 @@ def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
 
 
 def test_a_broker_without_queues_is_told_of_the_topic() -> None:
-    plan = completed(plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"])
+    plan = add_other_brokers(plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"])
     told = (plan.broker_config_map or {})["b"]
 
     assert (told.read_queue_nums, told.write_queue_nums) == (0, 0)
@@ -74,9 +74,9 @@ def test_a_topic_cannot_shrink_nor_become_static() -> None:
     with pytest.raises(LocalProtocolError, match="has 2 logical queues"):
         plan_creation("t", 2, ["a"], configs, now_ms=NOW)
     ordinary = {"a": TopicConfigAndQueueMapping(topic_name="t")}
-    with pytest.raises(LocalProtocolError, match="no static topic"):
+    with pytest.raises(LocalProtocolError, match="not a static topic"):
         plan_creation("t", 4, ["a"], ordinary, now_ms=NOW)
-    with pytest.raises(LocalProtocolError, match="nobody"):
+    with pytest.raises(LocalProtocolError, match="no target broker"):
         plan_remapping("t", [], configs, now_ms=NOW)
 
 
@@ -120,7 +120,7 @@ def test_remapping_shares_evenly_and_moves_no_more_than_it_has_to(
 def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
     plan = plan_remapping("t", ["b"], created(1, "a"), now_ms=NOW)
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
-    with pytest.raises(LocalProtocolError, match="no end"):
+    with pytest.raises(LocalProtocolError, match="end offset is missing"):
         with_logic_offsets(plan, {})
 
     decided = dict(with_logic_offsets(plan, {queue: 123}).broker_config_map or {})
@@ -162,7 +162,7 @@ def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
     configs = created(2, "a", "b")
     unsure = changed(configs, "b", replace(detail_of(configs, "b"), dirty=True))
 
-    with pytest.raises(LocalProtocolError, match="or is not sure"):
+    with pytest.raises(LocalProtocolError, match="or a dirty one"):
         epoch_of("t", unsure)
 
 

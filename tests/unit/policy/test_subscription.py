@@ -45,8 +45,8 @@ def test_a_tag_of_the_same_hash_code_is_dropped_here() -> None:
     data = subscription.subscription_data("T", "AaAa", version=1)
     messages = [message("AaAa"), message("BBBB"), message(None), message("AaAa")]
 
-    assert subscription.wanted(data, messages) == [messages[0], messages[3]]
-    assert [subscription.is_wanted(data, one) for one in messages] == [True, False, False, True]
+    assert subscription.filter_tags(data, messages) == [messages[0], messages[3]]
+    assert [subscription.matches_tags(data, one) for one in messages] == [True, False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_a_tag_of_the_same_hash_code_is_dropped_here() -> None:
 def test_what_is_no_tag_expression_is_not_filtered_again(data: SubscriptionData) -> None:
     messages = [message("x"), message(None)]
 
-    assert subscription.wanted(data, messages) == messages
-    assert all(subscription.is_wanted(data, one) for one in messages)
+    assert subscription.filter_tags(data, messages) == messages
+    assert all(subscription.matches_tags(data, one) for one in messages)
 
 
 def test_a_subscription_is_said_anew_with_a_newer_version() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.client.producer.trace import (
+from rocketwire.client.trace.records import (
     end_transaction_record,
+    format_record,
     publish_record,
     recall_record,
-    record,
 )
 from rocketwire.policy.trace_records import TraceContext, read_trace
 
@@ -25,7 +25,7 @@ def test_what_our_own_clients_record_is_read() -> None:
         store_host="127.0.0.1:10911",
         body_length=5,
         cost_millis=3,
-        kind=0,
+        message_type=0,
         offset_msg_id="O",
         is_success=True,
     )
@@ -69,9 +69,9 @@ def test_what_our_own_clients_record_is_read() -> None:
 
 
 def test_what_consumers_record_is_read_before_and_after() -> None:
-    before = record("SubBefore", 1, "r", "g", "REQ", "M", 2, "k")
-    after = record("SubAfter", "REQ", "M", 7, True, "k", 0, 8, "g")
-    of_old = record("SubAfter", "REQ", "M", 7, False, "k")
+    before = format_record("SubBefore", 1, "r", "g", "REQ", "M", 2, "k")
+    after = format_record("SubAfter", "REQ", "M", 7, True, "k", 0, 8, "g")
+    of_old = format_record("SubAfter", "REQ", "M", 7, False, "k")
 
     first, second, third = read_trace(before + after + of_old)
 
@@ -82,7 +82,7 @@ def test_what_consumers_record_is_read_before_and_after() -> None:
 
 
 def test_an_old_record_of_a_send_has_no_offset_id() -> None:
-    old = record("Pub", 1, "r", "g", "t", "M", "tag", "k", "h:1", 5, 3, 3, False)
+    old = format_record("Pub", 1, "r", "g", "t", "M", "tag", "k", "h:1", 5, 3, 3, False)
 
     (one,) = read_trace(old)
 
@@ -90,7 +90,8 @@ def test_an_old_record_of_a_send_has_no_offset_id() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", record("SubBefore", "x", *"abcdef")]
+    "text",
+    ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", format_record("SubBefore", "x", *"abcdef")],
 )
 def test_what_is_no_record_is_left_out(text: str) -> None:
     assert read_trace(text) == []

@@ -1,4 +1,4 @@
-"""``Channel`` over memory streams and, for TLS and refusals, over real ones: nothing is left behind however it ends."""
+"""``Channel`` over memory streams and, for TLS and refusals, over real ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocketwire.errors import (
     RequestTimeoutError,
 )
 from rocketwire.flags import CommandFlag
-from rocketwire.transport.channel import Channel, open_channel, over
+from rocketwire.transport.channel import Channel, open_channel, open_channel_over
 from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.tls.stream import TlsStream
@@ -59,7 +59,7 @@ async def pair(
     *, handler: Handler | None = None, max_served: int = 8, idle_timeout: float | None = None
 ) -> AsyncGenerator[tuple[Channel, Peer]]:
     ours, theirs = trio.testing.memory_stream_pair()
-    async with over(
+    async with open_channel_over(
         ours, peer="peer", handler=handler, max_served=max_served, idle_timeout=idle_timeout
     ) as channel:
         yield channel, Peer(theirs)
@@ -114,7 +114,7 @@ async def test_a_cancelled_request_leaves_nothing_and_its_answer_is_dropped() ->
 async def test_a_send_cancelled_half_way_goes_out_whole_and_breaks_nothing() -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
     peer = Peer(theirs)
-    async with over(ours, peer="peer", idle_timeout=None) as channel:
+    async with open_channel_over(ours, peer="peer", idle_timeout=None) as channel:
         with trio.CancelScope() as scope:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(channel.request, RemotingCommand(code=1, body=b"x" * 100))
@@ -148,7 +148,7 @@ async def test_who_comes_when_too_much_is_unsent_waits_first() -> None:
     peer = Peer(theirs)
     large = RemotingCommand(code=1, body=bytes(MAX_UNSENT))
     async with (
-        over(ours, peer="peer", idle_timeout=None) as channel,
+        open_channel_over(ours, peer="peer", idle_timeout=None) as channel,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(channel.send_oneway, large)
@@ -167,7 +167,7 @@ async def test_who_waits_to_send_waits_no_longer_than_the_deadline(
 ) -> None:
     ours, _theirs = trio.testing.lockstep_stream_pair()
     async with (
-        over(ours, peer="peer", idle_timeout=None) as channel,
+        open_channel_over(ours, peer="peer", idle_timeout=None) as channel,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(channel.send_oneway, RemotingCommand(code=1, body=bytes(MAX_UNSENT)))
@@ -184,7 +184,7 @@ async def test_who_waits_to_send_is_told_when_the_connection_ends() -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
     ended: list[ChannelError] = []
     async with (
-        over(ours, peer="peer", idle_timeout=None) as channel,
+        open_channel_over(ours, peer="peer", idle_timeout=None) as channel,
         trio.open_nursery() as nursery,
     ):
 
@@ -340,7 +340,7 @@ class Lost(trio.abc.Stream):
     ("sending", "told"), [(True, "could not send"), (False, "the connection was lost")]
 )
 async def test_a_connection_that_is_lost_is_broken_with_its_cause(sending: bool, told: str) -> None:
-    async with over(Lost(sending=sending), peer="peer", idle_timeout=None) as channel:
+    async with open_channel_over(Lost(sending=sending), peer="peer", idle_timeout=None) as channel:
         with pytest.raises(ChannelBrokenError, match=told) as caught:
             await channel.request(ASK)
 
@@ -369,7 +369,9 @@ async def test_what_comes_when_the_channel_was_closed_is_dropped() -> None:
     async def handler(request: RemotingCommand) -> None:
         asked.append(request.code)
 
-    async with over(Late(), peer="peer", handler=handler, idle_timeout=None) as channel:
+    async with open_channel_over(
+        Late(), peer="peer", handler=handler, idle_timeout=None
+    ) as channel:
         await trio.testing.wait_all_tasks_blocked()
         await channel.aclose()
 
@@ -496,8 +498,9 @@ async def test_requests_that_are_refused_are_two_warnings(
         await trio.testing.wait_all_tasks_blocked()
 
     assert caplog.messages == [
-        "peer: 1 requests with 0 bytes are worked on already; request 39 and further ones are refused",
-        "peer: 3 requests were refused in all",
+        "peer: 1 requests with 0 bytes are being handled; "
+        "request 39 and further requests are rejected",
+        "peer: 3 requests were rejected in total",
     ]
 
 
@@ -512,14 +515,14 @@ async def test_silence_ends_it_and_traffic_keeps_it(autojump_clock: trio.testing
         assert channel.is_open
         await trio.sleep(2)
 
-        with pytest.raises(ChannelBrokenError, match="nothing moved for 10 s"):
+        with pytest.raises(ChannelBrokenError, match="no bytes were sent or received for 10 s"):
             await channel.request(ASK)
 
 
 async def test_too_many_requests_at_once_are_refused_here() -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with (
-        over(ours, max_in_flight=1, idle_timeout=None) as channel,
+        open_channel_over(ours, max_in_flight=1, idle_timeout=None) as channel,
         trio.open_nursery() as nursery,
     ):
         nursery.start_soon(channel.request, ASK)
@@ -623,7 +626,7 @@ async def test_a_channel_over_tls(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_wants_another_certificate_says_so(tmp_path: Path) -> None:
-    """It does when the handshake is over on our side: the alert is what comes in the place of the first answer."""
+    """It does after our side has finished the handshake: the alert comes before any response."""
     issuer = authority()
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(*issuer.issue("localhost").write(tmp_path, "server"))

@@ -1,4 +1,4 @@
-"""``Inlet`` over real sockets: what comes in, and who waits for it."""
+"""``StreamReader`` over real sockets: what comes in, and who waits for it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rocketwire.errors import (
     ChannelError,
     RequestTimeoutError,
 )
-from rocketwire.transport.channel import Channel, over
-from rocketwire.transport.reader import Inlet
+from rocketwire.transport.channel import Channel, open_channel_over
+from rocketwire.transport.reader import StreamReader
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.tcp_pair import pair
 
@@ -49,7 +49,7 @@ async def test_a_socket_that_is_readable_without_bytes_is_waited_for_again(
             monkeypatch.setattr("rocketwire.transport.reader.os.read", read_late)
             there.sendall(b"bytes")
 
-            assert await Inlet(stream).receive() == b"bytes"
+            assert await StreamReader(stream).receive() == b"bytes"
 
 
 async def test_a_connection_that_is_reset_is_broken() -> None:
@@ -60,7 +60,7 @@ async def test_a_connection_that_is_reset_is_broken() -> None:
             )
             there.close()
             with pytest.raises(trio.BrokenResourceError):
-                await Inlet(stream).receive()
+                await StreamReader(stream).receive()
 
 
 async def test_what_is_missing_comes_in_one_piece_and_an_end_before_it_is_seen() -> None:
@@ -72,7 +72,7 @@ async def test_what_is_missing_comes_in_one_piece_and_an_end_before_it_is_seen()
 
     with pair() as (stream, there):
         async with stream, trio.open_nursery() as nursery:
-            inlet = Inlet(stream)
+            inlet = StreamReader(stream)
             nursery.start_soon(late)
             assert await inlet.receive(8000) == bytes(8000)
             there.sendall(b"a")
@@ -87,12 +87,12 @@ async def test_nothing_is_read_once_the_connection_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def over_meanwhile(descriptor: int) -> None:
-        inlet.over()
+        inlet.close()
 
     monkeypatch.setattr("trio.lowlevel.wait_readable", over_meanwhile)
     with pair() as (stream, there):
         async with stream:
-            inlet = Inlet(stream)
+            inlet = StreamReader(stream)
             there.sendall(b"late")
             with pytest.raises(trio.ClosedResourceError, match="the channel was closed"):
                 await inlet.receive()
@@ -102,7 +102,7 @@ async def test_nothing_is_read_once_the_connection_is_over(
 async def next_to_a_thread() -> AsyncGenerator[tuple[Channel, socket.socket]]:
     """A channel that reads its own answers, the other end left to whoever is no task."""
     with pair() as (stream, there):
-        async with over(stream, peer="peer", idle_timeout=None) as channel:
+        async with open_channel_over(stream, peer="peer", idle_timeout=None) as channel:
             for code in range(8):
                 there.sendall(answer_to(code))
                 assert (await channel.request(RemotingCommand(code=code))).code == code + 100
@@ -121,6 +121,7 @@ def never(_: int) -> None:
     return None
 
 
+@pytest.mark.parametrize("fast_path", ["on"], indirect=True)
 async def test_who_is_alone_reads_his_answer_without_a_turn_of_the_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -130,7 +131,9 @@ async def test_who_is_alone_reads_his_answer_without_a_turn_of_the_loop(
     async with next_to_a_thread() as (channel, there):
         with monkeypatch.context() as context:
             context.setattr("trio.lowlevel.wait_readable", turn)
-            context.setattr("rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", always)
+            context.setattr(
+                "rocketwire.transport.fastpath.epoll_bypass.EpollBypass.is_ready", always
+            )
             there.sendall(answer_to(8))
 
             assert (await channel.request(RemotingCommand(code=1))).code == 108
@@ -141,7 +144,7 @@ async def test_who_is_alone_reads_his_answer_without_a_turn_of_the_loop(
 async def test_an_answer_that_comes_in_parts_or_behind_others_is_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, cut: int
 ) -> None:
-    monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", always)
+    monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.EpollBypass.is_ready", always)
     bytes_ = answer_to(3) + answer_to(8) + answer_to(9)
 
     async def later() -> None:
@@ -159,7 +162,7 @@ async def test_an_answer_that_comes_in_parts_or_behind_others_is_read_to_its_end
 async def test_what_is_wrong_with_a_connection_is_told_as_ever_by_who_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", always)
+    monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.EpollBypass.is_ready", always)
 
     async with next_to_a_thread() as (channel, there):
         nothing_there = trio.move_on_after(0.01)
@@ -172,6 +175,7 @@ async def test_what_is_wrong_with_a_connection_is_told_as_ever_by_who_waits(
             await channel.request(RemotingCommand(code=2))
 
 
+@pytest.mark.parametrize("fast_path", ["on"], indirect=True)
 async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -181,7 +185,7 @@ async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
     async with next_to_a_thread() as (channel, there):
         with monkeypatch.context() as context:
             context.setattr(
-                "rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", interrupted
+                "rocketwire.transport.fastpath.epoll_bypass.EpollBypass.is_ready", interrupted
             )
             with pytest.raises(KeyboardInterrupt):
                 await channel.request(RemotingCommand(code=1))
@@ -191,17 +195,17 @@ async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
         assert (await channel.request(RemotingCommand(code=2))).code == 109
 
 
-async def test_without_a_shortcut_or_with_bytes_that_the_system_keeps_back_there_is_a_turn_of_the_loop(
+async def test_without_a_bypass_or_with_a_low_water_mark_nothing_is_read_directly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pair() as (stream, there):
         async with stream:
-            inlet = Inlet(stream)
+            inlet = StreamReader(stream)
             there.sendall(bytes(8000))
             assert await inlet.receive(8000) == bytes(8000)
-            assert inlet.receive_soon() is None
-            monkeypatch.setattr("rocketwire.transport.reader.shortcut_to", never)
-            assert Inlet(stream).receive_soon() is None
+            assert inlet.receive_directly() is None
+            monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", never)
+            assert StreamReader(stream).receive_directly() is None
 
 
 class Peer:
@@ -239,9 +243,11 @@ class Peer:
 
 @asynccontextmanager
 async def alone(handler: Handler | None = None) -> AsyncGenerator[tuple[Channel, Peer]]:
-    """A channel over which so many requests were made one after the other that each reads its own answer."""
+    """A channel after enough single requests that each of them reads its own response."""
     with pair() as (stream, there):
-        async with over(stream, peer="peer", handler=handler, idle_timeout=None) as channel:
+        async with open_channel_over(
+            stream, peer="peer", handler=handler, idle_timeout=None
+        ) as channel:
             peer = Peer(there)
             for code in range(8):
                 assert await asked(channel, peer, code) == code + 100
@@ -279,9 +285,7 @@ async def test_an_end_is_seen_where_nobody_reads_for_himself_any_more() -> None:
             await channel.request(RemotingCommand(code=1))
 
 
-async def test_who_reads_for_himself_waits_no_longer_than_his_deadline_and_late_answers_are_dropped() -> (
-    None
-):
+async def test_a_direct_read_ends_at_its_deadline_and_late_responses_are_dropped() -> None:
     async with alone() as (channel, peer):
         with pytest.raises(RequestTimeoutError):
             await channel.request(RemotingCommand(code=1), deadline=trio.current_time() + 0.01)
@@ -303,9 +307,7 @@ async def test_whoever_is_cancelled_while_he_reads_leaves_nothing_behind() -> No
         assert await asked(channel, peer, 2) == 102
 
 
-async def test_who_reads_for_himself_reads_for_those_who_come_later_and_then_leaves_it_to_the_reader() -> (
-    None
-):
+async def test_later_requests_are_read_by_the_reader_task_after_a_direct_read() -> None:
     codes = list[int]()
     answered = {code: trio.Event() for code in (1, 2, 3, 4)}
 
@@ -358,7 +360,7 @@ piece = bytes(131_072)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(100):
     there.sendall(piece)
-    os.read(here.fileno(), inlet._READ)
+    os.read(here.fileno(), inlet._READ_SIZE)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 

@@ -1,4 +1,4 @@
-"""``Outbox`` over real sockets: what is written at once, what waits, and what a broken one says."""
+"""``StreamWriter`` over real sockets: immediate writes, waiting, and broken streams."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.transport.writer import Outbox
+from rocketwire.transport.writer import StreamWriter
 from tests.support.tcp_pair import pair
 
 
@@ -14,10 +14,10 @@ async def test_what_the_system_does_not_take_at_once_waits_for_the_writer() -> N
     data = bytes(range(256)) * 2_000  # more than both sockets hold
     with pair() as (stream, there):
         async with stream:
-            outbox = Outbox(stream)
-            assert outbox.put(b"first", at_once=True)
-            assert not outbox.put(data, at_once=True)
-            assert not outbox.put(b"last", at_once=True)
+            outbox = StreamWriter(stream)
+            assert outbox.put(b"first", immediately=True)
+            assert not outbox.put(data, immediately=True)
+            assert not outbox.put(b"last", immediately=True)
             assert 0 < outbox.unsent <= len(data) + 4
 
             received = bytearray()
@@ -39,8 +39,8 @@ async def test_a_socket_that_takes_nothing_now_leaves_all_to_the_writer(
     with pair() as (stream, _):
         async with stream:
             monkeypatch.setattr("rocketwire.transport.writer.os.write", full)
-            outbox = Outbox(stream)
-            assert not outbox.put(b"late", at_once=True)
+            outbox = StreamWriter(stream)
+            assert not outbox.put(b"late", immediately=True)
 
             assert outbox.unsent == 4
 
@@ -57,14 +57,14 @@ async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_af
     with pair() as (stream, _):
         async with stream:
             monkeypatch.setattr("rocketwire.transport.writer.os.write", broken)
-            outbox = Outbox(stream)
-            outbox.put(b"lost", at_once=False)
+            outbox = StreamWriter(stream)
+            outbox.put(b"lost", immediately=False)
             with pytest.raises(trio.BrokenResourceError):
                 await outbox.run()
 
-            ended = Outbox(stream)
-            ended.put(b"late", at_once=False)
-            ended.over()
+            ended = StreamWriter(stream)
+            ended.put(b"late", immediately=False)
+            ended.close()
             with trio.move_on_after(0.01):
                 await ended.run()
 
@@ -74,12 +74,12 @@ async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_af
 async def test_a_writer_that_waits_when_the_connection_ends_says_so() -> None:
     with pair() as (stream, _):
         async with stream, trio.open_nursery() as nursery:
-            outbox = Outbox(stream)
-            outbox.put(bytes(10_000_000), at_once=False)
+            outbox = StreamWriter(stream)
+            outbox.put(bytes(10_000_000), immediately=False)
 
             async def end() -> None:
                 await trio.testing.wait_all_tasks_blocked()
-                outbox.over()
+                outbox.close()
                 trio.lowlevel.notify_closing(stream.socket)
 
             nursery.start_soon(end)

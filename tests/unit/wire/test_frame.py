@@ -21,7 +21,7 @@ from rocketwire.errors import (
 )
 from rocketwire.wire import frame as frame_module
 from rocketwire.wire.frame import (
-    LARGE,
+    LARGE_BODY,
     MAX_FRAME_LENGTH,
     MAX_HEADER_LENGTH,
     MOST_SPARE,
@@ -228,7 +228,7 @@ def test_what_is_held_is_known() -> None:
 
 
 @pytest.mark.parametrize("part", [1, 2])
-@pytest.mark.parametrize("size", [100, 2 * frame_module.LARGE])
+@pytest.mark.parametrize("size", [100, 2 * frame_module.LARGE_BODY])
 def test_what_is_missing_is_never_more_than_what_the_frame_needs(size: int, part: int) -> None:
     decoder = FrameDecoder()
     sent = written(RawFrame(0, b"{}", bytes(size)))
@@ -291,7 +291,7 @@ def test_bodies_that_are_collected_are_the_same_however_the_stream_is_cut(
     places = sorted({0, *(min(cut, len(data)) for cut in cuts), len(data)})
     received: list[RawFrame] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frame_module, "LARGE", large)
+        patch.setattr(frame_module, "LARGE_BODY", large)
         decoder = FrameDecoder(space=BodySpace() if again else None)
         for start, end in pairwise(places):
             rest = put_there(decoder, data[start:end]) if there else data[start:end]
@@ -305,18 +305,18 @@ def test_bodies_that_are_collected_are_the_same_however_the_stream_is_cut(
 
 
 def test_a_large_body_may_be_followed_by_more_at_once() -> None:
-    first, second = RawFrame(0, b"{}", b"x" * LARGE), RawFrame(0, b"{}", b"y" * LARGE)
+    first, second = RawFrame(0, b"{}", b"x" * LARGE_BODY), RawFrame(0, b"{}", b"y" * LARGE_BODY)
     data = written(first) + written(second)
     decoder = FrameDecoder()
     decoder.feed(data[:1000])
     assert taken(decoder) == []
-    decoder.feed(data[1000 : LARGE + 500])
-    decoder.feed(data[LARGE + 500 :])
+    decoder.feed(data[1000 : LARGE_BODY + 500])
+    decoder.feed(data[LARGE_BODY + 500 :])
     assert taken(decoder) == [first, second]
     assert decoder.buffered == 0
 
 
-@pytest.mark.parametrize("size", [LARGE, 3 * LARGE])
+@pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
 @pytest.mark.parametrize("is_held", [True, False])
 def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
     size: int, is_held: bool
@@ -325,13 +325,13 @@ def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
         decoder = FrameDecoder(space=space)
         data = written(RawFrame(0, b"{}", body))
         frames: list[RawFrame] = []
-        for start in range(0, len(data), LARGE // 2):
-            decoder.feed(data[start : start + LARGE // 2])
+        for start in range(0, len(data), LARGE_BODY // 2):
+            decoder.feed(data[start : start + LARGE_BODY // 2])
             frames += taken(decoder)
         return [frame.body for frame in frames]
 
     space = BodySpace()
-    bodies = [b"a" * (2 * LARGE), b"b" * size, b"c" * size]
+    bodies = [b"a" * (2 * LARGE_BODY), b"b" * size, b"c" * size]
     held: list[bytes | None] = []
     for body in bodies:
         if is_held:
@@ -343,7 +343,7 @@ def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
     assert space.take().getvalue() == bodies[-1]
 
 
-@pytest.mark.parametrize("size", [LARGE, 3 * LARGE])
+@pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
 def test_the_hash_of_a_large_body_is_not_that_of_the_one_that_was_there_before(size: int) -> None:
     space = BodySpace()
     for letter in (b"a", b"b", b"c"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rocketwire.codes import SerializeType
 from rocketwire.errors import EncodeError
 from rocketwire.wire.command import RemotingCommand, encode_as
-from rocketwire.wire.request_template import form_of
+from rocketwire.wire.request_template import build_template
 
 SEND = RemotingCommand(code=310, ext_fields={"a": 'a "group" of 100%s', "b": "T"})
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -22,7 +22,7 @@ INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
 def test_a_filled_form_is_what_the_command_is(
     numbers: tuple[int, int], text: str, body: bytes, opaque: int
 ) -> None:
-    form = form_of(SEND, ("g", "f"), "i")
+    form = build_template(SEND, ("g", "f"), "i")
     assert form is not None
     request = form.request(numbers, text, body)
     assert request is not None
@@ -38,7 +38,7 @@ def test_a_form_around_a_word_is_what_the_whole_text_is(
     before: str, after: str, word: str, opaque: int
 ) -> None:
     command = replace(SEND, remark='":%b %d')
-    form = form_of(command, ("g",), "i")
+    form = build_template(command, ("g",), "i")
     assert form is not None
     whole = form.request((1,), before + word + after, b"body")
     assert whole is not None
@@ -49,7 +49,7 @@ def test_a_form_around_a_word_is_what_the_whole_text_is(
 
 
 def test_a_form_may_begin_with_its_only_field() -> None:
-    form = form_of(RemotingCommand(code=1), (), "i")
+    form = build_template(RemotingCommand(code=1), (), "i")
     assert form is not None
     request = form.request((), "100%", b"")
     assert request is not None
@@ -66,17 +66,17 @@ def test_a_form_may_begin_with_its_only_field() -> None:
     ids=["a binary header", "a value like a blank", "a remark like the number"],
 )
 def test_what_cannot_be_told_from_a_blank_has_no_form(command: RemotingCommand) -> None:
-    assert form_of(command, ("g",), "i") is None
+    assert build_template(command, ("g",), "i") is None
 
 
 def test_half_of_a_surrogate_pair_goes_the_long_way() -> None:
-    form = form_of(SEND, (), "i")
+    form = build_template(SEND, (), "i")
     assert form is not None
     assert form.request((), "\ud800", b"") is None
 
 
 def test_a_frame_that_no_peer_accepts_is_refused() -> None:
-    form = form_of(SEND, (), "i")
+    form = build_template(SEND, (), "i")
     assert form is not None
     request = form.request((), "", bytes(16_777_216))
     assert request is not None

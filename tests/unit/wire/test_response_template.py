@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, decode, encode
-from rocketwire.wire.response_template import AnswerForm, answer_form_of
+from rocketwire.wire.response_template import ResponseTemplate, learn_template
 
 FIELDS = {"queueId": "1", "key": "K0", "msg.Id": "7F", "100%": "%d", "offset": "12"}
 STORED = RemotingCommand(code=0, opaque=70, flag=1, version=513, ext_fields=FIELDS)
@@ -19,11 +19,11 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 NUMBERS = st.from_regex("[0-9]{2}", fullmatch=True)
 
 
-def form_like(answer: RemotingCommand, frame: bytes | None = None) -> AnswerForm | None:
-    return answer_form_of(frame or encode(answer), answer, "key", "msg.Id", "offset")
+def form_like(answer: RemotingCommand, frame: bytes | None = None) -> ResponseTemplate | None:
+    return learn_template(frame or encode(answer), answer, "key", "msg.Id", "offset")
 
 
-def stored_form() -> AnswerForm:
+def stored_form() -> ResponseTemplate:
     form = form_like(STORED)
     assert form is not None
     return form
@@ -80,7 +80,7 @@ def test_other_answers_are_not_read(other: RemotingCommand) -> None:
 def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None:
     fields = {name: value for name, value in FIELDS.items() if name != "key"}
     answer = replace(STORED, ext_fields=fields)
-    form = answer_form_of(encode(answer), answer, None, "msg.Id", "offset")
+    form = learn_template(encode(answer), answer, None, "msg.Id", "offset")
     assert form is not None
 
     for known in (b"", b"K", b"any"):

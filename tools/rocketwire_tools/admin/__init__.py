@@ -1,5 +1,6 @@
 """``rocketwire-admin``: operate RocketMQ, produce and consume from a shell.
 
-The words: a *command* is what follows the program's name; what it returns, a *table* or a *record*, is an *output*, printed in one of
-three forms; *settings* say how to connect, and come from options, the environment and a profile.
+A *command* follows the program's name. It returns an *output* (a *table*, a *record* or text),
+which is printed in one of three forms. *Settings* configure the connection; they come from options,
+the environment and a profile.
 """

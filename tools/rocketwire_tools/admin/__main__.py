@@ -9,17 +9,15 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Run the program with the arguments of the process; returns its exit status.
-
-    Nothing is begun while modules are loaded: SIGINT just ends the process then, without a traceback of whichever it was.
-    """
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:
+    """Run the program with the arguments of the process and return its exit status."""
+    # Importing takes a noticeable time: SIGINT ends the process then, without a traceback.
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         from rocketwire_tools.admin.program import main as run
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, handler)
     return run()
 
 

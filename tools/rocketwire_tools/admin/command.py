@@ -1,8 +1,8 @@
-"""What a command is, and what it may return.
+"""The command model: ``Command``, its ``Context`` and the outputs and errors of commands.
 
-Rules of this file: a command returns values and prints nothing, unless its output is a stream; it raises ``UsageError`` for
-what is wrong with its arguments, ``RefusedError`` for a failure that no error of the library tells of, and lets the library's
-errors through.  ``exit_status.py`` makes exit statuses of them.
+A command returns values and prints nothing, unless its output is a stream. It raises ``UsageError``
+for invalid arguments and ``RefusedError`` for a failure that the library has no error for. The
+library's own errors pass through. ``cli/exit_status.py`` maps errors to exit statuses.
 """
 
 from __future__ import annotations
@@ -17,52 +17,50 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientConfig
 
-Value: TypeAlias = (
-    str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"] | None
-)  # what JSON has
-"""What a cell or a member of a record may be."""
+Value: TypeAlias = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"] | None
+"""The type of a cell or of a record's member: any JSON value."""
 
 
 class UsageError(Exception):
-    """The arguments make no sense together; exit status 2."""
+    """Invalid or contradictory arguments; exit status 2."""
 
 
 class RefusedError(Exception):
-    """It was not done, and the text says why; exit status 1."""
+    """The command failed for the reason in the text; exit status 1."""
 
 
 class LineError(Exception):
-    """A line of the input could not be dealt with; the cause says why, and makes the exit status.
+    """A message could not be processed; ``__cause__`` is the reason and sets the exit status.
 
     Attributes:
-        number: of the line, or of the message, from 1 on.
-        others: what is to be said of others; empty for nothing.
+        number: number of the input line or message, from 1.
+        details: text about further messages; empty if there is none.
     """
 
     def __init__(self, number: int) -> None:
-        """Nothing is to be said of others yet."""
+        """Args: number: number of the input line or message, from 1."""
         super().__init__(number)
         self.number = number
-        self.others = ""
+        self.details = ""
 
 
 class StoppedError(Exception):
-    """A signal ended it before it was done; exit status 128 and the signal's number."""
+    """A signal ended the command; exit status 128 + the signal's number."""
 
     def __init__(self, number: int) -> None:
-        """Args: number: of the signal."""
+        """Args: number: the signal's number."""
         super().__init__(number)
         self.number = number
 
 
-class Kind(Enum):
-    """How the cells of a column are shown in a table; JSON and CSV have the values as they are."""
+class CellType(Enum):
+    """How a table shows the cells of a column; JSON and CSV contain the raw values."""
 
     TEXT = "text"
-    NUMBER = "number"  # to the right
-    TIME = "time"  # milliseconds since 1970; shown as UTC
-    BYTES = "bytes"  # a number of bytes; shown with a unit
-    VALUE = "value"  # a list or an object; shown as JSON
+    NUMBER = "number"  # right-aligned
+    TIME = "time"  # milliseconds since 1970, shown in UTC
+    BYTES = "bytes"  # a number of bytes, shown with a unit
+    VALUE = "value"  # a list or an object, shown as JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +68,29 @@ class Column:
     """A column of a table.
 
     Attributes:
-        name: its heading, and the name of its member in JSON: camelCase, as Java's.
-        kind: how its cells are shown.
+        name: heading and JSON member name, in camelCase as in Java.
+        cell_type: how its cells are shown.
     """
 
     name: str
-    kind: Kind = Kind.TEXT
+    cell_type: CellType = CellType.TEXT
+
+
+def columns(text: str) -> tuple[Column, ...]:
+    """Columns from names separated by spaces; ``name:type`` has another ``CellType`` than text."""
+    words = (word.partition(":") for word in text.split())
+    return tuple(Column(name, CellType(cell_type or "text")) for name, _, cell_type in words)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that have the same columns.
+    """Rows with the same columns.
 
     Attributes:
-        columns: a text is a column of texts.
-        rows: a value for each column; None for nothing.
-        failed: whether the rows say that something went wrong: exit status 1.
-        warned: whether the rows have warnings, and nothing worse: exit status 4.
+        columns: the columns; a plain name is a text column.
+        rows: one value per column; None for an empty cell.
+        failed: whether the rows report a failure: exit status 1.
+        warned: whether the rows report warnings: exit status 4 unless ``failed``.
     """
 
     columns: Sequence[Column | str]
@@ -96,17 +100,17 @@ class Table:
 
     @property
     def typed(self) -> tuple[Column, ...]:
-        """The columns."""
-        return tuple(Column(one) if isinstance(one, str) else one for one in self.columns)
+        """All columns as ``Column``."""
+        return tuple(Column(c) if isinstance(c, str) else c for c in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing with members; in a table and in CSV a line for each.
+    """One object; a table or CSV has a line for each member.
 
     Attributes:
-        members: by name.
-        failed: as of ``Table``.
+        members: values by name.
+        failed: as in ``Table``.
     """
 
     members: Mapping[str, Value]
@@ -115,40 +119,40 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """Less than was asked for, as somebody did not answer, which was said on stderr: exit status 3.
+    """A partial output, because a server did not respond (reported on stderr): exit status 3.
 
     Attributes:
-        told: what the others said.
+        output: the results of the servers that responded.
     """
 
-    told: Table | Record | str | None
+    output: Table | Record | str | None
 
 
 class NotFoundError(RefusedError):
-    """It is nowhere where it could be; exit status 3 where somebody did not answer who may have it.
+    """The requested object does not exist; exit status 3 if a server that may have it is silent.
 
     Attributes:
-        told: the rest of what was asked for, which is shown then.
+        partial: the objects that do exist, to be shown in that case.
     """
 
-    def __init__(self, text: str, told: Table | None = None) -> None:
-        """Args: text: what is nowhere."""
+    def __init__(self, text: str, partial: Table | None = None) -> None:
+        """Args: text: names the missing object; partial: the objects that do exist."""
         super().__init__(text)
-        self.told = told
+        self.partial = partial
 
 
 Output: TypeAlias = Table | Record | Incomplete | str | None
-"""What a command returns: a text is printed as it is (in JSON: as a text), None prints nothing."""
+"""A command's result. Text is printed unchanged (in JSON: as a string), None prints nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a command is run with.
+    """The input of a command.
 
     Attributes:
-        arguments: its own, parsed.
-        config: how to connect: name servers, credentials, TLS.  Its ``namesrv_addr`` is empty where none was named.
-        request_timeout: seconds for a call, as the user wants it.
+        arguments: its parsed arguments.
+        config: client configuration; ``namesrv_addr`` is empty if the user set no name server.
+        request_timeout: timeout of a call in seconds.
     """
 
     arguments: argparse.Namespace
@@ -157,7 +161,7 @@ class Context:
 
 
 def no_arguments(parser: argparse.ArgumentParser) -> None:
-    """For commands that take none."""
+    """Add no arguments."""
     del parser
 
 
@@ -165,20 +169,20 @@ def no_arguments(parser: argparse.ArgumentParser) -> None:
 class Command:
     """A command.
 
-    Options that a command adds come before the program's own of the same name (``-o`` of mqadmin's ``updateTopic``);
-    the long ones, as ``--output``, should stay free.
+    A command's short option replaces the program's option of the same name (``-o`` of mqadmin's
+    ``updateTopic``). Long names such as ``--output`` must stay unused.
 
     Attributes:
-        name: by which it is called.
-        help: one line.
-        run: does it.
-        add_arguments: adds its own arguments to its parser.
+        name: its name on the command line.
+        help: one line of help.
+        run: the function to run.
+        add_arguments: adds its arguments to its parser.
         aliases: other names.
-        description: what ``--help`` says; None for ``help``.
-        epilog: what ``--help`` says at its end.
-        group: under which heading the list of all commands has it.
-        offline: whether it connects to nobody, and takes none of the options for that.
-        streams: whether it writes by itself: JSON lines, or what is no output in this sense.
+        description: text of ``--help``; None for ``help``.
+        epilog: text at the end of ``--help``.
+        group: its heading in the list of commands.
+        offline: whether it opens no connection and has no connection options.
+        streams: whether it writes its output itself, for example JSON lines.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The command line: its parser, and running one command."""
+"""Parses the command line and runs one command."""
 
 from __future__ import annotations
 
@@ -19,38 +19,39 @@ from rocketwire_tools.admin.cli.examples import with_example
 from rocketwire_tools.admin.cli.output import FORMS, rendered
 from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
-from rocketwire_tools.admin.help import CommandsAction, ListingParser, listed, options_of
+from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.registry import all_commands
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from rocketwire_tools.admin.command import Command, Context, Output
+    from rocketwire_tools.admin.help import SubParsersAction
 
 NAME: Final = "rocketwire-admin"
 
 _EPILOG: Final = """\
-exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 somebody could not be reached,
-4 doctor has warnings and no problem
+exit status: 0 success, 1 refused or failed, 2 invalid usage, 3 a server could not be reached,
+4 doctor found warnings but no problems
 
-Commands and their short options are called as mqadmin's; each tells its own with --help.
+Commands and short options have mqadmin's names. Use COMMAND --help for the options of a command.
 """
 
 
 def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Build the parser of the whole command line."""
     parser = ListingParser(
         prog=NAME,
         usage=f"{NAME} [options] COMMAND ...",
         description="Operate RocketMQ; produce and consume messages from a shell.",
-        epilog=listed(commands) + _EPILOG,
+        epilog=command_list(commands) + _EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
     _add_common(parser)
     add_settings(parser)
-    made = parser.add_subparsers(
+    subparsers = parser.add_subparsers(
         title="commands",
         metavar="COMMAND",
         dest="command",
@@ -59,16 +60,13 @@ def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
         action=CommandsAction,
     )
     for command in commands:
-        _add_command(made, command)
-    parser.set_defaults(program=parser)  # for ``help`` and ``completion``
+        _add_command(subparsers, command)
+    parser.set_defaults(program=parser)  # used by ``help`` and ``completion``
     return parser
 
 
-def _add_command(
-    made: argparse._SubParsersAction[argparse.ArgumentParser],  # pyright: ignore[reportPrivateUsage] - has no other name
-    command: Command,
-) -> None:
-    parser = made.add_parser(
+def _add_command(subparsers: SubParsersAction, command: Command) -> None:
+    parser = subparsers.add_parser(
         command.name,
         prog=f"{NAME} {command.name}",
         aliases=command.aliases,
@@ -80,14 +78,14 @@ def _add_command(
         allow_abbrev=False,
     )
     command.add_arguments(parser)
-    own = parser.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
-    parser.usage = f"{own} [options]"
+    usage = parser.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
+    parser.usage = f"{usage} [options]"
     taken = options_of(parser)
     if not (command.streams and command.offline):
         _add_common(parser, taken, forms=("json",) if command.streams else FORMS)
     if not command.offline:
         add_settings(parser, taken)
-    parser.set_defaults(found=command)
+    parser.set_defaults(selected=command)
 
 
 def _add_common(
@@ -98,28 +96,28 @@ def _add_common(
         choices=forms,
         default=argparse.SUPPRESS,
         dest="output_form",
-        help=f"how to print (default {forms[0]})",
+        help=f"output format (default {forms[0]})",
     )
     parser.add_argument(
         *(name for name in ("-v", "--verbose") if name not in taken),
         action="store_true",
         default=argparse.SUPPRESS,
         dest="output_verbose",
-        help="tell on stderr what is going on",
+        help="log progress to stderr",
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns its exit status.
+    """Run the program and return its exit status.
 
     Args:
-        argv: its arguments; those of the process if None.
+        argv: its arguments; None for those of the process.
     """
     try:
         return _run(build_parser(all_commands()).parse_args(argv), os.environ)
-    except SystemExit as ended:  # argparse has printed why
+    except SystemExit as ended:  # argparse has printed the reason
         return ended.code if isinstance(ended.code, int) else statuses.USAGE
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output is gone
         forget_output()
         return statuses.DONE
     except KeyboardInterrupt:
@@ -133,7 +131,7 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
         format=f"{NAME}: %(message)s",
         stream=sys.stderr,
     )
-    command: Command = arguments.found
+    command: Command = arguments.selected
     try:
         context = context_of(arguments, environment)
         output = trio.run(_call, command, context)
@@ -146,7 +144,7 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def exit_status(output: Output) -> int:
-    """The exit status that the output of a command means."""
+    """The exit status for a command's output."""
     if isinstance(output, Incomplete):
         return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed
@@ -156,7 +154,7 @@ def exit_status(output: Output) -> int:
 
 
 async def _call(command: Command, context: Context) -> Output:
-    """Runs it; of several errors at once the first is raised."""
+    """Run a command; if several errors are raised at once, raise the first."""
     try:
         return await command.run(context)
     except BaseExceptionGroup as group:
@@ -171,7 +169,7 @@ async def _call(command: Command, context: Context) -> Output:
 
 
 async def _explain(error: BaseException, context: Context) -> None:
-    """Add to an error about a topic without a route that there is no broker at all, if that is so."""
+    """Add a note to the error of a topic without a route if there is no broker at all."""
     cause = error.__cause__ if isinstance(error, LineError) else error
     if not isinstance(cause, TopicRouteNotFoundError):
         return
@@ -184,6 +182,6 @@ async def _explain(error: BaseException, context: Context) -> None:
 
 
 def forget_output() -> None:
-    """Nobody reads any more: what is still buffered must not fail when the process ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    """Discard buffered output, which would otherwise raise when the process ends."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, sys.stdout.fileno())

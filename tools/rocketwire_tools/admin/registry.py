@@ -1,4 +1,4 @@
-"""All commands: what the modules of ``rocketwire_tools.admin.commands`` have as ``COMMANDS``."""
+"""All commands: the ``COMMANDS`` of each module in ``rocketwire_tools.admin.commands``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def all_commands() -> tuple[Command, ...]:
-    """Every command, by name.
+    """All commands, sorted by name.
 
     Raises:
-        ValueError: two have the same name.
+        ValueError: two commands have the same name.
     """
-    found: dict[str, Command] = {}
+    commands_by_name: dict[str, Command] = {}
     names: set[str] = set()
     for module in iter_modules(commands.__path__, f"{commands.__name__}."):
         of_module: Sequence[Command] = getattr(import_module(module.name), "COMMANDS", ())
@@ -29,5 +29,5 @@ def all_commands() -> tuple[Command, ...]:
                 if name in names:
                     raise ValueError(f"two commands are called {name}")
                 names.add(name)
-            found[command.name] = command
-    return tuple(found[name] for name in sorted(found, key=str.lower))
+            commands_by_name[command.name] = command
+    return tuple(commands_by_name[name] for name in sorted(commands_by_name, key=str.lower))

@@ -64,13 +64,13 @@ exit status: 0 passed, 1 failed, 2 wrong usage, 3 the server cannot be reached o
 
 def parser() -> argparse.ArgumentParser:
     """The parser of a run."""
-    made = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         prog="rocketwire-conformance",
         description="Ask a RocketMQ name server whether it behaves as Java's does.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = made.add_argument
+    add = result.add_argument
     add("target", nargs="?", type=address, metavar="HOST:PORT", help="a server that runs already")
     add(
         "--start",
@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="COMMAND",
         help="start servers with this command instead: {port} {config} {kv} {home} {jvm} are put in",
     )
-    add_start_options(made)
+    add_start_options(result)
     add(
         "--only",
         action="append",
@@ -94,14 +94,14 @@ def parser() -> argparse.ArgumentParser:
         metavar="TAG",
         help="leave cases with this tag out",
     )
-    add("--profile", default=Profile.JAVA_5_5.value, choices=[one.value for one in Profile])
+    add("--profile", default=Profile.JAVA_5_5.value, choices=[profile.value for profile in Profile])
     add("--strict", action="store_true", help="a SHOULD that fails counts")
     add(
         "--destructive",
         action="store_true",
         help="also what touches the server's configuration or other people's brokers",
     )
-    add_patience(made)
+    add_patience(result)
     add("--list", action="store_true", help="list the cases and end")
     add("--explain", metavar="ID", help="tell all about one case and end")
     add("--json", type=output, metavar="FILE", help="write a report with all that was exchanged")
@@ -110,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
     add("--name", help="what the target is called in reports")
     add("--quiet", action="store_true", help="print failures and the sum only")
     add("--version", action="version", version=__version__)
-    return made
+    return result
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -133,47 +133,47 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(words: Sequence[str]) -> int:
     """Run cases against one target, or tell about them."""
-    made = parser()
-    wanted = made.parse_args(words)
-    cases = select(ALL, wanted.only, wanted.tag, wanted.without)
-    if wanted.explain is not None:
-        return _explain(wanted.explain)
+    arguments_parser = parser()
+    args = arguments_parser.parse_args(words)
+    cases = select(ALL, args.only, args.tag, args.without)
+    if args.explain is not None:
+        return _explain(args.explain)
     if not cases:
-        made.error("no case is selected")
-    if wanted.list:
+        arguments_parser.error("no case is selected")
+    if args.list:
         terminal.list_cases(cases, sys.stdout)
         return PASSED
-    if (wanted.target is None) == (wanted.start is None):
-        made.error("give either HOST:PORT or --start COMMAND")
+    if (args.target is None) == (args.start is None):
+        arguments_parser.error("give either HOST:PORT or --start COMMAND")
     settings = Settings(
-        profile=Profile(wanted.profile),
-        destructive=wanted.destructive,
-        start=wanted.start,
-        options=tuple(wanted.option),
-        home=wanted.home,
-        patience=wanted.patience,
+        profile=Profile(args.profile),
+        destructive=args.destructive,
+        start=args.start,
+        options=tuple(args.option),
+        home=args.home,
+        patience=args.patience,
     )
-    target = None if wanted.target is None else Target(wanted.target)
-    shown = terminal.Terminal(sys.stdout, len(cases), quiet=wanted.quiet)
-    done = trio.run(_run, cases, settings, target, shown)
-    if done.problem:
-        print(done.problem, file=sys.stderr)
-    made_report = report.Report(
-        target=wanted.name or (str(wanted.target) if wanted.target else "started"),
+    target = None if args.target is None else Target(args.target)
+    shown = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
+    outcome = trio.run(_run, cases, settings, target, shown)
+    if outcome.problem:
+        print(outcome.problem, file=sys.stderr)
+    run_report = report.Report(
+        target=args.name or (str(args.target) if args.target else "started"),
         profile=settings.profile.value,
-        verdicts=done.verdicts,
-        seconds=done.seconds,
-        started=done.started,
-        server=str(wanted.target or wanted.start),
-        version=done.version,
-        left=done.left,
-        problems=[done.problem, *done.problems] if done.problem else done.problems,
+        verdicts=outcome.verdicts,
+        seconds=outcome.seconds,
+        started=outcome.started,
+        server=str(args.target or args.start),
+        version=outcome.version,
+        left=outcome.left,
+        problems=[outcome.problem, *outcome.problems] if outcome.problem else outcome.problems,
     )
-    summary = report.as_json(made_report, strict=wanted.strict)
-    if done.verdicts:
-        shown.summary(summary | {"problems": done.problems})
-    _write(wanted, made_report)
-    return done.status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
+    summary = report.as_json(run_report, strict=args.strict)
+    if outcome.verdicts:
+        shown.summary(summary | {"problems": outcome.problems})
+    _write(args, run_report)
+    return outcome.status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
 
 
 @dataclass(slots=True)
@@ -204,35 +204,35 @@ class _Done:
 async def _run(
     cases: Sequence[Case], settings: Settings, target: Target | None, shown: terminal.Terminal
 ) -> _Done:
-    done = _Done(started=datetime.now(UTC).isoformat(timespec="seconds"))
+    outcome = _Done(started=datetime.now(UTC).isoformat(timespec="seconds"))
     started = trio.current_time()
     run = Run(settings, shown.verdict, target)
     try:
         if target is not None:
             probed = await probe(target, PROBE_SECONDS * settings.patience)
-            done.version = probed.version
+            outcome.version = probed.version
             if probed.wrong is not None:
-                done.problem = f"{target.address} {probed.wrong}; no case can be carried out"
-                done.status = FAILED
-                return done
+                outcome.problem = f"{target.address} {probed.wrong}; no case can be carried out"
+                outcome.status = FAILED
+                return outcome
         if await until_interrupted(partial(run.cases, cases, NUMBERS)):
             played = sum(verdict.kind is not VerdictKind.SKIP for verdict in run.verdicts)
             skipped = len(run.verdicts) - played
-            done.problem = (
+            outcome.problem = (
                 f"interrupted: {played} of {len(cases)} cases were carried out, {skipped} skipped"
             )
-            done.status = FAILED
-        done.verdicts, done.left, done.problems = run.verdicts, run.left, run.problems
+            outcome.status = FAILED
+        outcome.verdicts, outcome.left, outcome.problems = run.verdicts, run.left, run.problems
         order = {case.id: place for place, case in enumerate(cases)}
-        done.verdicts.sort(key=lambda verdict: order[verdict.case.id])
+        outcome.verdicts.sort(key=lambda verdict: order[verdict.case.id])
     except UnreachableError as error:
-        done.problem, done.status = f"unreachable: {error}", UNREACHABLE
+        outcome.problem, outcome.status = f"unreachable: {error}", UNREACHABLE
     except NotStartedError as error:
-        done.problem = f"the server did not start: {error.told}"
-        done.status = USAGE if isinstance(error, CommandError) else UNREACHABLE
-    done.version = done.version or run.version
-    done.seconds = trio.current_time() - started
-    return done
+        outcome.problem = f"the server did not start: {error.told}"
+        outcome.status = USAGE if isinstance(error, CommandError) else UNREACHABLE
+    outcome.version = outcome.version or run.version
+    outcome.seconds = trio.current_time() - started
+    return outcome
 
 
 def _explain(case_id: str) -> int:
@@ -244,32 +244,34 @@ def _explain(case_id: str) -> int:
     return USAGE
 
 
-def _write(wanted: argparse.Namespace, made: report.Report) -> None:
-    reports = [made]
-    if wanted.json:
-        wanted.json.write_text(report.to_text(reports, strict=wanted.strict), "utf-8")
-    if wanted.junit:
-        wanted.junit.write_text(report.junit(reports, strict=wanted.strict), "utf-8")
-    if wanted.html:
-        wanted.html.write_text(page.html([report.as_json(made, strict=wanted.strict)]), "utf-8")
+def _write(args: argparse.Namespace, run_report: report.Report) -> None:
+    reports = [run_report]
+    if args.json:
+        args.json.write_text(report.to_text(reports, strict=args.strict), "utf-8")
+    if args.junit:
+        args.junit.write_text(report.junit(reports, strict=args.strict), "utf-8")
+    if args.html:
+        args.html.write_text(page.html([report.as_json(run_report, strict=args.strict)]), "utf-8")
 
 
 def matrix(words: Sequence[str]) -> int:
     """Put several JSON reports side by side."""
-    made = argparse.ArgumentParser(prog="rocketwire-conformance matrix")
-    made.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json")
-    made.add_argument("--html", type=output, metavar="FILE")
-    made.add_argument("--markdown", type=output, metavar="FILE")
-    wanted = made.parse_args(words)
+    arguments_parser = argparse.ArgumentParser(prog="rocketwire-conformance matrix")
+    arguments_parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json")
+    arguments_parser.add_argument("--html", type=output, metavar="FILE")
+    arguments_parser.add_argument("--markdown", type=output, metavar="FILE")
+    args = arguments_parser.parse_args(words)
     try:
-        reports = [one for path in wanted.reports for one in json.loads(path.read_text("utf-8"))]
+        reports = [
+            report for path in args.reports for report in json.loads(path.read_text("utf-8"))
+        ]
     except (OSError, ValueError) as error:
-        made.error(str(error))
-    if wanted.html:
-        wanted.html.write_text(page.html(reports), "utf-8")
-    if wanted.markdown:
-        wanted.markdown.write_text(page.markdown(reports), "utf-8")
-    if not wanted.html and not wanted.markdown:
+        arguments_parser.error(str(error))
+    if args.html:
+        args.html.write_text(page.html(reports), "utf-8")
+    if args.markdown:
+        args.markdown.write_text(page.markdown(reports), "utf-8")
+    if not args.html and not args.markdown:
         print(page.markdown(reports), end="")
     return PASSED
 

@@ -1,7 +1,8 @@
 """The command ``rocketwire-pcap``.
 
-Rules of this file: exit status 0; 1 if a capture could not be read to its end; 2 if the command line is wrong, the output cannot
-be written, or a package is missing; 130 if interrupted.  Who stops reading the output ends the program silently.
+Exit status: 0; 1 if a capture could not be read to its end; 2 if the command line is invalid, the
+output cannot be written, or a package is missing; 130 if interrupted. If the reader of the output
+stops, the command ends silently.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ INTERRUPTED: Final = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the command.
 
     Args:
-        argv: its arguments; those of the process if None.
+        argv: its arguments; None for those of the process.
 
     Returns:
         The exit status.
     """
     arguments = parser().parse_args(argv)
-    if sys.stdout is None:  # closed by who began the process
+    if sys.stdout is None:  # closed by the parent process
         sys.stdout = _closed_output()
     try:
-        if argv is None and hasattr(arguments, "captures"):  # a process of its own, that decodes
+        if argv is None and hasattr(arguments, "captures"):  # a process that only decodes
             spare_collections()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _flush_if_possible() -> None:
-    """Have out what is buffered, or forget it: it must not fail again when the process ends."""
+    """Flush the output, or discard it: it must not fail again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -63,12 +64,12 @@ def _flush_if_possible() -> None:
 
 
 def _closed_output() -> TextIO:
-    """Standard output where there is none: what is written to it fails, and only that."""
+    """A standard output that raises OSError for each write, if the process has none."""
     return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
 
 
 def _forget_output() -> None:
-    """Nobody reads any more: what is still buffered must not fail when the process ends."""
+    """Redirect the output to the null device, so that buffered data does not fail at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
 

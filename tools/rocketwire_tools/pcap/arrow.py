@@ -1,8 +1,10 @@
-"""pyarrow, the only place that imports it: it has no types, so what is used of it is written down here.
+"""The only module that imports pyarrow. pyarrow has no types, so this module declares those it
+uses.
 
-Rules of this file: ``pyarrow.compute`` makes hundreds of functions when it is imported, which takes as long as the rest of pyarrow:
-only who needs one of them by name, for a filter say, asks for ``compute()``.  ``pyarrow.array`` of an array imports ``numpy.ma``,
-and whatever has to guess a type imports ``dateutil``, which take as long as 16 MiB of a capture: neither is called.
+``pyarrow.compute`` creates hundreds of functions when it is imported, which takes as long as the
+rest of pyarrow, so it is imported only by ``compute()``. ``pyarrow.array`` of an array imports
+``numpy.ma``, and type inference imports ``dateutil``. Each takes as long as 16 MiB of a capture, so
+neither is called.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Column(Protocol):
     def __len__(self) -> int: ...
 
     def to_pylist(self) -> list[Any]:
-        """The values, None where there is none."""
+        """The values; None for a missing value."""
         ...
 
     def to_numpy(self) -> Any:
@@ -45,15 +47,15 @@ class Column(Protocol):
         ...
 
     def take(self, indices: Column) -> Column:
-        """The values at these places, none where there is no place."""
+        """The values at some indices; null for a null index."""
         ...
 
     def slice(self, offset: int, length: int) -> Column:
-        """Some of the values."""
+        """A range of the values."""
         ...
 
     def dictionary_encode(self) -> Any:
-        """The distinct values, and which of them each is."""
+        """The distinct values, and the index of each value in them."""
         ...
 
 
@@ -65,11 +67,11 @@ class Batch(Protocol):
     schema: Schema
 
     def column(self, name: str) -> Column:
-        """The column of that name."""
+        """The column with a name."""
         ...
 
     def filter(self, mask: Column) -> Batch:
-        """The rows for which this is true."""
+        """The rows for which the mask is true."""
         ...
 
     def to_pylist(self) -> list[dict[str, Any]]:
@@ -77,7 +79,7 @@ class Batch(Protocol):
         ...
 
     def slice(self, offset: int, length: int) -> Batch:
-        """Some of the rows."""
+        """A range of the rows."""
         ...
 
 
@@ -87,12 +89,13 @@ def compute() -> Any:
 
 
 def functions() -> Any:
-    """What ``pyarrow.compute`` is made of, as long as pyarrow keeps it there: that is no promise of pyarrow's."""
+    """The private module under ``pyarrow.compute``, or ``pyarrow.compute`` if it is missing or
+    has changed."""
     try:
-        found = importlib.import_module("pyarrow._compute")
+        module = importlib.import_module("pyarrow._compute")
     except ImportError:
         return compute()
-    return found if all(hasattr(found, name) for name in _NEEDED) else compute()
+    return module if all(hasattr(module, name) for name in _NEEDED) else compute()
 
 
 _NEEDED: Final = ("call_function", "CastOptions", "DictionaryEncodeOptions", "JoinOptions")
@@ -104,38 +107,39 @@ _NULL_AS_TEXT: Final = _of_arrow.JoinOptions(null_handling="replace", null_repla
 
 
 def taken(values: Column, indices: Column) -> Column:
-    """The values at these places, none where there is no place: ``values.take`` without ``pyarrow.compute``."""
-    made: Column = _call("array_take", [values, indices])
-    return made
+    """The values at some indices, like ``values.take`` without ``pyarrow.compute``."""
+    result: Column = _call("array_take", [values, indices])
+    return result
 
 
 def encoded(values: Column) -> tuple[Column, Column]:
-    """The distinct values, of which null may be one, and which of them each value is."""
-    made: Any = _call("dictionary_encode", [values], _WITH_NULL)
-    return made.dictionary, made.indices
+    """The distinct values, maybe with null, and the index of each value in them."""
+    result: Any = _call("dictionary_encode", [values], _WITH_NULL)
+    return result.dictionary, result.indices
 
 
 def as_texts(values: Column) -> Column:
-    """Numbers as texts."""
-    made: Column = _call("cast", [values], _TO_TEXT)
-    return made
+    """Convert numbers to texts."""
+    result: Column = _call("cast", [values], _TO_TEXT)
+    return result
 
 
 def strung(*parts: Column) -> Column:
-    """The texts of several columns, ``null`` where there is none, one behind the other in each row."""
-    made: Column = _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
-    return made
+    """Concatenate the texts of several columns in each row; ``null`` stands for a missing text."""
+    result: Column = _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
+    return result
 
 
 def text_bytes(texts: Any) -> memoryview:
-    """The bytes of texts of which none is null, one behind the other."""
+    """The bytes of texts without nulls."""
     _, ends, text = texts.buffers()
     first, last = np.frombuffer(ends, np.int32)[[texts.offset, texts.offset + len(texts)]]
     return memoryview(text)[first:last]
 
 
 def parquet_writer(file: IO[bytes], schema: Schema, **options: Any) -> Any:
-    """A writer of Parquet, from where pyarrow keeps it: ``pyarrow.parquet`` imports every file system that pyarrow knows, and ``ssl``."""
+    """Create a Parquet writer without ``pyarrow.parquet``, which imports ``ssl`` and all file
+    systems of pyarrow."""
     try:
         writer = importlib.import_module("pyarrow._parquet").ParquetWriter
         return writer(file, schema, version="2.6", writer_engine_version="V2", **options)
@@ -144,39 +148,39 @@ def parquet_writer(file: IO[bytes], schema: Schema, **options: Any) -> Any:
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:
-    """Make rows of columns."""
-    made: Batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-    return made
+    """Make a batch of columns."""
+    result: Batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+    return result
 
 
-def column(values: Any, kind: DataType | None = None) -> Column:
-    """Make a column of values; an array is not copied, and says itself of which type it is."""
-    made: Column = _of_array(values) if kind is None else pa.array(values, kind)
-    return made
+def column(values: Any, data_type: DataType | None = None) -> Column:
+    """Make a column of values. An array is not copied, and determines the type."""
+    result: Column = _of_array(values) if data_type is None else pa.array(values, data_type)
+    return result
 
 
 def packed(rows: Any) -> bytes:
-    """A batch as bytes, for another process."""
-    made: bytes = rows.serialize().to_pybytes()
-    return made
+    """Serialize a batch for another process."""
+    result: bytes = rows.serialize().to_pybytes()
+    return result
 
 
 def unpacked(data: bytes, schema: Schema) -> Batch:
-    """The batch that was packed; its columns lie in the bytes."""
-    made: Batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
-    return made
+    """Deserialize a batch; its columns refer to the bytes."""
+    result: Batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+    return result
 
 
 def masked(values: Any, good: Any) -> Column:
-    """A column of an array, null where it is not good."""
+    """Make a column of an array, with nulls where it is not good."""
     return _of_array(values, None if good.all() else _bits(good))
 
 
 def _of_array(values: Any, valid: Any = None) -> Column:
     data = _bits(values) if values.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(values))
-    kind = pa.from_numpy_dtype(values.dtype)
-    made: Column = pa.Array.from_buffers(kind, len(values), [valid, data])
-    return made
+    data_type = pa.from_numpy_dtype(values.dtype)
+    result: Column = pa.Array.from_buffers(data_type, len(values), [valid, data])
+    return result
 
 
 def _bits(truth: Any) -> Any:

@@ -1,6 +1,6 @@
-"""The sub-commands of ``rocketwire-pcap``: their arguments, and what they run.
+"""The sub-commands of ``rocketwire-pcap`` and their arguments.
 
-Rules of this file: a sub-command imports what it needs when it runs; each shows an example in its help.
+A sub-command imports its modules when it runs. The help of each sub-command shows an example.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     Run = Callable[[argparse.Namespace], int]
 
 _EXIT_STATUSES: Final = """\
-exit status: 0; 1 if a capture could not be read to its end (what came before is shown, and so are the others);
-2 if the command line makes no sense, the output cannot be written or a package is missing; 130 if interrupted.
-Each command has its own help: rocketwire-pcap decode --help"""
+exit status: 0; 1 if a capture could not be read to its end (its first rows and all other captures
+are shown); 2 if the command line is invalid, the output cannot be written, or a package is missing;
+130 if interrupted. Each command has its own help: rocketwire-pcap decode --help"""
 
 
 class Commands:
-    """Sub-commands, added one by one.
+    """The sub-commands.
 
     Args:
-        parser: whose they are.
+        parser: the parser of the command.
     """
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(self, name: str, run: Run, text: str, example: str) -> argparse.ArgumentParser:
-        """One more.
+        """Add a sub-command.
 
         Args:
-            name: of it.
-            run: what it does.
-            text: one line about it.
-            example: lines to try.
+            name: of the sub-command.
+            run: runs it.
+            text: describes it in a line.
+            example: example lines.
         """
         parser = self._commands.add_parser(
             name,
@@ -54,15 +54,16 @@ class Commands:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line; what it gives has ``run``."""
-    made = argparse.ArgumentParser(
+    """The parser of the command line; its result has the attribute ``run``."""
+    result = argparse.ArgumentParser(
         prog="rocketwire-pcap",
-        description="RocketMQ frames out of pcap and pcapng files, compressed ones included; - is standard input.",
+        description="Decode RocketMQ frames from pcap and pcapng files, also compressed ones;"
+        " - is standard input.",
         epilog=_EXIT_STATUSES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--version", action="version", version=__version__)
-    commands = Commands(made)
+    result.add_argument("--version", action="version", version=__version__)
+    commands = Commands(result)
     _add_decode(commands)
     _add_live(commands)
     _add_reports(commands)
@@ -70,10 +71,10 @@ def parser() -> argparse.ArgumentParser:
     _add_follow(commands)
     _add_export(commands)
     _add_dissector(commands)
-    return made
+    return result
 
 
-# ---------------------------------------------------------------------------- arguments that several have
+# ---------------------------------------------------------------------------- common arguments
 
 
 def _inputs(parser: argparse.ArgumentParser) -> None:
@@ -87,8 +88,8 @@ def _captures(parser: argparse.ArgumentParser) -> None:
         "--join",
         choices=("auto", "all", "none"),
         default="auto",
-        help="decode captures as one: those whose names differ by numbers alone and whose times follow each other (auto),"
-        " all in the order given, or none; auto by default",
+        help="decode captures as one: those whose names differ only by numbers and whose times"
+        " follow each other (auto, the default), all in the given order, or none",
     )
 
 
@@ -96,7 +97,7 @@ def _choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter",
         metavar="EXPR",
-        help="only frames for which this is true, as 'code==310 and topic==\"x\"'",
+        help="only frames for which this is true, for example 'code==310 and topic==\"x\"'",
     )
     _redact(parser)
 
@@ -105,7 +106,7 @@ def _redact(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--redact",
         metavar="SECRET",
-        help="mask topics, groups and addresses, the same name always by the same mask",
+        help="mask topics, groups and addresses; a name always has the same mask",
     )
 
 
@@ -115,7 +116,7 @@ def _columns(parser: argparse.ArgumentParser) -> None:
         "--body",
         choices=("none", "length", "decoded"),
         default="length",
-        help="what to say of bodies: they are customers' data",
+        help="how to show bodies, which are customers' data; default: length",
     )
 
 
@@ -129,11 +130,11 @@ def _add_decode(commands: Commands) -> None:
         "one row for each frame",
         "  rocketwire-pcap decode trace.pcap | head\n"
         "  rocketwire-pcap decode trace.pcap.zst -o frames.parquet\n"
-        "  rocketwire-pcap decode *.pcap --filter 'kind == \"response\" and code != 0' --format jsonl",
+        "  rocketwire-pcap decode *.pcap --filter 'kind == \"response\" and code != 0'",
     )
     _inputs(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write there: .parquet, .jsonl, .csv or .txt"
+        "-o", "--output", metavar="FILE", help="the output: .parquet, .jsonl, .csv or .txt"
     )
     parser.add_argument(
         "--format", choices=("text", "jsonl", "csv", "parquet"), help="text by default"
@@ -144,7 +145,7 @@ def _add_decode(commands: Commands) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="processes that decode each file; the rows are the same; 1 by default",
+        help="processes that decode each file; the rows are the same; default: 1",
     )
     parser.set_defaults(live=False)
 
@@ -153,7 +154,7 @@ def _add_live(commands: Commands) -> None:
     parser = commands.add(
         "live",
         _decode,
-        "rows of a capture that is going on, as they come",
+        "rows of a running capture, as they come",
         "  tcpdump -i any -U -w - tcp | rocketwire-pcap live --filter 'latency_ns > 1000000000'",
     )
     parser.add_argument(
@@ -191,7 +192,7 @@ def _decode(arguments: argparse.Namespace) -> int:
 # ---------------------------------------------------------------------------- reports
 
 _REPORTS: Final = {
-    "summary": "frames, codes, errors, talkers, rates and what is odd",
+    "summary": "frames, codes, errors, talkers, rates and oddities",
     "slow": "latency percentiles by code and topic, and the slowest requests",
     "topics": "requests, errors and bytes by topic",
     "connections": "frames, bytes and errors by connection",
@@ -207,7 +208,7 @@ def _add_reports(commands: Commands) -> None:
         )
         _inputs(parser)
         parser.add_argument(
-            "--top", type=positive, default=20, metavar="N", help="lines of a table; 20 by default"
+            "--top", type=positive, default=20, metavar="N", help="rows of a table; default: 20"
         )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
         parser.set_defaults(report=name, plot=None)
@@ -215,7 +216,8 @@ def _add_reports(commands: Commands) -> None:
             parser.add_argument(
                 "--plot",
                 metavar="FILE",
-                help="draw rate and latency over time, and how latencies are spread: .png or .svg; needs rocketwire[plot]",
+                help="draw rate and latency over time, and the distribution of latencies:"
+                " .png or .svg; needs rocketwire[plot]",
             )
 
 
@@ -241,19 +243,19 @@ def _add_routes(commands: Commands) -> None:
     parser = commands.add(
         "routes",
         _routes,
-        "what brokers registered with name servers over time",
+        "registrations of brokers at name servers over time",
         "  rocketwire-pcap routes trace.pcap\n"
         "  rocketwire-pcap routes trace.pcap --lookups --format jsonl",
     )
     _captures(parser)
     _redact(parser)
     parser.add_argument(
-        "--lookups", action="store_true", help="show route lookups too, where the answer changed"
+        "--lookups", action="store_true", help="also show route lookups whose answer changed"
     )
     parser.add_argument(
         "--all",
         action="store_true",
-        help="show also registrations that say nothing new, and all topics",
+        help="also show registrations without news, and all topics",
     )
     parser.add_argument("--format", choices=("text", "jsonl"), default="text")
 
@@ -278,7 +280,7 @@ def _add_follow(commands: Commands) -> None:
     parser = commands.add(
         "follow",
         _follow,
-        "what is said on one connection, requests and answers with times",
+        "requests and responses of one connection, with times",
         "  rocketwire-pcap follow 10.0.0.1:40000-10.0.0.2:10911 trace.pcap\n"
         "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
     )
@@ -296,9 +298,9 @@ _CONNECTION: Final = "both ends as 'connections' shows them, in any order, or on
 
 
 def _follow(arguments: argparse.Namespace) -> int:
-    from rocketwire_tools.pcap.reports.follow import Following, follow
+    from rocketwire_tools.pcap.reports.follow import FollowSelection, follow
 
-    following = Following(
+    following = FollowSelection(
         [arguments.connection],
         ext_fields=arguments.ext_fields,
         body=arguments.body,
@@ -311,8 +313,8 @@ def _add_export(commands: Commands) -> None:
     parser = commands.add(
         "export",
         _export,
-        "all packets of a connection as a capture of their own",
-        "  rocketwire-pcap export trace.pcap --connection 10.0.0.1:40000-10.0.0.2:10911 -o one.pcap\n"
+        "write all packets of a connection to a new capture",
+        "  rocketwire-pcap export trace.pcap --connection 10.0.0.1:40000-10.0.0.2:10911 -o a.pcap\n"
         "  rocketwire-pcap export trace.pcapng --connection 10.0.0.1:40000 -o - | tcpdump -r -",
     )
     parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
@@ -333,7 +335,7 @@ def _add_export(commands: Commands) -> None:
     parser.add_argument(
         "--redact",
         metavar="SECRET",
-        help="refused: packets hold bodies, and those cannot be masked",
+        help="rejected: packets contain bodies, which cannot be masked",
     )
 
 
@@ -342,7 +344,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
     if arguments.redact is not None:
         raise ExportError(
-            "packets hold bodies, which cannot be masked: export without --redact, or use decode"
+            "packets contain bodies, which cannot be masked: export without --redact, or use decode"
         )
     return export(arguments.captures, arguments.connection, arguments.output)
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a capture, and where."""
+"""Errors of captures, with their positions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ class CaptureError(Exception):
 
     Attributes:
         path: of the file.
-        offset: in the capture's (inflated) bytes, where it went wrong; None if nowhere in particular.
-        message: what is wrong.
+        offset: position of the error in the (inflated) bytes; None if unknown.
+        message: describes the error.
     """
 
     def __init__(self, path: str, offset: int | None, message: str) -> None:

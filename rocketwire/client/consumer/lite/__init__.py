@@ -1,4 +1,5 @@
 """The lite pull consumer: it asks for messages at its own pace.
 
-It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not know the other consumers.
+It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not know the other
+consumers.
 """

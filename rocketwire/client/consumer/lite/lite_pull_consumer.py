@@ -1,10 +1,13 @@
-"""``LitePullConsumer``: asks for messages when it has time for them; opened by ``open_lite_pull_consumer``.
+"""``LitePullConsumer``: asks for messages when it has time for them.
 
-Queues come from a group that shares them (``subscribe``) or from the application (``assign``); in either case they are pulled
-ahead, up to the thresholds, and ``poll`` takes what has come.
+Opened by ``open_lite_pull_consumer``.
 
-Rules of this file: what ``poll`` has returned counts as handled when it is called again, or at ``commit``.  It is committed
-by ``commit`` or, with ``auto_commit``, by a later ``poll`` and at the end.
+Queues come from a group that shares them (``subscribe``) or from the application (``assign``); in
+either case they are pulled ahead, up to the thresholds, and ``poll`` takes what has come.
+
+Rules of this file: what ``poll`` has returned counts as handled when it is called again, or at
+``commit``.  It is committed by ``commit`` or, with ``auto_commit``, by a later ``poll`` and at the
+end.
 
 Java: ``DefaultLitePullConsumerImpl``, ``AssignedMessageQueue``.
 """
@@ -27,11 +30,11 @@ from rocketwire.client.consumer.lite.lite_pull_state import (
 )
 from rocketwire.client.consumer.lite.lite_pulls import LitePulls
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.consumer.pull import PullRequest, PullStatus, pulls_subject
-from rocketwire.client.consumer.pulled_messages import ReadReport, stored_limits
-from rocketwire.client.consumer.queues import queues_of, replica_of
-from rocketwire.client.consumer.rebalance import Rebalance, offset_to_begin_at, queues_subject
-from rocketwire.client.instance.opening import client_of
+from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
+from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
+from rocketwire.client.consumer.queues import find_replica, get_queues
+from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
+from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWireError
@@ -96,7 +99,7 @@ class LitePullConsumer:
         self._unhandled: tuple[LiteQueue, int | None] | None = None
         self._passed: set[LiteQueue] = set()  # those with ``passed`` that are not at it yet
         self._pulls = LitePulls(
-            instance, stored_limits(config.max_body_size, config.max_inflated_size)
+            instance, build_limits(config.max_body_size, config.max_inflated_size)
         )
         self._report = ReadReport(group)
         self._offsets = RemoteBrokerOffsetStore(instance, group, never_zero=config.begin_as_told)
@@ -112,7 +115,9 @@ class LitePullConsumer:
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
-        """Share the topic's queues with the other members of the group; arguments as of ``PushConsumer.subscribe``.
+        """Share the topic's queues with the other members of the group.
+
+        Arguments as of ``PushConsumer.subscribe``.
 
         Raises:
             NotInTrioError: the caller does not run in trio.
@@ -160,7 +165,7 @@ class LitePullConsumer:
         Raises:
             ClientError, ChannelError: the name servers do not tell.
         """
-        return await queues_of(
+        return await get_queues(
             self._instance, with_namespace(self._instance.config.namespace, topic)
         )
 
@@ -182,7 +187,9 @@ class LitePullConsumer:
     # ------------------------------------------------------------------ messages
 
     async def poll(self, within: float = 5.0) -> Polled | None:
-        """The next messages of some queue; None if there are none in time.  Those that it returned before count as handled.
+        """The next messages of some queue; None if there are none in time.
+
+        Those that it returned before count as handled.
 
         Args:
             within: seconds.
@@ -275,7 +282,7 @@ class LitePullConsumer:
         Raises:
             ClientError, ChannelError: the broker does not tell.
         """
-        address = (await replica_of(self._instance, queue)).address
+        address = (await find_replica(self._instance, queue)).address
         calls = self._instance.brokers
         return await calls.min_offset(address, queue), await calls.max_offset(address, queue)
 
@@ -285,13 +292,15 @@ class LitePullConsumer:
         Raises:
             ClientError, ChannelError: the broker does not tell.
         """
-        address = (await replica_of(self._instance, queue)).address
+        address = (await find_replica(self._instance, queue)).address
         return await self._instance.brokers.search_offset(address, queue, timestamp_millis)
 
     # ------------------------------------------------------------------ offsets
 
     async def commit(self) -> None:
-        """Store how far ``poll`` has come, with the brokers, now; all that it has returned counts as handled.
+        """Store how far ``poll`` has come, with the brokers, now.
+
+        All that it has returned counts as handled.
 
         Raises:
             ClientError, ChannelError: a broker does not take it.
@@ -403,9 +412,9 @@ class LitePullConsumer:
         if not await self._rebalance.has_route(topic):
             return None
         try:
-            return await self._rebalance.assigned(topic)
+            return await self._rebalance.allocate(topic)
         except RocketWireError as error:
-            self._outages.report(queues_subject(topic), error)
+            self._outages.report(queue_outage(topic), error)
             return None
 
     def _use(self, queues: set[MessageQueue]) -> None:
@@ -440,7 +449,7 @@ class LitePullConsumer:
         )
 
     async def _pull_on(self, queue: MessageQueue, held: LiteQueue) -> None:
-        subject = pulls_subject(queue)
+        subject = pull_outage(queue)
         with held.scope:
             while not held.process.dropped:
                 if self._is_full(held):
@@ -460,7 +469,7 @@ class LitePullConsumer:
 
     async def _pull(self, queue: MessageQueue, held: LiteQueue) -> None:
         if held.position is None:
-            held.position = await offset_to_begin_at(
+            held.position = await find_start_offset(
                 self._instance, self.group, self.config, self._offsets, queue
             )
         topic = queue.topic or ""
@@ -479,7 +488,7 @@ class LitePullConsumer:
         if held.process.dropped:
             return
         held.position = result.next_begin_offset
-        self._report.pulled(queue, result)
+        self._report.report_pull(queue, result)
         if result.status is PullStatus.FOUND and result.messages:
             held.process.put(result.messages, max_offset=result.max_offset)
             self._ready.append((queue, held, result.messages))
@@ -493,7 +502,10 @@ class LitePullConsumer:
                 self._passed.discard(held)
 
     async def close(self) -> None:
-        """Commit what was polled if the consumer does so, and say goodbye; ``open_lite_pull_consumer`` does."""
+        """Commit what was polled if the consumer does so, and say goodbye.
+
+        ``open_lite_pull_consumer`` does.
+        """
         with trio.move_on_after(5, shield=True):
             if self.config.auto_commit:
                 try:
@@ -511,7 +523,9 @@ def _not_assigned(queue: MessageQueue) -> LocalProtocolError:
 async def open_lite_pull_consumer(
     client: Client, group: str, *, config: LitePullConsumerConfig | None = None
 ) -> AsyncGenerator[LitePullConsumer]:
-    """A lite pull consumer for the length of the block; it has no queues before ``subscribe`` or ``assign``.
+    """A lite pull consumer for the length of the block.
+
+    It has no queues before ``subscribe`` or ``assign``.
 
     Args:
         client: as of ``open_push_consumer``.
@@ -522,13 +536,14 @@ async def open_lite_pull_consumer(
         IllegalTypeError, NotInTrioError: as of ``open_push_consumer``.
         LocalProtocolError: not a name of a group, or a second consumer of it.
 
-    Closing, and cancellation: with ``auto_commit`` the offsets of what was handled are stored.  Nobody knows whether the
-    messages of the last ``poll`` were: they come back, unless ``commit`` was called.
+    Closing, and cancellation: with ``auto_commit`` the offsets of what was handled are stored.
+    Nobody knows whether the messages of the last ``poll`` were: they come back, unless ``commit``
+    was called.
     """
     require_trio()
     check_consumer_group(group)
     check_config(config, LitePullConsumerConfig)
-    async with client_of(client) as instance, background() as nursery:
+    async with open_or_reuse_client(client) as instance, background() as nursery:
         name = with_namespace(instance.config.namespace, group)
         consumer = LitePullConsumer(instance, name, config or LitePullConsumerConfig(), nursery)
         instance.add_consumer(consumer)

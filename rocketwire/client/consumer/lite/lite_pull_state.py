@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -27,7 +27,6 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueStrategy,
 )
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,26 +39,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LitePullConsumerConfig:
-    """Settings of a lite pull consumer; times in seconds.  A value of the wrong type or out of bounds is refused at once.
+    """Settings of a lite pull consumer; times in seconds.
+
+    A value of the wrong type or out of bounds is refused at once.
 
     Attributes:
         pull_batch_size: most messages of one pull, and of one ``poll``.
-        max_body_size: most bytes of one decompressed body; a larger message is skipped with a WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on from the first message
-            that does not fit.
+        max_body_size: most bytes of one decompressed body; a larger message is skipped with a
+            WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on
+            from the first message that does not fit.
         pull_threshold_for_all: messages of all queues beyond which nothing is pulled.
         thresholds: of each queue.
         auto_commit: whether ``poll`` commits what was returned before.
         auto_commit_interval: how often, at most.
         consume_from_where: where to begin in a queue of which the group has no offset.
         consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``.
-        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
-            offsets begin (docs/guide/client.md, "Where a group begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
-        allocate_message_queue_strategy: how the group's queues are shared; the same for all members.
+        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start
+            Java's brokers have groups without offsets begin (docs/guide/client.md, "Where a group
+            begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
+        allocate_message_queue_strategy: how the group's queues are shared; the same for all
+            members.
         rebalance_interval: between two looks at who has which queue.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what
+            was given.
     """
 
     pull_batch_size: int = 10
@@ -114,7 +119,8 @@ class LiteQueue:
         scope: cancels its pulls.
         position: next offset to pull; None to ask where the group is.
         consumed: offset behind what ``poll`` has returned.
-        passed: offset behind messages that ``poll`` never returns: of other tags, or unreadable; None if there are none.
+        passed: offset behind messages that ``poll`` never returns: of other tags, or unreadable;
+            None if there are none.
         paused: pull nothing, and let ``poll`` return nothing of it.
     """
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class LitePulls:
-    """Lite pulls (code 361); from brokers that know none, as those of 4.9.4, pulls as of push consumers (code 11).
+    """Lite pulls (code 361).
+
+    From brokers that know none, as those of 4.9.4, pulls as of push consumers (code 11).
 
     Java's consumer gets no message from such brokers.
     """

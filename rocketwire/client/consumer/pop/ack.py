@@ -62,14 +62,18 @@ class Acknowledgements:
         Raises:
             DecodeError, BrokerError, BrokerNotFoundError, ChannelError: as of ``PopCalls.ack``.
 
-        Cancellation: the message may have been acknowledged; others that were to travel with it still are.
+        Cancellation: the message may have been acknowledged; others that were to travel with it
+        still are.
         """
         name = handle_of(message).broker_name
         if name in self._knows_no_batches or not await self._together(name, message):
             await self._calls.ack(message)
 
     async def _together(self, name: str, message: StoredMessage) -> bool:
-        """Acknowledges it with those that come meanwhile; returns False where the broker does not want them together."""
+        """Acknowledges it with those that come meanwhile.
+
+        Returns False where the broker does not want them together.
+        """
         key = (name, message.topic)
         batch = self._open.setdefault(key, _Batch())
         batch.messages.append(message)

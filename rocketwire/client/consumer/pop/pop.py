@@ -13,7 +13,11 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.consumer.pulled_messages import holds_inner_batches, read_messages, unwrapped
+from rocketwire.client.consumer.pulled_messages import (
+    has_inner_batches,
+    read_messages,
+    unwrap_inner_batches,
+)
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import RequestCode, ResponseCode
@@ -27,7 +31,7 @@ from rocketwire.messages.pop import (
     PopMessageResponseHeader,
 )
 from rocketwire.policy.pop_handle import batch_acks, handle_of, with_handles
-from rocketwire.policy.subscription import SUB_ALL, TAG, is_wanted, subscription_data
+from rocketwire.policy.subscription import SUB_ALL, TAG, matches_tags, subscription_data
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, decode_stored_messages
 
 if TYPE_CHECKING:
@@ -72,16 +76,19 @@ class PopResult:
 
     Attributes:
         status: what became of it.
-        messages: each with its handle (property ``POP_CK``).  Those of one inner batch have the same one: the broker hides them
-            together, and an acknowledgement of one is for all of them.
+        messages: each with its handle (property ``POP_CK``).  Those of one inner batch have the
+            same one: the broker hides them together, and an acknowledgement of one is for all of
+            them.
         pop_time: when they were hidden, milliseconds since 1970 by the broker's clock.
         invisible_time: for how long, milliseconds.
         rest: how many messages the broker has left, as far as it knows.
-        filtered: messages whose tags only share a hash code with those of the subscription; they are hidden as well, and come
-            back unless they are acknowledged.  Those of an inner batch of which others are wanted are in no list.
-        unreadable: messages that cannot be read; ``stored`` has the handle of each of which all but the body can be read.
-        left_out: messages that were not decompressed because of the limit ``stopped_by``, with their handles and with their
-            bodies as stored.
+        filtered: messages whose tags only share a hash code with those of the subscription; they
+            are hidden as well, and come back unless they are acknowledged.  Those of an inner batch
+            of which others are wanted are in no list.
+        unreadable: messages that cannot be read; ``stored`` has the handle of each of which all but
+            the body can be read.
+        left_out: messages that were not decompressed because of the limit ``stopped_by``, with
+            their handles and with their bodies as stored.
         stopped_by: that limit; None if all messages were read.
     """
 
@@ -140,7 +147,8 @@ class PopCalls:
             subscription: what of the topic; None for all.
             init_mode: where a group begins that has never popped here.
             orderly: whether a queue gives nothing more until what it gave is acknowledged.
-            attempt_id: the same for a pop that is tried again, so that an orderly queue gives the same messages.
+            attempt_id: the same for a pop that is tried again, so that an orderly queue gives the
+                same messages.
 
         Raises:
             BrokerNotFoundError: no address of the broker is known.
@@ -179,8 +187,8 @@ class PopCalls:
             return PopResult(status=status)
         told: PopMessageResponseHeader = answer.header
         # the broker knows a batch as one message, and so do its handles
-        pulled = read_messages(answer.command.body, None, limits=self._limits, unwraps=False)
-        left_out = decode_stored_messages(pulled.rest, decompress=False, strict=False)
+        pulled = read_messages(answer.command.body, None, limits=self._limits, unwrap=False)
+        left_out = decode_stored_messages(pulled.unread, decompress=False, strict=False)
         unread = tuple(one.stored for one in pulled.unreadable if one.stored is not None)
         # places count all messages of the answer, whatever becomes of each
         every = (*pulled.messages, *unread, *left_out)
@@ -190,10 +198,10 @@ class PopCalls:
             one if one.stored is None else replace(one, stored=next(popped))
             for one in pulled.unreadable
         )
-        if holds_inner_batches(messages):
+        if has_inner_batches(messages):
             messages, broken = _taken_apart(messages)
             unreadable += broken
-        meant = tuple(one for one in messages if is_wanted(wanted, one))
+        meant = tuple(one for one in messages if matches_tags(wanted, one))
         handles = {handle_text(one) for one in meant}
         return PopResult(
             status=status,
@@ -252,7 +260,8 @@ class PopCalls:
     async def change_invisible_time(self, message: StoredMessage, seconds: float) -> str:
         """Hide a message for another time, from now on (code 200053); returns its new handle.
 
-        The old handle is worth nothing any more, although the broker agrees to an acknowledgement with it.
+        The old handle is worth nothing any more, although the broker agrees to an acknowledgement
+        with it.
 
         Raises:
             DecodeError: the message was not popped.
@@ -275,7 +284,7 @@ class PopCalls:
             header,
         )
         told: ChangeInvisibleTimeResponseHeader = answer.header
-        return str(handle.hidden_again(told.pop_time, told.invisible_time, told.revive_qid))
+        return str(handle.renew(told.pop_time, told.invisible_time, told.revive_qid))
 
     async def _address(self, handle: PopHandle, topic: str) -> str:
         return await self._instance.master(handle.broker_name, topic)
@@ -289,11 +298,14 @@ def handle_text(message: StoredMessage) -> str | None:
 def _taken_apart(
     messages: Sequence[StoredMessage],
 ) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
-    """Messages with inner batches taken apart, each with handle, times and tries of its batch; and the batches that cannot be."""
+    """Messages with inner batches taken apart, each with handle, times and tries of its batch.
+
+    And the batches that cannot be.
+    """
     whole: list[StoredMessage] = []
     broken: tuple[UnreadableMessage, ...] = ()
     for message in messages:
-        inner, unreadable = unwrapped([message])
+        inner, unreadable = unwrap_inner_batches([message])
         broken += unreadable
         if inner == (message,):
             whole.append(message)

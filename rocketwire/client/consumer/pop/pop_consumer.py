@@ -1,7 +1,9 @@
-"""``PopConsumer``: a member of a group whose broker keeps count of each message; opened by ``open_pop_consumer``.
+"""``PopConsumer``: a member of a group whose broker keeps count of each message.
 
-No queue belongs to anybody: every member takes what there is, and what it does not acknowledge in time comes back to any of
-them.  There is nothing to share out and nothing to store.
+Opened by ``open_pop_consumer``.
+
+No queue belongs to anybody: every member takes what there is, and what it does not acknowledge in
+time comes back to any of them.  There is nothing to share out and nothing to store.
 
 Java: ``DefaultMQPushConsumerImpl.popMessage``, ``ConsumeMessagePopConcurrentlyService``.
 """
@@ -29,14 +31,14 @@ from rocketwire.client.arguments import (
     seconds,
     whole,
 )
-from rocketwire.client.consumer.config import check_subscription, checked_subscriptions
+from rocketwire.client.consumer.config import check_subscription, parse_subscriptions
 from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, handle_text
-from rocketwire.client.consumer.pulled_messages import ReadReport, stored_limits
-from rocketwire.client.consumer.rebalance import queues_subject
+from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
+from rocketwire.client.consumer.rebalance import queue_outage
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.instance.opening import client_of
+from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.log_text import log_text
 from rocketwire.client.outages import Outages
 from rocketwire.client.periodic import now_millis
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from rocketwire.client.arguments import Rule
-    from rocketwire.client.consumer.config import Wanted
+    from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.pop.pop import PopResult
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
@@ -96,34 +98,46 @@ FULL_PATIENCE: Final = 10.0
 """Seconds for which a broker may be too busy for pops without a warning."""
 
 ANSWER_SOON: Final = 1.0
-"""Seconds after which a broker that has not answered a pop holds it, as it has no message.  One that was made later may have hidden
+"""Seconds after which a broker that has not answered a pop holds it, as it has no message.
+
+One that was made later may have hidden
 some already: whoever closes waits for its answer, and gives them back."""
 
 PopListener: TypeAlias = Callable[[StoredMessage], Awaitable[bool | None]]
-"""Handles a message.  False or an exception: the message comes back later; anything else acknowledges it."""
+"""Handles a message.  False or an exception: the message comes back later.
+
+Anything else acknowledges it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopConsumerConfig:
-    """Settings of a pop consumer; times in seconds.  A value of the wrong type or out of bounds is refused at once.
+    """Settings of a pop consumer; times in seconds.
+
+    A value of the wrong type or out of bounds is refused at once.
 
     Attributes:
-        pop_invisible_time: for how long a message is hidden, 5 to 300; a handler that takes longer has it given out again.
+        pop_invisible_time: for how long a message is hidden, 5 to 300; a handler that takes longer
+            has it given out again.
         poll_time: how long a broker may wait for a message.
         pop_batch_nums: most messages of one pop, 1 to 32.
         pop_threshold: most messages that wait for their acknowledgement, of each topic and broker.
         consume_thread_max: most handlers at once.
-        max_body_size: most bytes of one decompressed body.  A larger message counts as not handled, with a WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of one pop; the other messages come back after 10 seconds.
+        max_body_size: most bytes of one decompressed body.  A larger message counts as not handled,
+            with a WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of one pop; the other messages come
+            back after 10 seconds.
         init_mode: where a group begins that has never popped the topic.
-        max_reconsume_times: tries, after which a message is acknowledged although nobody handled it.
+        max_reconsume_times: tries, after which a message is acknowledged although nobody handled
+            it.
         await_termination: seconds that handlers are given to end when the consumer is closed.
         refresh_interval: seconds between two looks for new brokers of a topic.
         enable_trace: whether calls of the handler are recorded in the trace topic.
         trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what
+            was given.
     """
 
     pop_invisible_time: float = 60.0
@@ -182,17 +196,20 @@ class PopConsumer:
         nursery: trio.Nursery,
         trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions; arguments as of ``open_pop_consumer``, which also starts it and opens ``trace``."""
+        """Without subscriptions.
+
+        Arguments as of ``open_pop_consumer``, which also starts it and opens ``trace``.
+        """
         self.group = group
         self.config = config
-        limits = stored_limits(config.max_body_size, config.max_inflated_size)
+        limits = build_limits(config.max_body_size, config.max_inflated_size)
         self.calls = PopCalls(instance, group, limits)
         self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)
         self._outages = Outages(f"group {group}")
         self._instance = instance
         self._listener = listener
-        self._traced = listener if trace is None else trace.of_pop(listener)
+        self._traced = listener if trace is None else trace.trace_pop(listener)
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._popping: dict[tuple[str, str], trio.CancelScope] = {}
@@ -311,12 +328,12 @@ class PopConsumer:
 
     def _judge(self, topic: str, route: TopicRouteData) -> None:
         """Warn if no queue of a topic may be read."""
-        subject = queues_subject(topic)
+        subject = queue_outage(topic)
         queues = route.queue_datas
         if queues and not any((queue.perm or 0) & Perm.READ for queue in queues):
             self._outages.report(
                 subject,
-                "there is no queue with the permission to read",
+                "the topic has no queue with read permission",
                 "check the permissions of the topic and of its brokers",
             )
         else:
@@ -373,11 +390,11 @@ class PopConsumer:
     def _return_unread(self, key: tuple[str, str], result: PopResult) -> None:
         """Settle the messages of a pop that no handler gets."""
         place = f"{key[0]} at {key[1]}"
-        self._report.skipped(place, result.unreadable, "counts as not handled")
+        self._report.report_unreadable(place, result.unreadable, "counts as not handled")
         if result.stopped_by is not None:
             seconds = POP_DELAY_LEVEL[0]
             then = f"{len(result.left_out)} come back after {seconds} seconds"
-            self._report.cut_short(place, result.stopped_by, len(result.messages), then)
+            self._report.report_limit(place, result.stopped_by, len(result.messages), then)
         acknowledge, hide = self._acknowledgements.ack, self.calls.change_invisible_time
         unread = [message.stored for message in result.unreadable if message.stored is not None]
         settling: list[tuple[StoredMessage, Callable[[], Awaitable[object]]]] = [
@@ -430,7 +447,10 @@ class PopConsumer:
             self._calm.unpark_all()
 
     async def _begun(self) -> bool:
-        """Wait for a place among the handlers, or until the consumer is closed; returns whether there is one, to be released."""
+        """Wait for a place among the handlers, or until the consumer is closed.
+
+        Returns whether there is one, to be released.
+        """
         if self._closing:
             return False
         scope = trio.CancelScope()
@@ -465,7 +485,10 @@ class PopConsumer:
         await self.calls.change_invisible_time(message, seconds)
 
     async def close(self) -> None:
-        """Pop nothing more, let handlers end, give back what none has begun, say goodbye; ``open_pop_consumer`` does."""
+        """Pop nothing more, let handlers end, give back what none has begun, say goodbye.
+
+        ``open_pop_consumer`` does.
+        """
         self._closing = True
         for key, scope in self._popping.items():
             scope.deadline = self._popped_at.get(key, -math.inf) + ANSWER_SOON
@@ -482,7 +505,7 @@ class PopConsumer:
 async def open_pop_consumer(
     client: Client,
     group: str,
-    subscriptions: Mapping[str, Wanted],
+    subscriptions: Mapping[str, Filter],
     listener: PopListener,
     *,
     config: PopConsumerConfig | None = None,
@@ -498,22 +521,28 @@ async def open_pop_consumer(
 
     Raises:
         IllegalHandlerError, IllegalTypeError, NotInTrioError: as of ``open_push_consumer``.
-        LocalProtocolError: a name or an expression that cannot be, or a second consumer of the group.
+        LocalProtocolError: a name or an expression that cannot be, or a second consumer of the
+            group.
         BrokerError: the broker does not understand an expression.
         ClientError, ChannelError: it cannot be asked.
 
-    Closing: handlers get ``await_termination`` to end; what was popped and none of them has begun is given back at once and comes
-    after 10 seconds, the rest that is not acknowledged when its time is up.
+    Closing: handlers get ``await_termination`` to end; what was popped and none of them has begun
+    is given back at once and comes after 10 seconds, the rest that is not acknowledged when its
+    time is up.
 
     Cancellation: handlers are cancelled, and what is not acknowledged comes when its time is up.
     """
     require_trio()
     check_consumer_group(group)
     check_config(config, PopConsumerConfig)
-    checked_subscriptions(subscriptions)
+    parse_subscriptions(subscriptions)
     listener = async_handler("listener", listener, "message")
     settings = config or PopConsumerConfig()
-    async with client_of(client) as instance, background() as nursery, AsyncExitStack() as stack:
+    async with (
+        open_or_reuse_client(client) as instance,
+        background() as nursery,
+        AsyncExitStack() as stack,
+    ):
         name = with_namespace(instance.config.namespace, group)
         trace: ConsumerTrace | None = None
         if settings.enable_trace:
@@ -523,7 +552,7 @@ async def open_pop_consumer(
             opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
             trace = await stack.enter_async_context(opened)
         consumer = PopConsumer(instance, name, settings, listener, nursery, trace)
-        for topic, expression, expression_type in checked_subscriptions(subscriptions):
+        for topic, expression, expression_type in parse_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)
         await consumer.check()
         instance.add_consumer(consumer)

@@ -3,8 +3,8 @@
 Rules of this file:
 
 * Everything that changes who has which queue happens in ``keep_balanced``, or after it has ended.
-* A queue that is given up is dropped first: from then on nothing more of it is handled, and its handlers get a moment to end
-  so that what they did counts.
+* A queue that is given up is dropped first: from then on nothing more of it is handled, and its
+  handlers get a moment to end so that what they did counts.
 
 Java: ``RebalanceImpl``, ``RebalancePushImpl``, ``DefaultMQPushConsumerImpl.pullMessage``.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.consumer.push.pull_loop import Held, PullLoop
-from rocketwire.client.consumer.rebalance import Rebalance, offset_to_begin_at, queues_subject
+from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
@@ -174,9 +174,9 @@ class Assignment:
         if not await self._rebalance.has_route(topic):
             return False
         try:
-            assigned = await self._rebalance.assigned(topic)
+            assigned = await self._rebalance.allocate(topic)
         except RocketWireError as error:
-            self.outages.report(queues_subject(topic), error, topic=topic)
+            self.outages.report(queue_outage(topic), error, topic=topic)
             return False
         if assigned is None:
             return False
@@ -210,7 +210,10 @@ class Assignment:
         return all(taken) and len(taken) == len(queues)
 
     async def _locked(self, queues: list[MessageQueue]) -> set[MessageQueue]:
-        """Locks queues; returns those that are locked now, and warns if another client keeps the others for long."""
+        """Locks queues.
+
+        Returns those that are locked now, and warns if another client keeps the others for long.
+        """
         locked = await self._locks.lock(queues)
         for queue in queues:
             if queue in locked:
@@ -229,7 +232,7 @@ class Assignment:
         """Begin with a queue; returns whether it could be done."""
         self._offsets.forget(queue)
         try:
-            offset = await offset_to_begin_at(
+            offset = await find_start_offset(
                 self._instance, self._group, self._config, self._offsets, queue
             )
         except RocketWireError as error:
@@ -307,7 +310,10 @@ class Assignment:
             await self._locks.unlock(queues)
 
     async def moved(self, queue: MessageQueue, offset: int) -> None:
-        """The broker says that the queue goes on elsewhere (Java: ``OFFSET_ILLEGAL``); an operator may have set it so."""
+        """The broker says that the queue goes on elsewhere (Java: ``OFFSET_ILLEGAL``).
+
+        An operator may have set it so.
+        """
         held = self._held.get(queue)
         if held is None:
             return

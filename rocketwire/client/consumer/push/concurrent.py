@@ -113,7 +113,7 @@ class ConcurrentConsumption:
         self._group = group
         self._config = config
         self.listener = listener
-        self._traced = listener if trace is None else trace.of_concurrent(listener)
+        self._traced = listener if trace is None else trace.trace_concurrent(listener)
         self._offsets = offsets
         self._stats = stats
         self._nursery = nursery
@@ -169,7 +169,10 @@ class ConcurrentConsumption:
     # ------------------------------------------------------------------ workers
 
     def _wake(self) -> None:
-        """Have one more worker look for work; it wakes the next one if it has to wait and there is still some."""
+        """Have one more worker look for work.
+
+        It wakes the next one if it has to wait and there is still some.
+        """
         if self._work and self._idle and not self._waking:
             self._waking = True
             trio.lowlevel.reschedule(self._idle.pop())
@@ -272,7 +275,7 @@ class ConcurrentConsumption:
         now = self._now()
         if hand.begin < hand.end:
             queue, done = hand.run.queue, hand.done()
-            self._stats.consumed(queue.topic or "", len(done), now - hand.since, now)
+            self._stats.add_consumed(queue.topic or "", len(done), now - hand.since, now)
             self._commit(queue, hand.run.process, done, now)
         hand.since = now
 
@@ -287,7 +290,8 @@ class ConcurrentConsumption:
         if offset is not None and not process.dropped:
             self._offsets.update(queue, offset, increase_only=True)
 
-    # ------------------------------------------------------------------ messages that were not handled
+    # ------------------------------------------------------------------ messages that were not
+    # handled
 
     async def _handled_in_part(
         self,
@@ -305,7 +309,7 @@ class ConcurrentConsumption:
         if good == len(batch):
             return
         self._settle(hand)
-        self._stats.failed(run.queue.topic or "", len(batch) - good, hand.since)
+        self._stats.add_failed(run.queue.topic or "", len(batch) - good, hand.since)
         gone = await self._given_back(run.queue, run.process, batch[good:], context)
         hand.since = self._now()
         self._commit(run.queue, run.process, gone, hand.since)

@@ -1,6 +1,7 @@
 """What operators ask a push consumer: to consume one message now, and what it is doing.
 
-Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``, ``DefaultMQPushConsumerImpl.consumerRunningInfo``.
+Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``,
+``DefaultMQPushConsumerImpl.consumerRunningInfo``.
 """
 
 from __future__ import annotations

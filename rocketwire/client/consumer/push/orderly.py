@@ -86,7 +86,7 @@ class OrderlyConsumption:
         self._group = group
         self._config = config
         self.listener = listener
-        self._traced = listener if trace is None else trace.of_orderly(listener)
+        self._traced = listener if trace is None else trace.trace_orderly(listener)
         self._offsets = offsets
         self._locks = locks
         self._stats = stats
@@ -187,7 +187,10 @@ class OrderlyConsumption:
         messages: Sequence[StoredMessage],
         started: float,
     ) -> float:
-        """One call of the handler from now on, ``started``, and what follows from it; returns when that was done."""
+        """One call of the handler from now on, ``started``, and what follows from it.
+
+        Returns when that was done.
+        """
         context = ConsumeOrderlyContext(message_queue=queue)
         whole = False
         try:
@@ -201,14 +204,14 @@ class OrderlyConsumption:
         if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT or (
             status is ConsumeOrderlyStatus.ROLLBACK and context.auto_commit
         ):
-            self._stats.failed(topic, len(messages), now)
+            self._stats.add_failed(topic, len(messages), now)
             await self._suspend(queue, process, messages, context)
             return trio.current_time()
         if status is ConsumeOrderlyStatus.ROLLBACK:
             process.rollback()
             await self._wait(context)
             return trio.current_time()
-        self._stats.consumed(topic, len(messages), now - started, now)
+        self._stats.add_consumed(topic, len(messages), now - started, now)
         if context.auto_commit or status is ConsumeOrderlyStatus.COMMIT:
             self._commit(queue, process)
         return now

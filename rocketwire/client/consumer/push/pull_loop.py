@@ -1,8 +1,8 @@
 """Pulling one queue for as long as the consumer has it.
 
-Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What it brings goes into the
-queue's window first and to the handlers then.  An error is logged and tried again; it never ends the loop, but for a missing
-package, which ends the consumer.
+Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What
+it brings goes into the queue's window first and to the handlers then.  An error is logged and tried
+again; it never ends the loop, but for a missing package, which ends the consumer.
 
 Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 """
@@ -18,10 +18,10 @@ from rocketwire.client.consumer.pull import (
     BROKER_SUSPEND_MAX_TIME,
     PullCalls,
     PullStatus,
+    pull_outage,
     pull_request,
-    pulls_subject,
 )
-from rocketwire.client.consumer.pulled_messages import ReadReport, stored_limits
+from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.outages import Outages
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, MissingPackageError, RocketWireError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.consumer.config import PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.pull import Onward, PullRequest, PullResult
+    from rocketwire.client.consumer.pull import NextPull, PullRequest, PullResult
     from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
     from rocketwire.client.consumer.push.orderly import OrderlyConsumption
     from rocketwire.client.consumer.stats import ConsumerStats
@@ -126,7 +126,7 @@ class PullLoop:
         self._consumption = consumption
         self._moved = moved
         self._calls = PullCalls(
-            instance, stored_limits(config.max_body_size, config.max_inflated_size)
+            instance, build_limits(config.max_body_size, config.max_inflated_size)
         )
         self._thresholds: dict[str, Thresholds] = {}
         self._shares = config.message_model is not MessageModel.BROADCASTING
@@ -149,7 +149,7 @@ class PullLoop:
         moved_to: int | None = None
         with held.scope:
             moved_to = await self._pull_until_moved(queue, held.process, offset)
-        self.outages.forget(pulls_subject(queue), queue)
+        self.outages.forget(pull_outage(queue), queue)
         if moved_to is not None:
             _LOG.warning("%s: %s goes on at %d", self._group, queue, moved_to)
             await self._moved(queue, moved_to)
@@ -157,7 +157,10 @@ class PullLoop:
     async def _pull_until_moved(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> int | None:
-        """Pulls until the queue is dropped; returns where it goes on if the broker says that it does so elsewhere."""
+        """Pulls until the queue is dropped.
+
+        Returns where it goes on if the broker says that it does so elsewhere.
+        """
         place = _Place(self, queue, process, offset)
         while not process.dropped:
             delay = self.delay(queue, process, trio.current_time())
@@ -165,15 +168,15 @@ class PullLoop:
                 await trio.sleep(delay)
                 continue
             try:
-                result = await self._calls.pull_on(place.request(), place.take)
+                result = await self._calls.pull_repeatedly(place.request(), place.take)
             except RocketWireError as error:
                 await trio.sleep(self._failed(queue, error))
             else:
                 process.last_pull = trio.current_time()
                 if self.outages:
-                    self.outages.end(pulls_subject(queue), queue)
+                    self.outages.end(pull_outage(queue), queue)
                 if result is not None:
-                    self.report.pulled(queue, result)
+                    self.report.report_pull(queue, result)
                     if result.status is PullStatus.OFFSET_ILLEGAL:
                         return result.next_begin_offset
                     place.offset = result.next_begin_offset
@@ -193,7 +196,7 @@ class PullLoop:
             raise error
         busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
         self.outages.report(
-            pulls_subject(queue),
+            pull_outage(queue),
             error,
             part=queue,
             patience=BUSY_PATIENCE if busy else 0.0,
@@ -244,12 +247,12 @@ class PullLoop:
         """Gives the handlers what a pull brought; returns whether to pull again at once."""
         now = self._now()
         messages = result.messages
-        self._stats.pulled(queue.topic or "", len(messages), now - process.last_pull, now)
+        self._stats.add_pulled(queue.topic or "", len(messages), now - process.last_pull, now)
         process.last_pull = now
         if process.dropped:
             return False
         if result.unreadable or result.stopped_by is not None:
-            self.report.pulled(queue, result)
+            self.report.report_pull(queue, result)
         idle = process.put(messages, max_offset=result.max_offset, body_size=result.body_size)
         if idle or not self._consumption.is_orderly:
             self._consumption.submit(queue, process, messages)
@@ -284,8 +287,12 @@ class _Place:
         self._subscription = request.subscription
         return request
 
-    def take(self, result: PullResult) -> Onward | None:
-        """Takes messages; returns how the next pull differs from the one of ``request``, None where it has to wait or is another one."""
+    def take(self, result: PullResult) -> NextPull | None:
+        """Takes messages.
+
+        Returns how the next pull differs from the one of ``request``, None where it has to wait or
+        is another one.
+        """
         queue, loop = self._queue, self._loop
         self.offset = result.next_begin_offset
         if not loop.took(queue, self._process, result):

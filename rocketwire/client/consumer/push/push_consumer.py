@@ -1,7 +1,10 @@
-"""``PushConsumer``: a member of a group that gets messages as they come; opened by ``open_push_consumer``.
+"""``PushConsumer``: a member of a group that gets messages as they come.
 
-Rules of this file: offsets are of what was handled.  However a consumer ends, cancelled or not, it lets its handlers end,
-stores its offsets, unlocks its queues and says goodbye, so that others go on where it stopped.
+Opened by ``open_push_consumer``.
+
+Rules of this file: offsets are of what was handled.  However a consumer ends, cancelled or not, it
+lets its handlers end, stores its offsets, unlocks its queues and says goodbye, so that others go on
+where it stopped.
 
 Java: ``DefaultMQPushConsumerImpl``.
 """
@@ -17,7 +20,7 @@ from rocketwire.client.arguments import check_config
 from rocketwire.client.consumer.config import (
     PushConsumerConfig,
     check_subscription,
-    checked_subscriptions,
+    parse_subscriptions,
 )
 from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
@@ -29,7 +32,7 @@ from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.instance.opening import client_of
+from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
@@ -44,9 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from rocketwire.client.consumer.config import (
+        Filter,
         MessageListenerConcurrently,
         MessageListenerOrderly,
-        Wanted,
     )
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.trace import ConsumerTrace
@@ -84,7 +87,10 @@ class PushConsumer:
         nursery: trio.Nursery,
         trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions; arguments as of ``open_push_consumer``, which also starts it and opens ``trace``."""
+        """Without subscriptions.
+
+        Arguments as of ``open_push_consumer``, which also starts it and opens ``trace``.
+        """
         self.group = group
         self.config = config
         self._instance = instance
@@ -141,7 +147,9 @@ class PushConsumer:
         return self
 
     async def __anext__(self) -> Delivery:
-        """The next message, of a consumer that was opened without a listener; the one before counts as handled.
+        """The next message, of a consumer that was opened without a listener.
+
+        The one before counts as handled.
 
         Raises:
             LocalProtocolError: the messages go to a listener.
@@ -157,7 +165,9 @@ class PushConsumer:
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
-        """Want messages of a topic, from the next sharing of queues on; replaces an earlier subscription of it.
+        """Want messages of a topic, from the next sharing of queues on.
+
+        Replaces an earlier subscription of it.
 
         All members of a group have to want the same: the broker goes by whoever spoke last.
 
@@ -169,7 +179,8 @@ class PushConsumer:
         Raises:
             NotInTrioError: the caller does not run in trio.
             IllegalTypeError: an argument is not a text.
-            LocalProtocolError: not a name of a topic, no tag in the expression, or none of another type.
+            LocalProtocolError: not a name of a topic, no tag in the expression, or none of another
+                type.
         """
         require_trio()
         check_subscription(topic, expression, expression_type)
@@ -230,7 +241,10 @@ class PushConsumer:
         self.assignment.rebalance_soon()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """As ``ConsumerMember``; handlers get ``await_termination`` to end before the offsets count."""
+        """As ``ConsumerMember``.
+
+        Handlers get ``await_termination`` to end before the offsets count.
+        """
         await self.assignment.reset({q: at for q, at in offsets.items() if q.topic == topic})
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
@@ -258,9 +272,9 @@ class PushConsumer:
 
     # ------------------------------------------------------------------ background
 
-    async def start(self, subscriptions: Mapping[str, Wanted]) -> None:
+    async def start(self, subscriptions: Mapping[str, Filter]) -> None:
         """Subscribe, and start the tasks; ``open_push_consumer`` does."""
-        for topic, expression, expression_type in checked_subscriptions(subscriptions):
+        for topic, expression, expression_type in parse_subscriptions(subscriptions):
             self.subscribe(topic, expression, expression_type=expression_type)
         if self.config.message_model is not MessageModel.BROADCASTING:
             name = retry_topic(self.group)
@@ -277,7 +291,13 @@ class PushConsumer:
         outages = self.assignment.outages
         start(every, interval, self.assignment.persist, outages, "storing of offsets")
         start(every, LOCK_INTERVAL, self.assignment.renew_locks, outages, "renewal of locks")
-        start(every, self.config.consume_timeout, self.assignment.give_up_expired, outages, "expiry of messages")  # fmt: skip
+        start(
+            every,
+            self.config.consume_timeout,
+            self.assignment.give_up_expired,
+            outages,
+            "expiry of messages",
+        )
 
     async def close(self) -> None:
         """Give everything up in good order; ``open_push_consumer`` does."""
@@ -313,7 +333,7 @@ class PushConsumer:
 async def open_push_consumer(
     client: Client,
     group: str,
-    subscriptions: Mapping[str, Wanted],
+    subscriptions: Mapping[str, Filter],
     listener: MessageListenerConcurrently | None = None,
     *,
     orderly_listener: MessageListenerOrderly | None = None,
@@ -323,35 +343,38 @@ async def open_push_consumer(
     """A push consumer for the length of the block.
 
     Args:
-        client: an open client; or settings or name servers (``host:port;host:port``) of a new one, which is closed with the
-            consumer.  A client has at most one consumer of a group.
+        client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the consumer.  A client has at most one consumer of a group.
         group: its name.
-        subscriptions: by topic the tags that are wanted as ``a || b``, ``*`` for all, or expression and type, as
-            ``("a > 5", "SQL92")``.
-        listener: a coroutine function of (messages, context) that handles messages in any order.  Without a listener the
-            consumer is an iterator.
-        orderly_listener: a coroutine function of (messages, context) that handles the messages of each queue in order.
+        subscriptions: by topic the tags that are wanted as ``a || b``, ``*`` for all, or expression
+            and type, as ``("a > 5", "SQL92")``.
+        listener: a coroutine function of (messages, context) that handles messages in any order.
+            Without a listener the consumer is an iterator.
+        orderly_listener: a coroutine function of (messages, context) that handles the messages of
+            each queue in order.
         orderly: whether the iterator keeps order; implied by ``orderly_listener``.
         config: settings.
 
     Raises:
-        IllegalHandlerError: a listener is not async, or does not take two arguments.  A listener that cannot be judged in advance,
-            as a lambda, ends the block with this error when it returns something that cannot be awaited.
+        IllegalHandlerError: a listener is not async, or does not take two arguments.  A listener
+            that cannot be judged in advance, as a lambda, ends the block with this error when it
+            returns something that cannot be awaited.
         IllegalTypeError: an argument has the wrong type.
         NotInTrioError: the caller does not run in trio.
-        LocalProtocolError: a name or an expression that cannot be, two listeners, or a second consumer of the group.
+        LocalProtocolError: a name or an expression that cannot be, two listeners, or a second
+            consumer of the group.
         BrokerError: the broker does not understand an expression.
         ClientError, ChannelError: it cannot be asked.
 
-    Closing: pulls end, handlers get ``await_termination`` to end, offsets are stored, queues unlocked and brokers told;
-    what was not handled comes back, here or to another member.
+    Closing: pulls end, handlers get ``await_termination`` to end, offsets are stored, queues
+    unlocked and brokers told; what was not handled comes back, here or to another member.
 
     Cancellation: the same; handlers are not waited for but cancelled, and their messages come back.
     """
     require_trio()
     check_consumer_group(group)
     check_config(config, PushConsumerConfig)
-    checked_subscriptions(subscriptions)
+    parse_subscriptions(subscriptions)
     if listener is not None and orderly_listener is not None:
         raise LocalProtocolError("two listeners")
     if listener is not None:
@@ -361,7 +384,7 @@ async def open_push_consumer(
     settings = config or PushConsumerConfig()
     shares = settings.message_model is not MessageModel.BROADCASTING
     async with (
-        client_of(client, own_instance=shares) as instance,
+        open_or_reuse_client(client, own_instance=shares) as instance,
         background() as nursery,
         AsyncExitStack() as stack,
     ):

@@ -1,7 +1,8 @@
 """Messages that handlers work off in one go, and who does.
 
-Rules of this file: a handler that never waits costs its call and next to nothing else.  So what follows from a handled message
-is done for many at once, at the latest before any other task can see that it was not done yet (``telling``).
+Rules of this file: a handler that never waits costs its call and next to nothing else.  So what
+follows from a handled message is done for many at once, at the latest before any other task can see
+that it was not done yet (``telling``).
 """
 
 from __future__ import annotations

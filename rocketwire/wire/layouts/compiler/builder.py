@@ -29,6 +29,7 @@ from rocketwire.wire.layouts.compiler.nodes import (
     Unsigned24,
     UntilEnd,
 )
+from rocketwire.wire.layouts.compiler.source import Source
 from rocketwire.wire.layouts.runtime.build_errors import (
     LETTER_24,
     build_entries,
@@ -36,7 +37,7 @@ from rocketwire.wire.layouts.runtime.build_errors import (
     unfit,
     wrong_size,
 )
-from rocketwire.wire.values.source import Source, compiled
+from rocketwire.wire.values.frozen import compile_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -116,7 +117,7 @@ class _Builder:
         wanted = str(node.length)
         if not isinstance(node.length, int):
             wanted = node.length.source.format_map(scope)
-        if self.out.sources.get(wanted) != f"len({var})":  # true by construction otherwise
+        if self.out.computed.get(wanted) != f"len({var})":  # true by construction otherwise
             self.out.open(f"if len({var}) != {wanted}:")
             self.out.line(f"raise wrong_size({path!r}, len({var}), {wanted})")
             self.out.close()
@@ -223,7 +224,7 @@ class _Builder:
         var = self.out.fresh("derived")
         source = field.value.source.format_map(scope)
         self.out.line(f"{var} = {source}")
-        self.out.sources[var] = source
+        self.out.computed[var] = source
         if name:
             scope[name] = var
         return var
@@ -257,5 +258,7 @@ NAMES: Final[Mapping[str, object]] = {
 
 def make_builder(node: Node, name: str) -> Builder:
     """Compiles the builder; ``name`` shows in tracebacks."""
-    made: Builder = compiled(builder_source(node, "build"), "build", f"builder of {name}", NAMES)
+    made: Builder = compile_function(
+        builder_source(node, "build"), "build", f"builder of {name}", NAMES
+    )
     return made

@@ -9,7 +9,7 @@ each with the field's path and the position; nothing else, whatever the bytes.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rocketwire.wire.java_utf8 import decode_damaged, decode_slice
 from rocketwire.wire.layouts.compiler.nodes import (
@@ -31,6 +31,7 @@ from rocketwire.wire.layouts.compiler.nodes import (
     UntilEnd,
     minimum_size,
 )
+from rocketwire.wire.layouts.compiler.source import Source
 from rocketwire.wire.layouts.runtime.entries import SEVERAL, entries_reader, surplus_finder
 from rocketwire.wire.layouts.runtime.lists import read_pieces
 from rocketwire.wire.layouts.runtime.parse_errors import (
@@ -40,8 +41,7 @@ from rocketwire.wire.layouts.runtime.parse_errors import (
     short,
     too_many,
 )
-from rocketwire.wire.values.named import NamedTuple
-from rocketwire.wire.values.source import Source, compiled
+from rocketwire.wire.values.frozen import compile_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -493,5 +493,7 @@ NAMES: Final[Mapping[str, object]] = {
 
 def make_parser(node: Node, name: str) -> Parser[Any]:
     """Compiles the parser; ``name`` shows in tracebacks."""
-    made: Parser[Any] = compiled(parser_source(node, "parse"), "parse", f"parser of {name}", NAMES)
+    made: Parser[Any] = compile_function(
+        parser_source(node, "parse"), "parse", f"parser of {name}", NAMES
+    )
     return made

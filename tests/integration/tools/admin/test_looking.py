@@ -84,9 +84,9 @@ async def test_doctor_asks_every_server_and_every_broker() -> None:
 
     assert table.failed
     texts = [f"{row[0]} {row[1]} {row[4]}" for row in table.rows]
-    assert 2 == sum("ok None answers" in text for text in texts)
+    assert 2 == sum("ok None responds" in text for text in texts)
     assert any(
-        "problem broker-unreachable master 127.0.0.1:1 does not answer" in text for text in texts
+        "problem broker-unreachable master 127.0.0.1:1 does not respond" in text for text in texts
     )
     assert any("problem broker-registered-partly" in text for text in texts)
     assert not any("name-servers-differ" in text for text in texts)
@@ -104,7 +104,7 @@ async def test_doctor_tells_of_a_topic_that_a_broker_has_registered_with_one_ser
 
     (row,) = (row for row in table.rows if row[1] == "name-servers-differ")
     assert row[2:4] == ("topic", "Odd")
-    assert "says nothing" in str(row[4])
+    assert "has nothing" in str(row[4])
 
 
 async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too()
         for words in (("produce", "-t", "T", "--count", "1"), ("topicStatus", "-t", "T")):
             refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
             assert refused.complaint.endswith(
-                "no route of topic T; the name server knows no broker\n"
+                "no route of topic T; no broker is registered with the name server\n"
             )
             assert (1, 1) == (refused.status, refused.complaint.count("\n"))
 

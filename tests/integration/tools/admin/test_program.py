@@ -194,18 +194,18 @@ def test_what_a_user_may_not_ask_for_is_left_out_and_told(
     for error in (BrokerError(17, "no such topic", 10, "h:1"), DENIED, DENIED):
         denied.note(error)
 
-    denied.tell(is_empty=False)
+    denied.report(is_empty=False)
 
     assert "2 left out" in caplog.text
     assert "no matched policies" in caplog.text
     with pytest.raises(BrokerError, match="no matched policies"):
-        denied.tell(is_empty=True)
+        denied.report(is_empty=True)
 
 
 def test_what_is_empty_for_another_reason_is_no_refusal(caplog: pytest.LogCaptureFixture) -> None:
     denied = exit_status.Denied()
     denied.note(BrokerError(17, "no such topic", 10, "h:1"))
 
-    denied.tell(is_empty=True)
+    denied.report(is_empty=True)
 
     assert not caplog.text

@@ -32,7 +32,7 @@ from rocketwire.client import (
     open_registration,
 )
 from rocketwire.client.admin import open_admin
-from rocketwire.client.consumer.config import checked_subscriptions
+from rocketwire.client.consumer.config import parse_subscriptions
 from rocketwire.errors import (
     IllegalMessageError,
     IllegalTypeError,
@@ -205,8 +205,8 @@ def test_a_setting_out_of_bounds_is_refused(make: Callable[[], object]) -> None:
 @pytest.mark.parametrize(
     ("subscriptions", "text"),
     [
-        ("orders", """as {"orders": "*"}, got 'orders' (str)"""),
-        (["orders"], """as {"orders": "*"}, got ['orders'] (list)"""),
+        ("orders", """for example {"orders": "*"}, got 'orders' (str)"""),
+        (["orders"], """for example {"orders": "*"}, got ['orders'] (list)"""),
         (None, "got None"),
         ({None: "*"}, "subscriptions: topic: expected a text (str), got None"),
         ({"orders": ["a", "b"]}, """subscriptions['orders']: expected tags as "a || b\""""),
@@ -231,7 +231,7 @@ async def test_subscriptions_of_the_wrong_type_are_refused_with_an_example(
 
 def test_none_and_expressions_are_subscriptions() -> None:
     given: Any = {"a": None, "b": "x || y", "c": ("a > 5", "SQL92")}
-    assert checked_subscriptions(given) == [
+    assert parse_subscriptions(given) == [
         ("a", None, None),
         ("b", "x || y", None),
         ("c", "a > 5", "SQL92"),

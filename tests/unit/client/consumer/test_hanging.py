@@ -59,10 +59,10 @@ async def test_another_broker_tells_the_members_where_one_does_not_answer(
             strategy = AllocateMessageQueueAveragely()
             rebalance = Rebalance(client, "g", MessageModel.CLUSTERING, strategy)
             for _ in range(8):  # whom it asks first is chance
-                assert await rebalance.members("T") == ("1.1.1.1@i",)
+                assert await rebalance.fetch_members("T") == ("1.1.1.1@i",)
             network.peer(B).on(Code.GET_CONSUMER_LIST_BY_GROUP, None)
             with pytest.raises(RequestTimeoutError):
-                await rebalance.members("T")
+                await rebalance.fetch_members("T")
 
 
 @pytest.mark.parametrize("orderly", [False, True])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.consumer.offset_lookup import offset_at
-from rocketwire.client.consumer.rebalance import first_offset
+from rocketwire.client.consumer.offset_lookup import find_offset_at
+from rocketwire.client.consumer.rebalance import find_initial_offset
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header
@@ -76,8 +76,8 @@ async def begin(
         async with open_client(config, environment={}, connect=network.connect) as client:
             await client.route("T")
             where = ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
-            exact = await offset_at(client, "g", QUEUE, wanted)
-            assert await first_offset(client, QUEUE, where, wanted, exact_for="g") == exact
+            exact = await find_offset_at(client, "g", QUEUE, wanted)
+            assert await find_initial_offset(client, QUEUE, where, wanted, exact_for="g") == exact
             return exact
 
 

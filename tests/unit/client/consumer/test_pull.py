@@ -12,14 +12,14 @@ import trio
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.consumer.pull import (
     SLAVE_AVOIDED,
-    Onward,
+    NextPull,
     PullCalls,
     PullRequest,
     PullResult,
     PullStatus,
-    pull_header,
+    build_pull_header,
 )
-from rocketwire.client.instance.routes import FoundBroker, Routes
+from rocketwire.client.instance.routes import BrokerAddress, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import (
     BrokerError,
@@ -40,7 +40,7 @@ from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.transport.pending import Follow
+    from rocketwire.transport.pending import NextRequest
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=3)
 ALL = subscription_data("T", version=5)
@@ -83,17 +83,17 @@ class Instance:
     async def route(self, topic: str) -> TopicRouteData:
         return TopicRouteData()
 
-    async def replica(self, _: str, broker_id: int, *, topic: str | None) -> FoundBroker:
+    async def replica(self, _: str, broker_id: int, *, topic: str | None) -> BrokerAddress:
         assert topic == "T"
         assert not self.is_known
-        return FoundBroker("b:10911", broker_id)
+        return BrokerAddress("b:10911", broker_id)
 
     async def request_by(
         self,
         address: str,
         request: RemotingCommand | PreparedRequest,
         *,
-        follow: Follow | None = None,
+        follow: NextRequest | None = None,
         **__: float,
     ) -> RemotingCommand:
         self.addresses.append(address)
@@ -143,7 +143,7 @@ async def test_each_pull_says_what_its_header_says_whatever_the_one_before_said(
     for request in requests:
         result = await calls.pull(request)
         assert (result.status, result.next_begin_offset) == (PullStatus.NO_NEW_MSG, 7)
-        expected = encode_header(pull_header(request, to_slave=False), serialize_type=form)
+        expected = encode_header(build_pull_header(request, to_slave=False), serialize_type=form)
         code, fields = instance.asked[-1]
         assert fields == expected
         assert code == (RequestCode.LITE_PULL_MESSAGE if request.lite else RequestCode.PULL_MESSAGE)
@@ -155,10 +155,10 @@ async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
     request = replace(FIRST, commit_offset=5)
     for to_slave in (False, True):
         await calls.pull(request)
-        assert instance.asked[-1][1] == encode_header(pull_header(request, to_slave=to_slave))
+        assert instance.asked[-1][1] == encode_header(build_pull_header(request, to_slave=to_slave))
     calls.forget(QUEUE)
     await calls.pull(request)
-    assert instance.asked[-1][1] == encode_header(pull_header(request, to_slave=False))
+    assert instance.asked[-1][1] == encode_header(build_pull_header(request, to_slave=False))
 
 
 @pytest.mark.parametrize("one_by_one", [True, False])
@@ -170,7 +170,7 @@ async def test_the_master_is_asked_in_the_place_of_a_slave_that_did_not_answer_f
 
     async def pull(queue: MessageQueue) -> None:
         request = replace(FIRST, queue=queue)
-        await (calls.pull(request) if one_by_one else calls.pull_on(request, Taker(0).take))
+        await (calls.pull(request) if one_by_one else calls.pull_repeatedly(request, Taker(0).take))
 
     await pull(QUEUE)
     with pytest.raises(RequestTimeoutError):
@@ -188,7 +188,7 @@ async def test_a_text_without_a_strict_form_goes_the_long_way_or_is_refused() ->
     strange = replace(FIRST, queue=replace(QUEUE, broker_name="b%\0?\0"))
     instance.is_known = False
     await PullCalls(cast("ClientInstance", instance)).pull(strange)
-    expected = encode_header(pull_header(strange, to_slave=False))
+    expected = encode_header(build_pull_header(strange, to_slave=False))
     assert instance.asked[-1][1] == expected
 
 
@@ -214,7 +214,7 @@ class Taker:
         self.more = more
         self.taken: list[PullResult] = []
 
-    def take(self, result: PullResult) -> Onward | None:
+    def take(self, result: PullResult) -> NextPull | None:
         self.taken.append(result)
         self.more -= 1
         return (len(self.taken), None) if self.more >= 0 else None
@@ -226,7 +226,7 @@ FOUND = int(ResponseCode.SUCCESS)
 async def test_pulls_follow_each_other_until_nothing_is_found() -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), codes=[FOUND, FOUND])
     taker = Taker(more=9)
-    result = await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take)
+    result = await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take)
 
     assert result is not None
     assert result.status is PullStatus.NO_NEW_MSG
@@ -241,7 +241,9 @@ async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=broker_id, code=FOUND)
     taker = Taker(more=2)
 
-    assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take) is None
+    assert (
+        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
+    )
     assert len(taker.taken) == len(instance.asked) == pulls
 
 
@@ -264,11 +266,11 @@ async def test_where_addresses_have_changed_who_is_asked_is_looked_up_anew() -> 
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=9)
 
-    def take(result: PullResult) -> Onward | None:
+    def take(result: PullResult) -> NextPull | None:
         instance.is_known = False
         return taker.take(result)
 
-    assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, take) is None
+    assert await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, take) is None
     assert len(taker.taken) == len(instance.asked) == 1
 
 
@@ -276,7 +278,7 @@ async def test_what_holds_nothing_that_is_wanted_is_for_whoever_pulls() -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=2)
     tags = replace(FIRST, subscription=subscription_data("T", "b", version=6))
-    result = await PullCalls(cast("ClientInstance", instance)).pull_on(tags, taker.take)
+    result = await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(tags, taker.take)
 
     assert result is not None
     assert (result.status, result.messages, taker.taken) == (PullStatus.FOUND, [], [])
@@ -286,11 +288,11 @@ async def test_an_answer_that_cannot_be_read_is_named_and_the_next_pull_begins_b
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=9)
 
-    def take(result: PullResult) -> Onward | None:
+    def take(result: PullResult) -> NextPull | None:
         instance.body = STORED[:-1]
         return taker.take(result)
 
-    result = await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, take)
+    result = await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, take)
 
     assert len(taker.taken) == 1
     assert result is not None
@@ -305,7 +307,7 @@ async def test_a_package_that_is_missing_ends_the_pulls(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
     with pytest.raises(MissingPackageError, match=r"rocketwire\[compression\]"):
-        await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, Taker(more=9).take)
+        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, Taker(more=9).take)
 
 
 async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -> None:
@@ -316,7 +318,9 @@ async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -
         return await follows(address, request)
 
     instance.request_by = alone  # type: ignore[method-assign, assignment]
-    assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take) is None
+    assert (
+        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
+    )
     assert len(taker.taken) == 1
 
 

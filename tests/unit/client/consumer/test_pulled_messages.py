@@ -10,10 +10,10 @@ import pytest
 from rocketwire.client.consumer.pulled_messages import (
     PulledMessages,
     ReadReport,
+    build_limits,
     next_offset,
     read_messages,
-    stored_limits,
-    unwrapped,
+    unwrap_inner_batches,
 )
 from rocketwire.flags import MessageSysFlag
 from rocketwire.policy.subscription import subscription_data
@@ -53,7 +53,7 @@ def test_the_next_pull_begins_where_the_broker_says_if_all_was_read_or_skipped()
 def test_the_next_pull_begins_at_the_first_message_beyond_a_limit() -> None:
     body = b"".join(packed(number, 1000) for number in range(5))
 
-    pulled = read_messages(body, ALL, limits=stored_limits(1000, 2500))
+    pulled = read_messages(body, ALL, limits=build_limits(1000, 2500))
 
     assert offsets(pulled) == [0, 1]
     assert next_offset(pulled, 0, 5) == 2
@@ -62,7 +62,7 @@ def test_the_next_pull_begins_at_the_first_message_beyond_a_limit() -> None:
 def test_offsets_of_static_topics_are_the_logical_ones() -> None:
     body = packed(5, 1000) + POISON + packed(8, 1000) + packed(9, 1000)
 
-    pulled = read_messages(body, ALL, 100, limits=stored_limits(1000, 2500))
+    pulled = read_messages(body, ALL, 100, limits=build_limits(1000, 2500))
 
     assert offsets(pulled) == [105, 108]
     assert [one.queue_offset for one in pulled.unreadable] == [107]
@@ -145,7 +145,7 @@ def test_an_inner_batch_that_would_reach_beyond_its_places_is_skipped_whatever_i
 
 
 def test_in_front_of_what_a_limit_leaves_out_an_inner_batch_has_the_places_up_to_there() -> None:
-    limits = stored_limits(1000, 1000)
+    limits = build_limits(1000, 1000)
     body = packed(4, 1000) + batch(5, 3, "3")
 
     fits = read_messages(body + packed(8, 1000), ALL, limits=limits, end=99)
@@ -164,7 +164,7 @@ def test_an_inner_batch_of_a_static_topic_is_measured_by_the_offsets_of_its_brok
 def test_messages_of_another_queue_say_nothing_of_the_places_of_an_inner_batch() -> None:
     (outer,) = decode_stored_messages(batch(6, 3, "3"))
 
-    inner, broken = unwrapped([outer, replace(message(7), queue_id=4)])
+    inner, broken = unwrap_inner_batches([outer, replace(message(7), queue_id=4)])
 
     assert ([one.queue_offset for one in inner], broken) == ([6, 7, 8, 7], ())
 
@@ -175,7 +175,7 @@ def test_of_one_answer_no_more_messages_are_taken_out_of_batches_than_the_larges
     (outer,) = decode_stored_messages(batch(0, 30_000, "30000"))
     outers = [replace(outer, queue_offset=number * 30_000) for number in range(3)]
 
-    inner, broken = unwrapped(outers)
+    inner, broken = unwrap_inner_batches(outers)
 
     assert len(inner) == 60_000
     assert [one.queue_offset for one in broken] == [60_000]
@@ -196,10 +196,10 @@ def test_a_skipped_message_is_a_warning_with_place_and_reason(
     report = ReadReport("group")
     pulled = read_messages(stored(6) + POISON + stored(8)[:20], ALL)
 
-    report.skipped("Orders", pulled.unreadable)
+    report.report_unreadable("Orders", pulled.unreadable)
 
     first, second = caplog.messages
-    assert "group: message ID7 of Orders, queue 3, offset 7, cannot be read and is skipped" in first
+    assert "group: message ID7 of Orders, queue 3, offset 7, is unreadable and is skipped" in first
     assert "zlib" in first
     assert "queue unknown, offset unknown" in second
     assert report.unreadable == 2
@@ -209,14 +209,14 @@ def test_an_answer_beyond_its_limit_is_one_warning_for_each_queue(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     report = ReadReport("group")
-    pulled = read_messages(packed(0, 1000) * 2, ALL, limits=stored_limits(1000, 1500))
+    pulled = read_messages(packed(0, 1000) * 2, ALL, limits=build_limits(1000, 1500))
     assert pulled.stopped_by is not None
 
     for place in ("queue 1", "queue 1", "queue 2"):
-        report.cut_short(place, pulled.stopped_by, 1, "the consumer pulls on from offset 1")
+        report.report_limit(place, pulled.stopped_by, 1, "the consumer pulls on from offset 1")
 
     warnings = [one for one in caplog.records if one.levelno == logging.WARNING]
-    assert [one.getMessage().partition(" holds")[0] for one in warnings] == [
-        "group: an answer of queue 1",
-        "group: an answer of queue 2",
+    assert [one.getMessage().partition(" exceeds")[0] for one in warnings] == [
+        "group: a response of queue 1",
+        "group: a response of queue 2",
     ]

@@ -21,7 +21,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.client.consumer.trace import ConsumerTrace
-from rocketwire.client.producer import trace
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalTypeError
 from rocketwire.messages.message_queue import MessageQueue
@@ -34,6 +34,7 @@ from tests.support.fakes.consumer_fakes import BROKER, pulled, world
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rocketwire.client.trace.records import TraceRecord
     from rocketwire.testing import MemoryNetwork
     from rocketwire.wire.command import RemotingCommand
 
@@ -48,15 +49,15 @@ def message(number: int = 1, topic: str = "orders", **properties: str) -> Stored
 class Recorded:
     """A trace whose records are kept, of group ``n%readers`` in namespace ``n``."""
 
-    def __init__(self, late_after: float = 900.0) -> None:
+    def __init__(self, call_timeout: float = 900.0) -> None:
         self.kept: list[list[str]] = []
-        dispatcher: Any = SimpleNamespace(topic=trace.TRACE_TOPIC, append=self._keep)
+        dispatcher: Any = SimpleNamespace(topic=TRACE_TOPIC, append=self._keep)
         instance: Any = SimpleNamespace(
             config=ClientConfig(namesrv_addr=[], namespace="n"), own_ip="1.1.1.1"
         )
-        self.trace = ConsumerTrace(dispatcher, instance, "n%readers", late_after)
+        self.trace = ConsumerTrace(dispatcher, instance, "n%readers", call_timeout)
 
-    def _keep(self, record: trace.TraceRecord) -> None:
+    def _keep(self, record: TraceRecord) -> None:
         assert record.text.endswith("\x02")
         assert record.topic == "orders"
         self.kept.append(record.text[:-1].split("\x01"))
@@ -72,20 +73,20 @@ class Recorded:
             return await _come_to(outcome)
 
         context = ConsumeConcurrentlyContext(message_queue=QUEUE)
-        return await self.trace.of_concurrent(listener)(messages, context)
+        return await self.trace.trace_concurrent(listener)(messages, context)
 
     async def orderly(self, outcome: object) -> object:
         async def listener(*_: object) -> Any:
             return await _come_to(outcome)
 
         context = ConsumeOrderlyContext(message_queue=QUEUE)
-        return await self.trace.of_orderly(listener)([message()], context)
+        return await self.trace.trace_orderly(listener)([message()], context)
 
     async def pop(self, outcome: object) -> object:
         async def listener(_: object) -> Any:
             return await _come_to(outcome)
 
-        return await self.trace.of_pop(listener)(message())
+        return await self.trace.trace_pop(listener)(message())
 
     @property
     def results(self) -> list[tuple[str, str]]:
@@ -182,7 +183,7 @@ async def test_what_came_of_popped_messages(outcome: object, result: tuple[str, 
 
 
 async def test_a_call_that_took_too_long_says_so_unless_it_raised() -> None:
-    it = Recorded(late_after=0.0)
+    it = Recorded(call_timeout=0.0)
     await it.concurrent([message()], None)
     await it.concurrent([message()], ConsumeConcurrentlyStatus.RECONSUME_LATER)
     with pytest.raises(ValueError, match="on purpose"):
@@ -197,7 +198,7 @@ async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
         await trio.sleep_forever()
 
     with trio.move_on_after(0):
-        await it.trace.of_pop(listener)(message())
+        await it.trace.trace_pop(listener)(message())
     assert [one[0] for one in it.kept] == ["SubBefore"]
 
 
@@ -205,7 +206,7 @@ async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
     "unwanted",
     [
         message(TRACE_ON="false"),
-        message(topic=trace.TRACE_TOPIC),
+        message(topic=TRACE_TOPIC),
         StoredMessage(topic="orders", body=b"x", properties={"UNIQ_KEY": "ID1"}),
         StoredMessage(topic="orders", body=b"x"),
     ],
@@ -234,7 +235,7 @@ def sends(network: MemoryNetwork) -> list[str]:
     requests = [one for one in network.peer(BROKER).requests if one.code == Code.SEND_MESSAGE_V2]
     for one in requests:
         fields = one.ext_fields or {}
-        assert fields["b"] == trace.TRACE_TOPIC
+        assert fields["b"] == TRACE_TOPIC
         assert fields["a"] == "_INNER_TRACE_PRODUCER-g-CONSUME"
     return [(one.body or b"").decode() for one in requests]
 

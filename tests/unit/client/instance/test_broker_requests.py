@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.client.instance.broker_requests import offsets_in
+from rocketwire.client.instance.broker_requests import decode_reset_offsets
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body, encode_header
@@ -130,7 +130,7 @@ async def test_a_reply_is_acknowledged_whoever_waits_for_it() -> None:
 def test_offsets_of_a_reset_are_read_in_both_forms() -> None:
     listed = b'{"offsetTable":[{"brokerName":"b","offset":5,"queueId":1,"topic":"T"}]}'
 
-    assert offsets_in(listed) == {QUEUE: 5}
-    assert offsets_in(None) == {}
+    assert decode_reset_offsets(listed) == {QUEUE: 5}
+    assert decode_reset_offsets(None) == {}
     with pytest.raises(DecodeError):
-        offsets_in(b"[")
+        decode_reset_offsets(b"[")

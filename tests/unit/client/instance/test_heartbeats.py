@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketwire.client.instance.heartbeats import (
-    HeartbeatMemory,
-    fingerprint_of,
-    heartbeat_of,
-    without_subscriptions,
+    HeartbeatHistory,
+    build_heartbeat,
+    compute_fingerprint,
+    remove_subscriptions,
 )
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 
@@ -16,7 +16,7 @@ GROUP = ConsumerData(
     group_name="g",
     subscription_data_set=(SubscriptionData(topic="T", sub_string="*", sub_version=5),),
 )
-DATA = heartbeat_of("client", ["p"], [GROUP])
+DATA = build_heartbeat("client", ["p"], [GROUP])
 YES = {"IS_SUPPORT_HEART_BEAT_V2": "true"}
 
 
@@ -29,41 +29,43 @@ def test_a_fingerprint_follows_the_subscriptions_alone() -> None:
     assert later is not None
     other = replace(GROUP, subscription_data_set=(replace(later, sub_string="a"),))
 
-    assert fingerprint_of(DATA) != 0
-    assert fingerprint_of(DATA) == fingerprint_of(
-        heartbeat_of("another", ["p"], [replace(GROUP, subscription_data_set=(later,))])
+    assert compute_fingerprint(DATA) != 0
+    assert compute_fingerprint(DATA) == compute_fingerprint(
+        build_heartbeat("another", ["p"], [replace(GROUP, subscription_data_set=(later,))])
     )
-    assert fingerprint_of(DATA) != fingerprint_of(heartbeat_of("client", ["p"], [other]))
+    assert compute_fingerprint(DATA) != compute_fingerprint(
+        build_heartbeat("client", ["p"], [other])
+    )
 
 
 def test_the_short_form_goes_to_brokers_that_know_it_and_were_told() -> None:
-    memory = HeartbeatMemory()
-    first = memory.form_for("b", DATA)
-    memory.answered("b", first, YES)
-    second = memory.form_for("b", DATA)
+    memory = HeartbeatHistory()
+    first = memory.prepare("b", DATA)
+    memory.record_response("b", first, YES)
+    second = memory.prepare("b", DATA)
 
-    assert first == replace(DATA, heartbeat_fingerprint=fingerprint_of(DATA))
-    assert second == without_subscriptions(first)
+    assert first == replace(DATA, heartbeat_fingerprint=compute_fingerprint(DATA))
+    assert second == remove_subscriptions(first)
     assert second.is_without_sub
     assert second.consumer_data_set == (replace(GROUP, subscription_data_set=()),)
 
 
 def test_everything_is_told_again_after_a_change_on_either_side() -> None:
-    memory = HeartbeatMemory()
-    memory.answered("b", memory.form_for("b", DATA), YES)
-    more = heartbeat_of("client", ["p", "q"], [GROUP])
-    assert not memory.form_for("b", more).is_without_sub
+    memory = HeartbeatHistory()
+    memory.record_response("b", memory.prepare("b", DATA), YES)
+    more = build_heartbeat("client", ["p", "q"], [GROUP])
+    assert not memory.prepare("b", more).is_without_sub
 
-    memory.answered("b", memory.form_for("b", DATA), {"IS_SUB_CHANGE": "true"})
-    assert not memory.form_for("b", DATA).is_without_sub
-    memory.answered("b", memory.form_for("b", DATA), YES)
-    assert memory.form_for("b", DATA).is_without_sub
+    memory.record_response("b", memory.prepare("b", DATA), {"IS_SUB_CHANGE": "true"})
+    assert not memory.prepare("b", DATA).is_without_sub
+    memory.record_response("b", memory.prepare("b", DATA), YES)
+    assert memory.prepare("b", DATA).is_without_sub
     memory.forget("b")
-    assert not memory.form_for("b", DATA).is_without_sub
+    assert not memory.prepare("b", DATA).is_without_sub
 
 
 def test_an_old_broker_gets_the_whole_each_time() -> None:
-    memory = HeartbeatMemory()
-    memory.answered("b", memory.form_for("b", DATA), None)
+    memory = HeartbeatHistory()
+    memory.record_response("b", memory.prepare("b", DATA), None)
 
-    assert not memory.form_for("b", DATA).is_without_sub
+    assert not memory.prepare("b", DATA).is_without_sub

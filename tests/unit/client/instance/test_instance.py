@@ -83,7 +83,7 @@ async def test_no_route_is_an_error_and_a_known_one_stays_when_the_topic_is_gone
             await it.client.route("T")
         with pytest.raises(TopicRouteNotFoundError):
             await it.client.any_broker("T")
-        it.client.take_route("T", ROUTE)
+        it.client.set_route("T", ROUTE)
         it.client.add_producer(Producer())
         await it.client.refresh_routes()
         assert await it.client.route("T") == ROUTE

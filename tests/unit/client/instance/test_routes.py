@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketwire.client.instance.routes import FoundBroker, Routes, has_changed
+from rocketwire.client.instance.routes import BrokerAddress, Routes, has_changed
 from rocketwire.messages.route import (
     BrokerData,
     QueueData,
@@ -65,22 +65,22 @@ def test_a_master_is_written_to_and_nobody_else() -> None:
 def test_a_replica_is_the_wanted_one_or_the_next_or_any() -> None:
     known = routes()
 
-    assert known.replica("a", 1) == FoundBroker("a1", 1)
-    assert known.replica("b", 1) == FoundBroker("b2", 2)
-    assert known.replica("b", 7) == FoundBroker("b2", 2)
+    assert known.replica("a", 1) == BrokerAddress("a1", 1)
+    assert known.replica("b", 1) == BrokerAddress("b2", 2)
+    assert known.replica("b", 7) == BrokerAddress("b2", 2)
     assert known.replica("b", 7, only_this=True) is None
     assert known.replica("b", 0, only_this=True) is None
     assert known.replica("x") is None
-    assert not FoundBroker("a0", 0).is_slave
-    assert FoundBroker("a1", 1).is_slave
+    assert not BrokerAddress("a0", 0).is_slave
+    assert BrokerAddress("a1", 1).is_slave
 
 
 def test_any_broker_of_a_topic_is_its_master_if_it_has_one() -> None:
     known = routes()
 
-    assert {known.any_of_topic("T", chance) for chance in range(4)} == {"a0", "b2"}
-    assert known.any_of_topic("x", 0) is None
-    assert routes(TopicRouteData()).any_of_topic("T", 0) is None
+    assert {known.pick_broker("T", chance) for chance in range(4)} == {"a0", "b2"}
+    assert known.pick_broker("x", 0) is None
+    assert routes(TopicRouteData()).pick_broker("T", 0) is None
 
 
 def test_the_other_brokers_of_a_topic_are_told_for_who_was_not_answered() -> None:
@@ -92,8 +92,8 @@ def test_the_other_brokers_of_a_topic_are_told_for_who_was_not_answered() -> Non
 def test_everybody_or_masters_alone_are_listed() -> None:
     assert routes().all_addresses() == (("a", "a0"), ("a", "a1"), ("b", "b2"))
     assert routes().all_addresses(slaves=False) == (("a", "a0"),)
-    assert routes().name_of("b2") == "b"
-    assert routes().name_of("x") is None
+    assert routes().broker_name("b2") == "b"
+    assert routes().broker_name("x") is None
 
 
 def test_addresses_to_which_no_route_leads_are_dropped() -> None:

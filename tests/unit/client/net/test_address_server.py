@@ -11,8 +11,8 @@ import trio
 
 from rocketwire.client.net.address_server import (
     address_server_url,
-    addresses_in,
     fetch_name_servers,
+    parse_response,
 )
 from rocketwire.errors import ClientError
 
@@ -36,8 +36,8 @@ def test_urls_are_javas(arguments: tuple[str, str], expected: str) -> None:
 
 
 def test_only_the_first_line_of_an_answer_counts() -> None:
-    assert addresses_in(" a:1;b:2\r\nc:3\n") == ("a:1", "b:2")
-    assert addresses_in("\n") == ()
+    assert parse_response(" a:1;b:2\r\nc:3\n") == ("a:1", "b:2")
+    assert parse_response("\n") == ()
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ async def test_name_servers_are_fetched() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnope", "not host:port"),
         (b"nonsense\r\n\r\n", "illegal status line"),
         (b"", "can't handle event"),
-        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 70_000, "more than 65536 bytes"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 70_000, "larger than 65536 bytes"),
     ],
 )
 async def test_anything_else_is_an_error(answer: bytes, says: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire.client import ClientConfig, open_pool
 from rocketwire.client.net.broker_api import BrokerCalls
-from rocketwire.client.net.rpc import body_bytes, make_request, read_answer
+from rocketwire.client.net.rpc import decode_response, encode_any_body, make_request
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
 from rocketwire.errors import BrokerError
@@ -192,22 +192,22 @@ def test_codes_that_no_binary_header_can_hold_are_sent_as_json() -> None:
 
 
 def test_bodies_are_bytes_texts_classes_or_arrays() -> None:
-    assert body_bytes(None) is None
-    assert body_bytes(b"x") == b"x"
-    assert body_bytes("x") == b"x"
-    assert body_bytes(TopicList(topic_list=("a",))) == b'{"topicList":["a"]}'
-    assert body_bytes([TopicList(topic_list=("a",))]) == b'[{"topicList":["a"]}]'
+    assert encode_any_body(None) is None
+    assert encode_any_body(b"x") == b"x"
+    assert encode_any_body("x") == b"x"
+    assert encode_any_body(TopicList(topic_list=("a",))) == b'{"topicList":["a"]}'
+    assert encode_any_body([TopicList(topic_list=("a",))]) == b'[{"topicList":["a"]}]'
 
 
 def test_headers_may_be_given_as_fields_and_unknown_codes_are_bytes() -> None:
     request = make_request(ClientConfig(), 9999, {"a": "b"}, b"x")
-    answer = read_answer(9999, reply(body=b"y", ext_fields={"c": "d"}))
+    answer = decode_response(9999, reply(body=b"y", ext_fields={"c": "d"}))
 
     assert (request.ext_fields, request.body) == ({"a": "b"}, b"x")
     assert (answer.header, answer.body, answer.command.ext_fields) == (None, b"y", {"c": "d"})
 
 
 def test_an_array_in_an_answer_is_read_as_one() -> None:
-    users = read_answer(Code.AUTH_LIST_USER, reply(body=b'[{"username":"u"}]')).body
+    users = decode_response(Code.AUTH_LIST_USER, reply(body=b'[{"username":"u"}]')).body
 
     assert users == (UserInfo(username="u"),)

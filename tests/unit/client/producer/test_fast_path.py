@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client.producer.producer import Producer
-    from rocketwire.transport.fastpath.request import Begun
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
 def as_java_tells(request: RemotingCommand) -> dict[str, str]:
@@ -153,15 +153,17 @@ async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue
     untold: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[int] = []
-    go_on = Channel.go_on
+    go_on = Channel.finish_request
 
-    async def noted(self: Channel, begun: Begun, code: int, deadline: float) -> RemotingCommand:
+    async def noted(
+        self: Channel, begun: StartedRequest, code: int, deadline: float
+    ) -> RemotingCommand:
         left.append(code)
         return await go_on(self, begun, code, deadline)
 
     async with producing() as (producer, broker):
-        monkeypatch.setattr("rocketwire.transport.fastpath.request.LONGEST", 10.0)
-        monkeypatch.setattr(Channel, "go_on", noted)
+        monkeypatch.setattr("rocketwire.transport.fastpath.direct_requests.MAX_WAIT", 10.0)
+        monkeypatch.setattr(Channel, "finish_request", noted)
         broker.changed = {"queueOffset": "10", "TRACE_ON": "false", "MSG_REGION": "Q"}
         broker.untold = {untold}
         results = [await producer.send(Message("T", b"x")) for _ in range(16)]
@@ -218,7 +220,7 @@ async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
         broker.changed = {"queueId": "9", "TRACE_ON": "false", "MSG_REGION": "Q"}
         other = await producer.send(Message("T", b"x"))
         broker.changed = {"queueOffset": "many"}
-        with pytest.raises(DecodeError, match="not the answer to a send"):
+        with pytest.raises(DecodeError, match="invalid response to a send"):
             await producer.send(Message("T", b"x"))
         broker.changed = {"recallHandle": "h"}
         handles = [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)]
@@ -242,7 +244,7 @@ async def test_a_channel_that_is_given_up_gets_no_more_messages() -> None:
 async def test_messages_go_where_a_broker_is_now() -> None:
     async with producing() as (producer, broker):
         there = BrokerData(broker_name="a", cluster="c", broker_addrs={0: B})
-        assert producer.instance.take_route("U", replace(route("a"), broker_datas=(there,)))
+        assert producer.instance.set_route("U", replace(route("a"), broker_datas=(there,)))
         for _ in range(24):
             assert (await producer.send(Message("T", b"x"))).is_ok
 

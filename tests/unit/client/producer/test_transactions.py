@@ -22,7 +22,7 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import stored, world
 
 if TYPE_CHECKING:
-    from rocketwire.client.producer.send_result import SendResult
+    from rocketwire.client.publish.send_result import SendResult
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 HALF = StoredMessage(
@@ -188,4 +188,4 @@ async def test_without_a_check_nothing_is_answered(caplog: pytest.LogCaptureFixt
         await it.producer.send(Message("T", b"x"))
 
         assert Code.END_TRANSACTION not in it.a.codes()
-    assert "no check of transactions" in caplog.text
+    assert "no check function" in caplog.text

@@ -233,7 +233,7 @@ def described(body: Body) -> str | Raw | None:
     if body is None or isinstance(body, Raw):
         return body
     if isinstance(body, ArrayOf):
-        return f"JSON array of {java_name(body.of)}"
+        return f"JSON array of {java_name(body.element)}"
     return java_name(body).rpartition(".")[2]
 
 

@@ -159,7 +159,9 @@ def test_java_keeps_the_last_eight_bits_of_a_number_in_the_place_of_a_byte(
 
 
 def test_a_number_that_is_no_int_is_no_byte() -> None:
-    with pytest.raises(DecodeError, match="no integer from -2147483648 to 2147483647"):
+    with pytest.raises(
+        DecodeError, match="expected an integer from -2147483648 to 2147483647, got"
+    ):
         decode_body(PopCheckPoint, b'{"n":2147483648}')
 
 
@@ -382,7 +384,7 @@ def test_an_error_says_where_it_is() -> None:
     ],
 )
 def test_a_number_beyond_its_type_is_not_written(body: object) -> None:
-    with pytest.raises(EncodeError, match="not within"):
+    with pytest.raises(EncodeError, match="the number does not fit"):
         encode_body(body)
 
 

@@ -167,7 +167,7 @@ def test_fewer_than_one_process_or_line_is_refused(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([*arguments, str(usual.path)])
-    refused = f"argument {arguments[1]}: {arguments[2]!r} is no number from 1 on"
+    refused = f"argument {arguments[1]}: {arguments[2]!r}: must be a positive integer"
     assert refused in capfd.readouterr().err
 
 
@@ -271,7 +271,7 @@ def test_a_link_type_that_is_not_known_is_named(
     path = tmp_path / "strange.pcap"
     path.write_bytes(data)
     assert main(["decode", str(path), "--jobs", jobs]) == 0
-    said = f"{path}: packets that were not looked into: link type 147: {len(usual.packets):,}\n"
+    said = f"{path}: packets that were not decoded: link type 147: {len(usual.packets):,}\n"
     assert said == capfd.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""``Shortcut`` over real sockets: when it is taken, and everything that keeps others from waiting for it."""
+"""``EpollBypass`` over real sockets: when it is taken, and everything that keeps others from waiting for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 import trio.testing
 
-from rocketwire.transport.fastpath.epoll_bypass import LONGEST, LOOKS, Shortcut, shortcut_to
+from rocketwire.transport.fastpath.epoll_bypass import MAX_POLLS, MAX_WAIT, EpollBypass, bypass_for
 from tests.support.tcp_pair import pair
 
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def shortcut(*, bytes_there: bool = True) -> AsyncGenerator[tuple[Shortcut, socket.socket]]:
-    """A shortcut to a socket, and the other end of that; nothing else is to be done."""
+async def bypass(*, bytes_there: bool = True) -> AsyncGenerator[tuple[EpollBypass, socket.socket]]:
+    """A bypass to a socket, and the other end of that; nothing else is to be done."""
     with pair() as (stream, there):
         async with stream:
             if bytes_there:
                 there.sendall(b"bytes")
-            found = shortcut_to(stream.socket.fileno())
+            found = bypass_for(stream.socket.fileno())
             assert found is not None
             await trio.testing.wait_all_tasks_blocked()
             yield found, there
 
 
 async def test_who_is_alone_waits_until_bytes_come() -> None:
-    async with shortcut(bytes_there=False) as (found, there):
+    async with bypass(bytes_there=False) as (found, there):
         later = threading.Timer(0.01, there.sendall, (b"bytes",))
         later.start()
         ready = found.is_ready()
@@ -44,7 +44,7 @@ async def test_who_is_alone_waits_until_bytes_come() -> None:
 
 
 async def test_it_is_left_when_a_deadline_comes_and_not_taken_behind_one() -> None:
-    async with shortcut(bytes_there=False) as (found, there):
+    async with bypass(bytes_there=False) as (found, there):
         with trio.move_on_after(0.01) as scope:
             assert not found.is_ready()
             there.sendall(b"too late")
@@ -56,7 +56,7 @@ async def test_it_is_left_when_a_deadline_comes_and_not_taken_behind_one() -> No
 
 
 async def test_it_is_not_taken_while_a_task_wants_to_run() -> None:
-    async with shortcut() as (found, _), trio.open_nursery() as nursery:
+    async with bypass() as (found, _), trio.open_nursery() as nursery:
         nursery.start_soon(trio.sleep, 0)
         assert not found.is_ready()
         await trio.testing.wait_all_tasks_blocked()
@@ -68,7 +68,7 @@ async def test_it_is_not_taken_while_another_task_is_to_run_in_the_same_turn_of_
     seen = list[bool]()
     both = trio.Event()
 
-    async with shortcut() as (found, _):
+    async with bypass() as (found, _):
 
         async def look() -> None:
             await both.wait()
@@ -84,7 +84,7 @@ async def test_it_is_not_taken_while_another_task_is_to_run_in_the_same_turn_of_
 
 
 async def test_it_is_left_for_another_socket() -> None:
-    async with shortcut() as (found, _), trio.open_nursery() as nursery:
+    async with bypass() as (found, _), trio.open_nursery() as nursery:
         with pair() as (stream, there):
             async with stream:
                 nursery.start_soon(stream.receive_some)
@@ -98,7 +98,7 @@ async def test_it_is_left_for_another_socket() -> None:
 
 
 async def test_it_is_left_for_another_socket_at_once_while_its_own_has_no_bytes() -> None:
-    async with shortcut(bytes_there=False) as (found, _), trio.open_nursery() as nursery:
+    async with bypass(bytes_there=False) as (found, _), trio.open_nursery() as nursery:
         with pair() as (stream, there):
             async with stream:
                 nursery.start_soon(stream.receive_some)
@@ -107,7 +107,7 @@ async def test_it_is_left_for_another_socket_at_once_while_its_own_has_no_bytes(
                 started = trio.current_time()
 
                 assert not found.is_ready()
-                assert trio.current_time() - started < LONGEST
+                assert trio.current_time() - started < MAX_WAIT
                 await trio.testing.wait_all_tasks_blocked()
 
 
@@ -115,7 +115,7 @@ async def test_it_is_left_for_a_thread_that_calls_back() -> None:
     called = list[str]()
     token = trio.lowlevel.current_trio_token()
 
-    async with shortcut() as (found, _):
+    async with bypass() as (found, _):
         thread = threading.Thread(target=token.run_sync_soon, args=(called.append, "from a thread"))
         thread.start()
         thread.join()
@@ -126,13 +126,13 @@ async def test_it_is_left_for_a_thread_that_calls_back() -> None:
         assert not is_left(found)
 
 
-def is_left(found: Shortcut) -> bool:
+def is_left(found: EpollBypass) -> bool:
     """Whether the loop has its turn soon, although there are bytes all the time."""
-    return not all(found.is_ready() for _ in range(LOOKS))
+    return not all(found.is_ready() for _ in range(MAX_POLLS))
 
 
 async def test_it_is_not_taken_while_somebody_waits_for_all_others_to_be_blocked() -> None:
-    async with shortcut() as (found, _), trio.open_nursery() as nursery:
+    async with bypass() as (found, _), trio.open_nursery() as nursery:
         nursery.start_soon(trio.testing.wait_all_tasks_blocked, 0.001)
         await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
@@ -144,7 +144,7 @@ async def test_it_is_not_taken_while_somebody_watches_every_turn_of_the_loop() -
     class Watch(trio.abc.Instrument):
         pass
 
-    async with shortcut() as (found, _):
+    async with bypass() as (found, _):
         watch = Watch()
         trio.lowlevel.add_instrument(watch)
         assert not found.is_ready()
@@ -156,7 +156,7 @@ async def test_it_is_not_taken_while_somebody_watches_every_turn_of_the_loop() -
 async def test_it_is_not_taken_with_a_clock_that_jumps(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    async with shortcut() as (found, _):
+    async with bypass() as (found, _):
         assert not found.is_ready()
         autojump_clock.autojump_threshold = float("inf")
 
@@ -164,8 +164,8 @@ async def test_it_is_not_taken_with_a_clock_that_jumps(
 
 
 async def test_it_is_not_taken_among_very_many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with shortcut() as (found, _):
-        monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.MOST_TASKS", 1)
+    async with bypass() as (found, _):
+        monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.MAX_TASKS", 1)
 
         assert not found.is_ready()
 
@@ -181,10 +181,10 @@ async def test_there_is_none_where_trio_is_not_as_it_was(monkeypatch: pytest.Mon
     for strange in (Other(), Other(_runner=runner), Other(_runner=_runner(), _next_send_fn=None)):
         with pair() as (stream, _):
             async with stream:
-                assert shortcut_to(stream.socket.fileno()) is not None
+                assert bypass_for(stream.socket.fileno()) is not None
                 with monkeypatch.context() as context:
                     context.setattr("trio.lowlevel.current_task", lambda one=strange: one)
-                    assert shortcut_to(stream.socket.fileno()) is None
+                    assert bypass_for(stream.socket.fileno()) is None
 
 
 def _runner() -> Any:
@@ -193,13 +193,13 @@ def _runner() -> Any:
 
 
 def test_there_is_none_where_trio_is_a_guest() -> None:
-    found = list[Shortcut | None]()
+    found = list[EpollBypass | None]()
     calls = queue.SimpleQueue[Any]()
 
     async def look() -> None:
         with pair() as (stream, _):
             async with stream:
-                found.append(shortcut_to(stream.socket.fileno()))
+                found.append(bypass_for(stream.socket.fileno()))
 
     trio.lowlevel.start_guest_run(
         look,

@@ -15,11 +15,11 @@ from rocketwire.wire.message.stored import (
     decode_stored_messages,
     encode_stored_message,
 )
-from rocketwire.wire.values.drafts import draft_of, drafting, later
+from rocketwire.wire.values.drafts import build_constructor, create_draft_class, read_lazily
 
 
 def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
-    made = drafting(RemotingCommand)(7, "GO", 1, 2, 3, "r", {"a": "b"}, b"x", 0)
+    made = build_constructor(RemotingCommand)(7, "GO", 1, 2, 3, "r", {"a": "b"}, b"x", 0)
     assert type(made) is RemotingCommand
     assert made == RemotingCommand(
         code=7,
@@ -36,9 +36,9 @@ def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
         made.code = 8  # type: ignore[misc]
 
 
-def test_a_value_too_few_is_refused() -> None:
+def test_a_missing_value_raises() -> None:
     with pytest.raises(TypeError):
-        drafting(RemotingCommand)(7)
+        build_constructor(RemotingCommand)(7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ class Noted:
     text: str | None
 
 
-def test_what_is_read_later_is_read_once_and_only_where_it_was_left_unread() -> None:
+def test_a_lazy_field_is_decoded_once_and_only_when_it_is_bytes() -> None:
     read: list[bytes] = []
 
     def text(raw: bytes) -> str:
         read.append(raw)
         return raw.decode()
 
-    later(Noted, "text", text)
-    made = draft_of(Noted)(1, b"abc")
+    read_lazily(Noted, "text", text)
+    made = create_draft_class(Noted)(1, b"abc")
     made.__class__ = Noted
     assert not read
     assert made == Noted(1, "abc") == replace(made)
@@ -67,7 +67,7 @@ def test_what_is_read_later_is_read_once_and_only_where_it_was_left_unread() -> 
         made.text = "x"
 
 
-def test_a_message_whose_properties_nobody_asked_for_yet_is_like_any_other() -> None:
+def test_a_message_with_undecoded_properties_equals_any_other() -> None:
     message = StoredMessage(topic="T", body=b"x", properties={"a": "b"}, store_size=97)
     read = partial(decode_stored_messages, encode_stored_message(message))
     pickled = pickle.loads(pickle.dumps(read()))  # noqa: S301 - our own bytes

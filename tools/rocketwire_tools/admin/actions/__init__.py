@@ -1,4 +1,4 @@
-"""The work behind commands that do more than one call: producing, consuming, snapshots, diagnosis.
+"""Work of commands that take more than one call: producing, consuming, snapshots, diagnosis.
 
-It may import ``cli`` and the library.
+Its modules import only ``cli``, ``command`` and the library.
 """

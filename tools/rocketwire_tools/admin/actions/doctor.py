@@ -1,7 +1,7 @@
-"""What is wrong with a cluster, from the answers of name servers and brokers; this module asks nobody.
+"""Rules that find faults in a cluster from the responses of name servers and brokers; no I/O.
 
-Rules of this file: a *problem* keeps messages from being sent, stored or read as somebody configured it; a *warning* will become
-a problem, or is rarely intended.  Each rule has an id that never changes, because scripts compare it.
+A *problem* keeps messages from being sent, stored or read as configured. A *warning* may become a
+problem, or is rarely intended. The id of a rule never changes, because scripts compare it.
 """
 
 from __future__ import annotations
@@ -22,47 +22,48 @@ if TYPE_CHECKING:
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
     from rocketwire_tools.admin.actions.snapshot import Difference
+    from rocketwire_tools.admin.command import Value
 
 OK: Final = "ok"
 WARNING: Final = "warning"
 PROBLEM: Final = "problem"
 
 FAR_BEHIND: Final = 256 << 20
-"""Bytes that a slave may be behind its master (Java: ``haMaxGapNotInSync``)."""
+"""Maximum replication lag of a slave in bytes (Java: ``haMaxGapNotInSync``)."""
 
 DISK_WARNING: Final = 0.85
-"""Share of a full disk at which a broker deletes messages before their time (Java: ``diskSpaceCleanForciblyRatio``)."""
+"""Disk usage at which a broker deletes unexpired files (Java: ``diskSpaceCleanForciblyRatio``)."""
 
 DISK_FULL: Final = 0.90
-"""Share of a full disk at which a broker refuses messages (Java: ``diskSpaceWarningLevelRatio``)."""
+"""Disk usage at which a broker rejects messages (Java: ``diskSpaceWarningLevelRatio``)."""
 
 MASTER_ID: Final = 0
 
 ADVICE: Final[dict[str, str]] = {
-    "name-server-unreachable": "start it, or remove it from the list of name servers of brokers and clients",
+    "name-server-unreachable": "start it, or remove it from namesrvAddr of brokers and clients",
     "name-server-versions": "run the same release on all name servers",
-    "name-servers-differ": "wait 30 s for the next registration; then check namesrvAddr of the brokers",
+    "name-servers-differ": "wait 30 s for the next registration, then check namesrvAddr of brokers",
     "broker-none": "start a broker, and check its namesrvAddr and its log",
-    "broker-registered-partly": "set namesrvAddr of the broker to all name servers, and check the network between them",
-    "broker-unreachable": "start it, open its port, or set its brokerIP1 to an address that clients reach",
-    "broker-other-address": "set its brokerIP1 to an address that clients reach, and restart it",
+    "broker-registered-partly": "set its namesrvAddr to all name servers; check its network",
+    "broker-unreachable": "start it, open its port, or set brokerIP1 to a reachable address",
+    "broker-other-address": "set brokerIP1 to a reachable address and restart the broker",
     "broker-other-identity": "stop one of the two brokers, or give each its own address",
-    "broker-loopback": "set its brokerIP1 to an address that other machines reach",
+    "broker-loopback": "set brokerIP1 to an address that other machines reach",
     "broker-without-master": "start the master, or let a controller elect one",
-    "broker-replicas-missing": "check the log of the slave, and the port haListenPort of the master",
-    "broker-replica-behind": "check network and disk of the slave",
-    "broker-disk-full": "free space, shorten fileReservedTime, or enlarge the disk: the broker refuses messages",
-    "broker-disk-filling": "free space, shorten fileReservedTime, or enlarge the disk",
+    "broker-replicas-missing": "check the log of the slave and the port haListenPort of the master",
+    "broker-replica-behind": "check the network and the disk of the slave",
+    "broker-disk-full": "the broker rejects messages: free space or lower fileReservedTime",
+    "broker-disk-filling": "free space or lower fileReservedTime",
     "versions-brokers": "upgrade the brokers of a cluster to one release",
     "versions-name-server": "upgrade name servers before brokers",
-    "versions-client": "use a newer rocketwire for what is new in this broker",
-    "topic-without-route": "create it again with updateTopic, or delete it with deleteTopic",
+    "versions-client": "upgrade rocketwire to use new features of this broker",
+    "topic-without-route": "recreate it with updateTopic, or delete it with deleteTopic",
     "topic-without-address": "start the broker, or delete the topic there",
-    "topic-not-writable": "if this is not intended: updateTopic -p 6, or addWritePerm after a wipeWritePerm",
-    "topic-not-readable": "if this is not intended: updateTopic -p 6",
-    "retry-topic-unusable": "updateTopic -p 6 for it: messages that failed cannot be delivered again",
+    "topic-not-writable": "if not intended: updateTopic -p 6, or addWritePerm after wipeWritePerm",
+    "topic-not-readable": "if not intended: updateTopic -p 6",
+    "retry-topic-unusable": "run updateTopic -p 6 for it: failed messages cannot be redelivered",
 }  # fmt: skip
-"""What to do about a finding, by its id."""
+"""Recommended action by rule id."""
 
 
 class Finding(NamedTuple):
@@ -70,32 +71,32 @@ class Finding(NamedTuple):
 
     Attributes:
         status: ``OK``, ``WARNING`` or ``PROBLEM``.
-        id: of the rule, a key of ``ADVICE``; None if all is well.
-        kind: of what it is about.
-        name: its name.
-        text: what is so.
+        id: id of the rule, a key of ``ADVICE``; None for ``OK``.
+        subject: type of the subject, for example ``broker`` or ``topic``.
+        name: name of the subject.
+        text: the observation.
     """
 
     status: str
     id: str | None
-    kind: str
+    subject: str
     name: str
     text: str
 
     @property
     def advice(self) -> str | None:
-        """What to do; None if all is well."""
+        """The recommended action; None for ``OK``."""
         return None if self.id is None else ADVICE[self.id]
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a broker says of itself in its configuration.
+    """A broker's identity according to its own configuration.
 
     Attributes:
         name: ``brokerName``.
         id: ``brokerId``.
-        address: ``brokerIP1`` with its port: as it registers itself.
+        address: ``brokerIP1`` with the port, as the broker registers itself.
     """
 
     name: str
@@ -105,15 +106,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of asking a broker at one of its addresses.
+    """The responses of a broker at one of its addresses.
 
     Attributes:
-        error: why it did not answer; None if it did.
+        error: why it did not respond; None if it did.
         version: the name of its release.
         replication: the state of its slaves; None if it does not report it.
-        disk: share of its fullest disk that is in use, 0 to 1; None if it does not report it.
-        identity: what it says of itself; None if this user may not ask.
-        elsewhere: another address at which the same broker answers; None if there is none.
+        disk: usage of its fullest disk, 0 to 1; None if it does not report it.
+        identity: its own identity; None if this user may not read the configuration.
+        reachable_at: another address at which the same broker responds; None if there is none.
     """
 
     error: str | None = None
@@ -121,20 +122,18 @@ class Probe:
     replication: HARuntimeInfo | None = None
     disk: float | None = None
     identity: Identity | None = None
-    elsewhere: str | None = None
+    reachable_at: str | None = None
 
 
 def findings(
-    snapshots: Sequence[Snapshot],
-    failures: Mapping[str, str],
-    probes: Mapping[str, Probe],
+    snapshots: Sequence[Snapshot], failures: Mapping[str, str], probes: Mapping[str, Probe]
 ) -> list[Finding]:
     """All findings.
 
     Args:
-        snapshots: of the name servers that answered; at least one.
-        failures: by address, why others did not.
-        probes: by address, of every registered broker.
+        snapshots: states of the name servers that responded; at least one.
+        failures: errors of the other name servers, by address.
+        probes: results for every registered broker, by address.
     """
     return [
         *_name_servers(snapshots, failures),
@@ -145,112 +144,117 @@ def findings(
 
 
 def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) -> Iterator[Finding]:
-    for one in snapshots:
-        text = f"answers, {MQVersion(one.version).name}"
-        yield Finding(OK, None, "nameServer", one.address, text)
+    for snapshot in snapshots:
+        text = f"responds, {MQVersion(snapshot.version).name}"
+        yield Finding(OK, None, "nameServer", snapshot.address, text)
     for address, error in failures.items():
-        text = f"does not answer: {error}"
+        text = f"does not respond: {error}"
         yield Finding(PROBLEM, "name-server-unreachable", "nameServer", address, text)
-    versions = {MQVersion(one.version).name for one in snapshots}
+    versions = {MQVersion(snapshot.version).name for snapshot in snapshots}
     if len(versions) > 1:
         text = f"name servers run {', '.join(sorted(versions))}"
         yield Finding(WARNING, "name-server-versions", "versions", "nameServers", text)
     yield from _registered_partly(snapshots)
     first = snapshots[0]
-    for other in snapshots[1:]:
-        for difference in differences(first, other):
-            if _is_of_missing_broker(difference, first, other):
+    for snapshot in snapshots[1:]:
+        for difference in differences(first, snapshot):
+            if _is_of_missing_broker(difference, first, snapshot):
                 continue
-            kind, name, here, there = difference
+            subject, name, here, there = difference
             text = (
-                f"{first.address} says {_said(here)}, {other.address} says {_said(there)} of {kind}"
+                f"{subject} differs: {first.address} has {_as_text(here)}, "
+                f"{snapshot.address} has {_as_text(there)}"
             )
-            yield Finding(PROBLEM, "name-servers-differ", kind, name, text)
+            yield Finding(PROBLEM, "name-servers-differ", subject, name, text)
 
 
 def _registered_partly(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
-    """Findings about masters and replicas that are registered with some of the name servers."""
+    """Find masters and replicas that are registered with only some of the name servers."""
     for name, addresses in sorted(broker_groups(snapshots).items()):
         registered = {
-            id_: tuple(one.address for one in snapshots if id_ in _addresses(one, name))
+            id_: tuple(s.address for s in snapshots if id_ in _addresses(s, name))
             for id_ in sorted(addresses)
         }
         for there in dict.fromkeys(registered.values()):
-            missing = [one.address for one in snapshots if one.address not in there]
+            missing = [s.address for s in snapshots if s.address not in there]
             if not missing:
                 continue
-            ids = [id_ for id_, at in registered.items() if at == there]
+            ids = [id_ for id_, servers in registered.items() if servers == there]
             which = "" if len(ids) == len(addresses) else ", ".join(map(_role, ids)) + " "
-            text = (
-                f"{which}is registered with {', '.join(there)}, and not with {', '.join(missing)}"
-            )
+            text = f"{which}is registered with {', '.join(there)} but not with {', '.join(missing)}"
             yield Finding(PROBLEM, "broker-registered-partly", "broker", name, text)
 
 
 def _is_of_missing_broker(difference: Difference, first: Snapshot, second: Snapshot) -> bool:
-    """Whether name servers differ only because a broker is registered with one of them, which is a finding of its own."""
-    kind, name, here, there = difference
-    one, other = (
-        {name for name in each.brokers if _addresses(each, name)} for each in (first, second)
+    """Whether two name servers differ only because a broker is registered with one of them.
+
+    That is a separate finding (``broker-registered-partly``).
+    """
+    subject, name, here, there = difference
+    in_first, in_second = (
+        {name for name in snapshot.brokers if _addresses(snapshot, name)}
+        for snapshot in (first, second)
     )
-    gone = one ^ other
-    if kind == "cluster":
+    gone = in_first ^ in_second
+    if subject == "cluster":
         return {*first.clusters.get(name, ())} ^ {*second.clusters.get(name, ())} <= gone
     if here is not None and there is not None:
-        return kind == "broker" and _is_equal_of_both(name, first, second)
-    if kind == "topic":
+        return subject == "broker" and _is_equal_of_both(name, first, second)
+    if subject == "topic":
         route = first.routes.get(name) or second.routes.get(name)
         queues = (route.queue_datas if route else None) or ()
-        return bool(queues) and {one.broker_name or "" for one in queues} <= gone
-    return (name.rpartition("@")[2] if kind == "route" else name) in gone
+        return bool(queues) and {data.broker_name or "" for data in queues} <= gone
+    return (name.rpartition("@")[2] if subject == "route" else name) in gone
 
 
 def _is_equal_of_both(name: str, first: Snapshot, second: Snapshot) -> bool:
-    """Whether two name servers say the same of those replicas of a broker group that both know."""
+    """Whether two name servers agree on the replicas of a broker group that both have."""
     both = _addresses(first, name).keys() & _addresses(second, name).keys()
-    one, other = (
+    first_group, second_group = (
         replace(
             snapshot.brokers[name],
             broker_addrs={id_: _addresses(snapshot, name)[id_] for id_ in both},
         )
         for snapshot in (first, second)
     )
-    return one == other
+    return first_group == second_group
 
 
 def _addresses(snapshot: Snapshot, name: str) -> Mapping[int, str]:
-    """The addresses of a broker group by id; none if the name server does not know it."""
+    """The addresses of a broker group by id; empty if the name server does not have it."""
     group = snapshot.brokers.get(name)
     return (group.broker_addrs if group else None) or {}
 
 
-def _said(value: object) -> str:
-    return "nothing" if value is None else as_json(value)  # type: ignore[arg-type]  # of a fact
+def _as_text(value: Value) -> str:
+    return "nothing" if value is None else as_json(value)
 
 
 def _brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
-    told_locally = all(_is_loopback(one.address) for one in snapshots)
+    only_local_servers = all(_is_loopback(snapshot.address) for snapshot in snapshots)
     groups = broker_groups(snapshots)
     if not groups:
-        text = "no broker is registered: nothing can be sent or received"
+        text = "no broker is registered: messages cannot be sent or received"
         yield Finding(PROBLEM, "broker-none", "broker", "none", text)
     for name, addresses in sorted(groups.items()):
         if MASTER_ID not in addresses:
-            replicas = ", ".join(f"{id_}: {at}" for id_, at in sorted(addresses.items()))
-            text = f"has no master; there are {replicas or 'none'}"
+            replicas = ", ".join(
+                f"{id_}: {replica_address}" for id_, replica_address in sorted(addresses.items())
+            )
+            text = f"has no master; replicas: {replicas or 'none'}"
             yield Finding(PROBLEM, "broker-without-master", "broker", name, text)
         for id_, address in sorted(addresses.items()):
-            yield from _reached(name, id_, address, probes.get(address, Probe()))
-            if not told_locally and _is_loopback(address):
+            yield from _check_address(name, id_, address, probes.get(address, Probe()))
+            if not only_local_servers and _is_loopback(address):
                 text = f"advertises {address}, which other machines cannot reach"
                 yield Finding(WARNING, "broker-loopback", "broker", name, text)
         master = probes.get(addresses.get(MASTER_ID, ""))
         if master is not None and master.replication is not None:
-            yield from _replicas(name, addresses, master.replication)
+            yield from _check_replicas(name, addresses, master.replication)
 
 
 def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
-    """The addresses of each broker group, from all servers together."""
+    """The addresses of each broker group, merged from all name servers."""
     groups: dict[str, dict[int, str]] = {}
     for snapshot in snapshots:
         for name, broker in snapshot.brokers.items():
@@ -258,60 +262,63 @@ def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
     return groups
 
 
-def _reached(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
+def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
     """Findings about one broker at one address."""
     role = _role(id_)
-    if probe.elsewhere is not None:
-        text = f"{role} is registered as {address}, where it does not answer ({probe.error}); it answers at {probe.elsewhere}"
+    if probe.reachable_at is not None:
+        text = (
+            f"{role} is registered as {address}, where it does not respond ({probe.error}); "
+            f"it responds at {probe.reachable_at}"
+        )
         yield Finding(PROBLEM, "broker-other-address", "broker", name, text)
         return
     if probe.error is not None:
-        text = f"{role} {address} does not answer: {probe.error}"
+        text = f"{role} {address} does not respond: {probe.error}"
         yield Finding(PROBLEM, "broker-unreachable", "broker", name, text)
         return
-    text = f"{role} {address} answers, {probe.version or 'no version'}"
+    text = f"{role} {address} responds, {probe.version or 'no version'}"
     yield Finding(OK, None, "broker", name, text)
-    own = probe.identity
-    if own is not None and (own.name, own.id) != (name, id_):
-        text = f"{role} is registered as {address}, where {own.name} (id {own.id}) answers"
+    identity = probe.identity
+    if identity is not None and (identity.name, identity.id) != (name, id_):
+        text = (
+            f"{role} is registered as {address}, where {identity.name} (id {identity.id}) responds"
+        )
         yield Finding(PROBLEM, "broker-other-identity", "broker", name, text)
-    elif own is not None and own.address != address:
-        text = f"{role} is registered as {address}, and calls itself {own.address}"
+    elif identity is not None and identity.address != address:
+        text = f"{role} is registered as {address} but is configured as {identity.address}"
         yield Finding(WARNING, "broker-other-address", "broker", name, text)
     if probe.disk is not None and probe.disk >= DISK_WARNING:
-        full = probe.disk >= DISK_FULL
-        status, id_of_rule = (
-            (PROBLEM, "broker-disk-full") if full else (WARNING, "broker-disk-filling")
-        )
-        yield Finding(
-            status, id_of_rule, "broker", name, f"{role} {address}: disk {probe.disk:.0%} full"
-        )
+        text = f"{role} {address}: disk {probe.disk:.0%} full"
+        if probe.disk >= DISK_FULL:
+            yield Finding(PROBLEM, "broker-disk-full", "broker", name, text)
+        else:
+            yield Finding(WARNING, "broker-disk-filling", "broker", name, text)
 
 
 def _role(id_: int) -> str:
     return "master" if id_ == MASTER_ID else f"replica {id_}"
 
 
-def _replicas(
+def _check_replicas(
     name: str, addresses: Mapping[int, str], replication: HARuntimeInfo
 ) -> Iterator[Finding]:
     connected = replication.ha_connection_info or ()
     registered = len(addresses.keys() - {MASTER_ID})
     if len(connected) < registered:
-        text = f"{registered} replicas are registered, and {len(connected)} fetch from the master"
+        text = f"{registered} replicas are registered but {len(connected)} fetch from the master"
         yield Finding(PROBLEM, "broker-replicas-missing", "broker", name, text)
-    for one in connected:
-        if one.diff > FAR_BEHIND:
-            text = f"the replica {one.addr} is {one.diff} bytes behind its master"
+    for connection in connected:
+        if connection.diff > FAR_BEHIND:
+            text = f"the replica {connection.addr} is {connection.diff} bytes behind its master"
             yield Finding(PROBLEM, "broker-replica-behind", "broker", name, text)
 
 
 def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
-    """Findings about releases that do not go together."""
+    """Find incompatible releases."""
     groups = broker_groups(snapshots)
     newest: MQVersion | None = None
     for cluster, names in sorted(_clusters(snapshots).items()):
-        versions: dict[str, dict[str, None]] = {}  # the names as a set in order: replicas have one
+        versions: dict[str, dict[str, None]] = {}  # dict as ordered set of names
         for name in names:
             for _, address in sorted(groups.get(name, {}).items()):
                 version = probes.get(address, Probe()).version
@@ -320,26 +327,25 @@ def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Ite
         newest = max([v for v in (newest, *map(_number, versions)) if v is not None], default=None)
         if len(versions) > 1:
             text = "; ".join(
-                f"{version}: {', '.join(at)}" for version, at in sorted(versions.items())
+                f"{version}: {', '.join(names_of_version)}"
+                for version, names_of_version in sorted(versions.items())
             )
             yield Finding(
                 WARNING, "versions-brokers", "versions", cluster, f"brokers differ: {text}"
             )
     if newest is None:
         return
-    for one in snapshots:
-        if one.version < newest:
-            text = (
-                f"runs {MQVersion(one.version).name}, older than the broker release {newest.name}"
-            )
-            yield Finding(WARNING, "versions-name-server", "nameServer", one.address, text)
+    for snapshot in snapshots:
+        if snapshot.version < newest:
+            text = f"runs {MQVersion(snapshot.version).name}, older than brokers ({newest.name})"
+            yield Finding(WARNING, "versions-name-server", "nameServer", snapshot.address, text)
     if newest > CURRENT_VERSION:
-        text = f"brokers run {newest.name}; this program speaks {CURRENT_VERSION.name}"
+        text = f"brokers run {newest.name}; this program supports {CURRENT_VERSION.name}"
         yield Finding(WARNING, "versions-client", "versions", "rocketwire", text)
 
 
 def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
-    """Names of broker groups by cluster, from all servers together."""
+    """Names of broker groups by cluster, merged from all name servers."""
     clusters: dict[str, set[str]] = {}
     for snapshot in snapshots:
         for name, broker in snapshot.brokers.items():
@@ -348,7 +354,7 @@ def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
 
 
 def _number(version: str) -> MQVersion | None:
-    """A release by its name, ``V5_5_0`` or the number of one that Java 5.5.0 does not name."""
+    """A release by its name (``V5_5_0``), or by its number if Java 5.5.0 has no name for it."""
     if version in MQVersion.__members__:
         return MQVersion[version]
     return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None
@@ -359,16 +365,15 @@ def _topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
     for snapshot in snapshots:
         for topic, route in snapshot.routes.items():
             routes[topic] = routes.get(topic) or route
-    wrong = [finding for topic, route in sorted(routes.items()) for finding in _route(topic, route)]
-    yield from wrong
-    bad = len({finding.name for finding in wrong})
-    if not bad:
+    faults = [f for topic, route in sorted(routes.items()) for f in _check_route(topic, route)]
+    yield from faults
+    if not faults:
         yield Finding(OK, None, "topics", "all", f"{len(routes)} checked, no findings")
 
 
-def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
+def _check_route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
     if route is None or not route.queue_datas:
-        text = "is listed and has no route"
+        text = "is listed but has no route"
         yield Finding(PROBLEM, "topic-without-route", "topic", topic, text)
         return
     brokers: dict[str, BrokerData] = {
@@ -380,17 +385,16 @@ def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
             text = f"has queues at {name}, which has no address"
             yield Finding(PROBLEM, "topic-without-address", "topic", topic, text)
     if topic.startswith(DLQ_PREFIX) or (is_system_topic(topic) and not is_retry_topic(topic)):
-        return  # dead letters are only written, and what brokers tell each other is neither
-    for perm, doing, count in (
-        (Perm.WRITE, "written", [one.write_queue_nums for one in route.queue_datas]),
-        (Perm.READ, "read", [one.read_queue_nums for one in route.queue_datas]),
+        return  # dead letters are only written; clients do not use the topics of brokers
+    writable = any(q.perm & Perm.WRITE and q.write_queue_nums for q in route.queue_datas)
+    readable = any(q.perm & Perm.READ and q.read_queue_nums for q in route.queue_datas)
+    for usable, rule, text in (
+        (writable, "topic-not-writable", "has no writable queue"),
+        (readable, "topic-not-readable", "has no readable queue"),
     ):
-        if not any(
-            one.perm & perm and number for one, number in zip(route.queue_datas, count, strict=True)
-        ):
-            rule = "topic-not-writable" if perm is Perm.WRITE else "topic-not-readable"
-            rule = "retry-topic-unusable" if is_retry_topic(topic) else rule
-            yield Finding(WARNING, rule, "topic", topic, f"has no queue that can be {doing}")
+        if not usable:
+            rule_id = "retry-topic-unusable" if is_retry_topic(topic) else rule
+            yield Finding(WARNING, rule_id, "topic", topic, text)
 
 
 def _is_loopback(address: str) -> bool:

@@ -1,4 +1,4 @@
-"""What ``exportMetadata``, ``exportConfigs`` and ``exportMetrics`` find, as the documents that mqadmin writes.
+"""The documents of ``exportMetadata``, ``exportConfigs`` and ``exportMetrics``, as in mqadmin.
 
 Java: ``ExportMetadataCommand``, ``ExportConfigsCommand``, ``ExportMetricsCommand``.
 """
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.command import Value
 
 EXPORTED_KEYS: Final[tuple[str, ...]] = (
-    "brokerClusterName", "brokerId", "brokerName", "brokerRole", "fileReservedTime", "filterServerNums",
-    "flushDiskType", "maxMessageSize", "messageDelayLevel", "msgTraceTopicName", "slaveReadEnable", "traceOn",
-    "traceTopicEnable", "useTLS", "autoCreateTopicEnable", "autoCreateSubscriptionGroup",
+    "brokerClusterName", "brokerId", "brokerName", "brokerRole", "fileReservedTime",
+    "filterServerNums", "flushDiskType", "maxMessageSize", "messageDelayLevel", "msgTraceTopicName",
+    "slaveReadEnable", "traceOn", "traceTopicEnable", "useTLS", "autoCreateTopicEnable",
+    "autoCreateSubscriptionGroup",
 )  # fmt: skip
-"""What ``exportConfigs`` has of a broker's configuration."""
+"""Settings of a broker that ``exportConfigs`` exports."""
 
 _HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 _SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
@@ -38,11 +39,14 @@ _Document = dict[str, "Value"]
 async def metadata_of(
     admin: Admin, targets: Iterable[str], *, special: bool
 ) -> tuple[dict[str, _Document], dict[str, _Document]]:
-    """Topics and groups of brokers, by name; queues of the same name are added up, the rest is the last broker's."""
+    """Topics and groups of brokers, by name.
+
+    The numbers of queues are summed over brokers; other values are those of the last broker.
+    """
 
     async def ask(address: str) -> tuple[Mapping[str, object], Mapping[str, object]]:
-        own = await admin.exports.topics(address, special=special)
-        return own, await admin.exports.groups(address)
+        topics_of_broker = await admin.exports.topics(address, special=special)
+        return topics_of_broker, await admin.exports.groups(address)
 
     topics: dict[str, _Document] = {}
     groups: dict[str, _Document] = {}
@@ -54,12 +58,12 @@ async def metadata_of(
     return topics, groups
 
 
-def _add(table: dict[str, _Document], name: str, found: _Document, sums: Iterable[str]) -> None:
-    known = table.get(name)
-    if known is not None:
+def _add(table: dict[str, _Document], name: str, values: _Document, sums: Iterable[str]) -> None:
+    earlier = table.get(name)
+    if earlier is not None:
         for key in sums:
-            found[key] = _number(found[key]) + _number(known[key])
-    table[name] = found
+            values[key] = _number(values[key]) + _number(earlier[key])
+    table[name] = values
 
 
 def _number(value: Value) -> int:
@@ -67,13 +71,13 @@ def _number(value: Value) -> int:
 
 
 async def configs_of(admin: Admin, cluster: str) -> _Document:
-    """Configurations of a cluster's masters, by broker name, and how many servers there are of each kind."""
+    """Configurations of a cluster's masters by broker name, and the number of servers by role."""
     masters = await admin.clusters.masters(cluster)
     replicas = await admin.clusters.replicas(cluster)
     configs: dict[str, dict[str, str]] = {}
-    for address, found in (await told_by_each(masters, admin.brokers.config)).items():
-        kept = {key: found[key] for key in EXPORTED_KEYS if key in found}
-        configs[found.get("brokerName", address)] = kept
+    for address, config in (await told_by_each(masters, admin.brokers.config)).items():
+        kept = {key: config[key] for key in EXPORTED_KEYS if key in config}
+        configs[config.get("brokerName", address)] = kept
     return {
         "brokerConfigs": configs,
         "clusterScale": {
@@ -84,13 +88,13 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
     }
 
 
-class _Figures(NamedTuple):
-    """Of one broker.
+class _Metrics(NamedTuple):
+    """Metrics of one broker.
 
     Attributes:
         report: its part of the document.
-        tps: messages per second, by kind.
-        number: messages of a day, by kind.
+        tps: messages per second by type.
+        number: messages per day by type.
     """
 
     report: _Document
@@ -99,36 +103,40 @@ class _Figures(NamedTuple):
 
 
 async def metrics_of(admin: Admin, cluster: str) -> _Document:
-    """Figures of a cluster's brokers, by broker name, and their sums."""
+    """Metrics of a cluster's brokers by broker name, and their sums."""
     names = await admin.clusters.broker_names(cluster)
     places = {await admin.clusters.master(name): name for name in names}
-    each = await told_by_each(places, lambda address: _figures_of(admin, address))
+    metrics_by_address = await told_by_each(
+        places, lambda address: _metrics_of_broker(admin, address)
+    )
     total_tps: dict[str, float] = {}
     total_number: dict[str, int] = {}
-    for one in each.values():
-        for key, value in one.tps.items():
+    for metrics in metrics_by_address.values():
+        for key, value in metrics.tps.items():
             name_of_sum = f"total{key[0].upper()}{key[1:]}"
             total_tps[name_of_sum] = total_tps.get(name_of_sum, 0.0) + value
-        for key, count in one.number.items():
+        for key, count in metrics.number.items():
             total_number[key] = total_number.get(key, 0) + count
     return {
-        "evaluateReport": {places[address]: one.report for address, one in each.items()},
+        "evaluateReport": {
+            places[address]: metrics.report for address, metrics in metrics_by_address.items()
+        },
         "totalData": {"totalTps": total_tps, "totalOneDayNum": total_number},
     }
 
 
-async def _figures_of(admin: Admin, address: str) -> _Figures:
+async def _metrics_of_broker(admin: Admin, address: str) -> _Metrics:
     groups = await admin.exports.groups(address)
     table = await admin.brokers.runtime_info(address)
     config = await admin.brokers.config(address)
     tps, number = await _rates(admin, address, table)
     report: _Document = {
-        "runtimeEnv": _known(
+        "runtimeEnv": _without_none(
             cpuNum=config.get("clientCallbackExecutorThreads"),
             totalMemKBytes=table.get("totalMemKBytes"),
         ),
         "runtimeQuota": {
-            "diskRatio": _known(
+            "diskRatio": _without_none(
                 commitLogDiskRatio=table.get("commitLogDiskRatio"),
                 consumeQueueDiskRatio=table.get("consumeQueueDiskRatio"),
             ),
@@ -143,29 +151,29 @@ async def _figures_of(admin: Admin, address: str) -> _Figures:
             "clientInfo": await _clients(admin, groups),
         },
     }
-    return _Figures(report, tps, number)
+    return _Metrics(report, tps, number)
 
 
-def _known(**members: str | None) -> dict[str, str]:
-    """Without what the broker does not tell, as mqadmin leaves it out."""
+def _without_none(**members: str | None) -> dict[str, str]:
+    """Members whose value the broker reported; mqadmin omits the others too."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 async def _rates(
     admin: Admin, address: str, table: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, int]]:
-    """Messages per second, and of yesterday; those of transactions and delays of the last day."""
-    half = await _counted(admin, address, _HALF_TOPIC)
-    delayed = await _counted(admin, address, _SCHEDULE_TOPIC)
+    """Messages per second and of yesterday (transactions and delays: of the last 24 hours)."""
+    half = await _stats_of(admin, address, _HALF_TOPIC)
+    delayed = await _stats_of(admin, address, _SCHEDULE_TOPIC)
 
-    def of_yesterday(way: str) -> int:
-        morning = table.get(f"msg{way}TotalTodayMorning", "0")
-        return int(morning) - int(table.get(f"msg{way}TotalYesterdayMorning", "0"))
+    def of_yesterday(operation: str) -> int:
+        today = table.get(f"msg{operation}TotalTodayMorning", "0")
+        return int(today) - int(table.get(f"msg{operation}TotalYesterdayMorning", "0"))
 
     tps = {
         "normalInTps": rate_of(table.get("putTps")),
         "normalOutTps": rate_of(
-            table.get("getTransferredTps") or table.get("getTransferedTps")  # until 4.9
+            table.get("getTransferredTps") or table.get("getTransferedTps")  # name until 4.9
         ),
         "transInTps": _per_second(half),
         "scheduleInTps": _per_second(delayed),
@@ -180,17 +188,17 @@ async def _rates(
 
 
 def rate_of(text: str | None) -> float:
-    """The newest of a broker's rates; one that has just started tells blanks."""
+    """The newest of a broker's rates; 0 if the broker has just started and reports none."""
     rates = (text or "").split()
     return float(rates[0]) if rates else 0.0
 
 
-async def _counted(admin: Admin, address: str, topic: str) -> BrokerStatsData | None:
+async def _stats_of(admin: Admin, address: str, topic: str) -> BrokerStatsData | None:
     try:
         return await admin.brokers.stats(address, "TOPIC_PUT_NUMS", topic)
     except BrokerError as error:
         raise_if_denied(error)
-        return None  # nothing was counted yet
+        return None  # the broker has no statistics yet
 
 
 def _per_second(data: BrokerStatsData | None) -> float:
@@ -198,7 +206,7 @@ def _per_second(data: BrokerStatsData | None) -> float:
 
 
 def of_a_day(data: BrokerStatsData | None) -> int:
-    """Messages of the last 24 hours, or of the longest time that was counted."""
+    """Messages of the last 24 hours, or of the longest period with statistics."""
     for item in (data.stats_day, data.stats_hour, data.stats_minute) if data else ():
         if item is not None and item.sum:
             return item.sum
@@ -206,7 +214,7 @@ def of_a_day(data: BrokerStatsData | None) -> int:
 
 
 async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
-    """Languages and versions of the members of groups, as ``JAVA%V5_5_0``."""
+    """Languages and versions of the members of groups, such as ``JAVA%V5_5_0``."""
 
     async def ask(group: str) -> Sequence[Connection]:
         try:
@@ -217,11 +225,11 @@ async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
             leave_out(group, error)
             return ()
 
-    each = await of_each(groups, ask)
+    connections = await of_each(groups, ask)
     return sorted(
         {
-            f"{language_name(one.language)}%{MQVersion(one.version).name}"
-            for members in each.values()
-            for one in members
+            f"{language_name(connection.language)}%{MQVersion(connection.version).name}"
+            for members in connections.values()
+            for connection in members
         }
     )

@@ -1,7 +1,7 @@
-"""Messages as JSON lines, and when there have been enough.
+"""Prints messages as JSON lines and stops after the requested count.
 
-Rules of this file: a message counts as printed when all of its line was written.  Whoever shows messages must not acknowledge one
-for which ``show`` says False.
+A message counts as printed if its whole line was written. Consumers must not acknowledge a message
+for which ``show`` returns False.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:
-    """A message as it is printed.
+    """The members of a message's JSON object.
 
     Args:
-        message: as a consumer has got it.
-        topic: that of the subscription, without namespace, also for messages from a retry topic.
-        broker_name: where it is from.
+        message: the received message.
+        topic: topic of the subscription without namespace, also for messages from a retry topic.
+        broker_name: the broker that delivered it.
     """
     properties = dict(message.properties or {})
     text, encoded = _body(message.body or b"")
@@ -48,30 +48,30 @@ def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str
 
 
 def _body(body: bytes) -> tuple[str | None, str | None]:
-    """As text, or as base64 where it is no UTF-8."""
+    """The body as (text, None), or as (None, base64) if it is not UTF-8."""
     try:
         return body.decode(), None
     except UnicodeDecodeError:
         return None, base64.b64encode(body).decode()
 
 
-class Printing:
-    """What was printed, and what is to be.
+class MessagePrinter:
+    """Prints messages, counts them and requests a stop.
 
     Attributes:
-        printed: how many messages.
-        last: when the last one was, on trio's clock; when waiting began before there was one.
-        timed_out: whether waiting for messages ended it.
+        printed: number of printed messages.
+        last: trio's time of the last message, initially of the start.
+        timed_out: whether the timeout requested the stop.
     """
 
     def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
-        """Nothing is printed yet.
+        """Starts the timeout.
 
         Args:
-            output: where to.
-            topic: of the subscription.
-            count: after how many to stop; None for never.
-            stop: set after so many, or when nobody reads any more.
+            output: destination.
+            topic: topic of the subscription.
+            count: number of messages before the stop; None for no limit.
+            stop: set after ``count`` messages, or when the reader of the output is gone.
         """
         self.printed = 0
         self.last = trio.current_time()
@@ -83,39 +83,39 @@ class Printing:
         self._turn = trio.Lock()
 
     async def show(self, message: StoredMessage, broker_name: str) -> bool:
-        """Print a message; False if there have been enough already, or nobody reads.
+        """Print a message; False if the count is reached or the reader is gone.
 
         Cancellation: the message does not count as printed.
         """
         async with self._turn:
-            if self._stop.is_asked:
+            if self._stop.is_requested:
                 return False
             try:
                 await self._output.write(as_members(message, self._topic, broker_name))
             except BrokenPipeError:
-                self._stop.asked.set()
+                self._stop.requested.set()
                 return False
             self.printed += 1
             self.last = trio.current_time()
             if self.printed == self._count:
-                self._stop.asked.set()
+                self._stop.requested.set()
             return True
 
     @property
     def is_short(self) -> bool:
-        """Whether there were fewer messages than were wanted."""
+        """Whether fewer messages than requested were printed."""
         return self._count is not None and self.printed < self._count
 
     async def watch(self, seconds: float | None) -> None:
-        """Ask to stop when there was no message for so many seconds, or when nobody reads any more."""
+        """Request a stop after ``seconds`` without a message, or when the reader is gone."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch_reader)
             if seconds is not None:
                 nursery.start_soon(self._watch_clock, seconds)
 
     async def _watch_reader(self) -> None:
-        await self._output.until_nobody_reads()
-        self._stop.asked.set()
+        await self._output.until_reader_closes()
+        self._stop.requested.set()
 
     async def _watch_clock(self, seconds: float) -> None:
         last = None
@@ -123,4 +123,4 @@ class Printing:
             last = self.last
             await trio.sleep_until(last + seconds)
         self.timed_out = True
-        self._stop.asked.set()
+        self._stop.requested.set()

@@ -1,13 +1,14 @@
-"""What ``consume`` finds out before it begins: whether there is anybody, and whether this user may.
+"""Checks before ``consume`` starts: is a broker reachable, and does the user have permission?
 
-Rules of this file: consumers try for ever, for what is not there may come back; who has just typed the command wants to know.
+A consumer retries for ever, because a broker may come back. The user of the command line needs the
+error at once.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.consumer.pull import PullRequest, pull_header
+from rocketwire.client.consumer.pull import PullRequest, build_pull_header
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.message_queue import MessageQueue
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 _NO_QUEUE: Final = -1
 
 
-async def reach_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
-    """Name and address of a broker of a topic that can be connected to; None where the topic has no broker.
+async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
+    """Connect to a broker of a topic; returns name and address, None if the topic has no broker.
 
     Raises:
-        ChannelError: none of the topic's brokers can be connected to.
+        ChannelError: no broker of the topic is reachable.
     """
     failure: ChannelError | None = None
     for broker in route.broker_datas or ():
@@ -45,30 +46,30 @@ async def reach_any(client: ClientInstance, route: TopicRouteData) -> tuple[str,
 
 
 async def check_permissions(
-    client: ClientInstance, wanted: argparse.Namespace, broker: str, address: str
+    client: ClientInstance, args: argparse.Namespace, broker: str, address: str
 ) -> None:
-    """Ask a broker what a consumer will ask it.
+    """Send a broker the requests that a consumer will send.
 
     Args:
-        client: of the user.
-        wanted: topic, group, and where it begins.
-        broker: name.
-        address: of it.
+        client: the user's client.
+        args: topic, group and start position.
+        broker: broker name.
+        address: broker address.
 
     Raises:
-        BrokerError: it does not take the credentials, or does not let them: 16, or 1 from plain ACL of 4.x.
+        BrokerError: the broker denied permission: code 16, or 1 from the plain ACL of 4.x.
     """
     namespace = client.config.namespace
-    topic, group = (with_namespace(namespace, one) for one in (wanted.topic, wanted.group))
+    topic, group = (with_namespace(namespace, name) for name in (args.topic, args.group))
     queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
     try:
-        told = await client.brokers.consumer_offset(
-            address, group, queue, zero_if_not_found=False if wanted.start else None
+        stored_offset = await client.brokers.consumer_offset(
+            address, group, queue, zero_if_not_found=False if args.start else None
         )
         if client.config.credentials is not None:
             await _pull_nothing(client, address, group, queue)
-            if told is None and wanted.start != "first" and not (wanted.pop or wanted.broadcast):
-                await _ask_where_to_begin(client, address, queue, wanted.start)
+            if stored_offset is None and args.start != "first" and not (args.pop or args.broadcast):
+                await _look_up_start(client, address, queue, args.start)
     except BrokerError as error:
         raise_if_denied(error)
     except ChannelError:
@@ -78,7 +79,7 @@ async def check_permissions(
 async def _pull_nothing(
     client: ClientInstance, address: str, group: str, queue: MessageQueue
 ) -> None:
-    """Plain ACL of 4.x looks at the topic in pulls alone; in a queue that is not there nothing is read."""
+    """Pull from a queue that does not exist: the plain ACL of 4.x checks topics only in pulls."""
     request = PullRequest(
         queue=MessageQueue(topic=queue.topic, broker_name=queue.broker_name, queue_id=_NO_QUEUE),
         offset=0,
@@ -89,16 +90,20 @@ async def _pull_nothing(
     )
     try:
         await client.brokers.call(
-            address, RequestCode.PULL_MESSAGE, pull_header(request, to_slave=False)
+            address, RequestCode.PULL_MESSAGE, build_pull_header(request, to_slave=False)
         )
     except BrokerError as error:
         raise_if_denied(error)
 
 
-async def _ask_where_to_begin(
+async def _look_up_start(
     client: ClientInstance, address: str, queue: MessageQueue, start: str | None
 ) -> None:
-    """Brokers of 5.x let users read a topic who may not ask where it ends: then a group without offsets never begins."""
+    """Look up the start offset.
+
+    Brokers of 5.x may allow a user to read a topic but not to query its offsets. A group without
+    stored offsets then never starts.
+    """
     if start is None or start == "last":
         await client.brokers.max_offset(address, queue)
     else:

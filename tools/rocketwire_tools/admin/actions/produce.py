@@ -1,8 +1,8 @@
-"""What ``produce`` does: bodies in, messages out to brokers, results out to stdout.
+"""Runs ``produce``: sends message bodies to brokers and writes the results to stdout.
 
-Rules of this file: results are written in the order of the bodies, each as soon as it and those before it are there.  After the
-first failure nothing more is begun; what is on its way is waited for, and written all the same: behind a line for each that failed
-before it, so that the line of a message stands where its body stood.
+Results are written in the order of the bodies, each as soon as all earlier ones are written. After
+the first failure no further message is sent. Results of requests in flight are still written, after
+a line for each earlier failure, so that line numbers match the input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocketwire.client import (
     open_client,
     open_producer,
 )
-from rocketwire.client.producer.request_builder import wire_topic
+from rocketwire.client.publish.request_builder import wire_topic
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.validation import check_producer_group, check_topic
@@ -47,53 +47,53 @@ OUTCOMES: Final = {
     "rollback": LocalTransactionState.ROLLBACK_MESSAGE,
     "unknown": LocalTransactionState.UNKNOW,
 }
-"""What may become of a transaction."""
+"""Outcomes of a transaction."""
 
 DEFAULT_SIZE: Final = 100
-"""Bytes of a message that is made up."""
+"""Default size of a generated message in bytes."""
 
 BATCH_BYTES: Final = 1 << 20
-"""Bytes of bodies beyond which a batch takes no more."""
+"""Maximum total of body sizes in a batch, in bytes."""
 
 
-_NOWHERE: Final[dict[str, Value]] = dict.fromkeys(
+_NOT_STORED: Final[dict[str, Value]] = dict.fromkeys(
     ("offsetMsgId", "brokerName", "queueId", "queueOffset")
 )
-"""Of a message of which no broker has told where it is."""
+"""Members of a message for which no broker reported a position."""
 
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """Messages that are sent in one request.
+    """Messages of one request.
 
     Attributes:
-        number: of the first one, from 1 on.
-        bodies: of all.
-        lines: what to write of them, once that is known.
-        error: why they were not sent.
-        done: whether either is known.
+        number: number of the first message, from 1.
+        bodies: bodies of the messages.
+        lines: output lines after success.
+        error: the error after failure.
+        is_complete: whether the request has succeeded or failed.
     """
 
     number: int
     bodies: Sequence[bytes]
     lines: list[dict[str, Value]] = field(default_factory=list[dict[str, "Value"]])
     error: RocketWireError | None = None
-    done: bool = False
+    is_complete: bool = False
 
 
 async def produce(context: Context) -> None:
     """Run the command.
 
     Raises:
-        UsageError: options that do not go together.
+        UsageError: options contradict each other.
         LineError: a message could not be sent.
-        StoppedError: a signal came first.
+        StoppedError: a signal ended the command.
     """
-    wanted = context.arguments
-    _check(wanted)
-    outcome = None if wanted.transaction is None else OUTCOMES[wanted.transaction]
+    args = context.arguments
+    _check(args)
+    outcome = None if args.transaction is None else OUTCOMES[args.transaction]
     async with stopping() as stop, open_client(context.config) as client:
-        sending = _Sending(client, wanted, outcome, stop, context.request_timeout)
+        sending = _Sending(client, args, outcome, stop, context.request_timeout)
         await sending.run()
     if sending.error is not None:
         raise sending.error
@@ -102,13 +102,13 @@ async def produce(context: Context) -> None:
 
 
 async def _config(client: ClientInstance, topic: str, within: float) -> ProducerConfig:
-    """How to send to a topic: to another broker in time where one hangs, if there is another.
+    """Configure retries: if a topic has several brokers, try another one after half of the timeout.
 
-    Java's producers leave all the time of a send to its first try, unless told otherwise.
+    By default the first attempt of Java's producers may use the whole timeout.
     """
     try:
         brokers = (await client.route(wire_topic(client.config, topic))).broker_datas or ()
-    except RocketWireError:  # the first send will say so
+    except RocketWireError:  # the first send reports it
         brokers = ()
     if len(brokers) < 2:
         return ProducerConfig(send_msg_timeout=within)
@@ -119,41 +119,41 @@ async def _config(client: ClientInstance, topic: str, within: float) -> Producer
     )
 
 
-def _check(wanted: argparse.Namespace) -> None:
-    """Raises ``UsageError`` for options that do not go together, ``IllegalNameError`` for what is no name."""
-    check_topic(wanted.topic)
-    check_producer_group(wanted.group)
-    for first, others in (
+def _check(args: argparse.Namespace) -> None:
+    """Raise ``UsageError`` for contradictory options, ``IllegalNameError`` for invalid names."""
+    check_topic(args.topic)
+    check_producer_group(args.group)
+    for first, conflicting in (
         ("transaction", ("batch", "oneway", "order_key", "delay_level")),
         ("batch", ("oneway", "delay_level")),
     ):
-        for other in others:
-            if getattr(wanted, first) and getattr(wanted, other):
-                raise UsageError(f"--{first} and --{other.replace('_', '-')} do not go together")
-    if wanted.size and not wanted.count:
-        raise UsageError("--size is of messages that are made up: it needs --count")
+        for second in conflicting:
+            if getattr(args, first) and getattr(args, second):
+                raise UsageError(f"--{first} and --{second.replace('_', '-')} cannot be combined")
+    if args.size and not args.count:
+        raise UsageError("--size applies to generated messages: it needs --count")
 
 
-async def _bodies(wanted: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
-    """The bodies, as many at once as there are."""
-    if wanted.count is None:
+async def _bodies(args: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
+    """Yield bodies, as many at once as are available."""
+    if args.count is None:
         _LOG.info("waiting for lines on stdin")
-        async with aclosing(read_lines(sys.stdin.fileno())) as pieces:
-            async for lines in pieces:
+        async with aclosing(read_lines(sys.stdin.fileno())) as chunks:
+            async for lines in chunks:
                 yield [line for line in lines if line]
         return
-    size, step = wanted.size or DEFAULT_SIZE, wanted.batch or 1
-    for first in range(1, wanted.count + 1, step):
-        numbers = range(first, min(first + step, wanted.count + 1))
+    size, step = args.size or DEFAULT_SIZE, args.batch or 1
+    for first in range(1, args.count + 1, step):
+        numbers = range(first, min(first + step, args.count + 1))
         yield [(b"%d " % number).ljust(size, b"x")[:size] for number in numbers]
 
 
-def batches(bodies: Sequence[bytes], most: int) -> Iterator[list[bytes]]:
-    """Parts of so many messages, and of ``BATCH_BYTES``, at most."""
+def batches(bodies: Sequence[bytes], max_messages: int) -> Iterator[list[bytes]]:
+    """Split bodies into batches of at most ``max_messages`` messages and ``BATCH_BYTES`` bytes."""
     part: list[bytes] = []
     size = 0
     for body in bodies:
-        if part and (len(part) >= most or size + len(body) > BATCH_BYTES):
+        if part and (len(part) >= max_messages or size + len(body) > BATCH_BYTES):
             yield part
             part, size = [], 0
         part.append(body)
@@ -166,22 +166,22 @@ class _Sending:
     """A run of the command.
 
     Attributes:
-        error: the first failure, if there was one.
+        error: the first failure, or None.
     """
 
     def __init__(
         self,
         client: ClientInstance,
-        wanted: argparse.Namespace,
+        args: argparse.Namespace,
         outcome: LocalTransactionState | None,
         stop: Stop,
         within: float,
     ) -> None:
-        """Nothing is sent before ``run``."""
+        """Sending starts with ``run``."""
         self.error: LineError | None = None
         self._client = client
         self._within = within
-        self._wanted = wanted
+        self._args = args
         self._outcome = outcome
         self._stop = stop
         self._jobs: deque[_Job] = deque()
@@ -192,74 +192,74 @@ class _Sending:
         self._turn = trio.Lock()
 
     async def run(self) -> None:
-        """Send everything, or until it is time to stop."""
+        """Send all messages, or until a stop is requested."""
         send, receive = trio.open_memory_channel[_Job](0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._send_all, receive)
             async with trio.open_nursery() as feeding:
-                feeding.start_soon(self._cancel_when_asked, feeding.cancel_scope)
+                feeding.start_soon(self._cancel_on_stop, feeding.cancel_scope)
                 await self._feed(send)
                 feeding.cancel_scope.cancel()
             send.close()
         if self.error is not None:
             lost = [number for number in self._lost if number != self.error.number]
-            self.error.others = others(lost, self._next)
+            self.error.details = describe_failures(lost, self._next)
 
-    async def _cancel_when_asked(self, scope: trio.CancelScope) -> None:
-        await self._stop.asked.wait()
+    async def _cancel_on_stop(self, scope: trio.CancelScope) -> None:
+        await self._stop.requested.wait()
         scope.cancel()
 
     async def _feed(self, send: trio.MemorySendChannel[_Job]) -> None:
         number = 1
-        async with aclosing(_bodies(self._wanted)) as pieces:
-            async for bodies in pieces:
-                for part in batches(bodies, self._wanted.batch or 1):
+        async with aclosing(_bodies(self._args)) as chunks:
+            async for bodies in chunks:
+                for part in batches(bodies, self._args.batch or 1):
                     await send.send(_Job(number, part))
                     self._next = number = number + len(part)
         self._next = None
 
     async def _send_all(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
-        """Sends what comes; asks nobody anything before something has."""
-        wanted = self._wanted
+        """Start workers when the first message is available; before, no request is sent."""
+        args = self._args
         async with receive:
             try:
                 first = await receive.receive()
             except trio.EndOfChannel:
                 return
             self._jobs.append(first)
-            config = await _config(self._client, wanted.topic, self._within)
+            config = await _config(self._client, args.topic, self._within)
             async with (
                 open_producer(
-                    self._client, wanted.group, config, check=lambda half: self._outcome
+                    self._client, args.group, config, check=lambda half: self._outcome
                 ) as producer,
                 trio.open_nursery() as workers,
             ):
                 workers.start_soon(self._work, producer, first, receive)
-                for _ in range(1, 1 if wanted.order_key else wanted.in_flight):
+                for _ in range(1, 1 if args.order_key else args.in_flight):
                     workers.start_soon(self._work, producer, None, receive)
 
     async def _work(
         self, producer: Producer, job: _Job | None, receive: trio.MemoryReceiveChannel[_Job]
     ) -> None:
         if job is not None:
-            await self._deal_with(job, producer)
+            await self._process(job, producer)
         async for following in receive:
             self._jobs.append(following)
-            await self._deal_with(following, producer)
+            await self._process(following, producer)
 
-    async def _deal_with(self, job: _Job, producer: Producer) -> None:
+    async def _process(self, job: _Job, producer: Producer) -> None:
         try:
-            job.lines = await self._sent(job, producer)
+            job.lines = await self._send(job, producer)
         except RocketWireError as error:
             job.error = error
-            self._stop.asked.set()
-        job.done = True
+            self._stop.requested.set()
+        job.is_complete = True
         await self._write()
 
     async def _write(self) -> None:
-        """Write what is known, as far as everything before it is known too."""
+        """Write the results of complete jobs, in order."""
         async with self._turn:
-            while self._jobs and self._jobs[0].done:
+            while self._jobs and self._jobs[0].is_complete:
                 job = self._jobs.popleft()
                 if job.error is not None:
                     self._failed += [_unsent(job.error)] * len(job.bodies)
@@ -270,17 +270,17 @@ class _Sending:
                     for line in (*self._failed, *job.lines):
                         await self._output.write(line)
                 except BrokenPipeError:
-                    self._fail(job.number, RefusedError("nobody reads what became of it"))
+                    self._fail(job.number, RefusedError("the reader of the results is gone"))
                 self._failed.clear()
 
     def _fail(self, number: int, cause: Exception) -> None:
-        """Begin nothing more."""
-        self._stop.asked.set()
+        """Record the first error and stop sending."""
+        self._stop.requested.set()
         if self.error is None:
             self.error = LineError(number)
             self.error.__cause__ = cause
 
-    async def _sent(self, job: _Job, producer: Producer) -> list[dict[str, Value]]:
+    async def _send(self, job: _Job, producer: Producer) -> list[dict[str, Value]]:
         messages = [self._message(body) for body in job.bodies]
         first = messages[0]
         if self._outcome is not None:
@@ -289,11 +289,11 @@ class _Sending:
             (line,) = _lines(ended.send_result, 1)
             return [{**line, "transactionState": ended.state.name}]
         queue = None
-        if self._wanted.order_key:
-            queue = queue_by_hash(await producer.queues(first.topic), self._wanted.order_key)
-        if self._wanted.oneway:
+        if self._args.order_key:
+            queue = queue_by_hash(await producer.queues(first.topic), self._args.order_key)
+        if self._args.oneway:
             return [_oneway(await producer.send_oneway(first, queue))]
-        if self._wanted.batch:
+        if self._args.batch:
             result = await producer.send_batch(messages, queue=queue)
         elif queue is not None:
             result = await producer.send_to(first, queue)
@@ -302,23 +302,23 @@ class _Sending:
         return _lines(result, len(messages))
 
     def _message(self, body: bytes) -> Message:
-        wanted = self._wanted
+        args = self._args
         return Message(
-            wanted.topic,
+            args.topic,
             body,
-            tags=wanted.tag,
-            keys=wanted.key,
-            properties=dict(wanted.property),
-            delay_level=wanted.delay_level or 0,
+            tags=args.tag,
+            keys=args.key,
+            properties=dict(args.property),
+            delay_level=args.delay_level or 0,
         )
 
 
-def others(lost: Sequence[int], following: int | None) -> str:
-    """What to say of the messages behind the first that failed.
+def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
+    """Describe the messages after the first failure.
 
     Args:
-        lost: those that failed too, in order.
-        following: the first that was not begun; None where all were.
+        lost: numbers of further failed messages, in order.
+        unsent: number of the first message that was not sent; None if all were sent.
     """
     runs: list[list[int]] = []
     for number in lost:
@@ -327,31 +327,31 @@ def others(lost: Sequence[int], following: int | None) -> str:
         else:
             runs.append([number])
     words = ", ".join("-".join(map(str, run)) for run in runs)
-    text = f"; no acknowledgement either of {words}" if words else ""
-    return text if following is None else f"{text}; none from {following} on was sent"
+    text = f"; also not acknowledged: {words}" if words else ""
+    return text if unsent is None else f"{text}; not sent: {unsent} and later"
 
 
 def _unsent(error: RocketWireError) -> dict[str, Value]:
-    """What to write of a message that was not acknowledged."""
-    return {"status": "FAILED", "msgId": None, **_NOWHERE, "error": line_of(error)}
+    """The output line of a message that was not acknowledged."""
+    return {"status": "FAILED", "msgId": None, **_NOT_STORED, "error": line_of(error)}
 
 
 def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
-    """What to write of each message of a request."""
+    """The output line of each message of a request."""
     ids = result.msg_id.split(",")
     offset_ids = result.offset_msg_id.split(",")
     return [
         {
             "status": result.status.name,
-            "msgId": ids[at] if at < len(ids) else None,
-            "offsetMsgId": offset_ids[at] if at < len(offset_ids) else None,
+            "msgId": ids[index] if index < len(ids) else None,
+            "offsetMsgId": offset_ids[index] if index < len(offset_ids) else None,
             "brokerName": result.message_queue.broker_name,
             "queueId": result.message_queue.queue_id,
-            "queueOffset": result.queue_offset + at,
+            "queueOffset": result.queue_offset + index,
         }
-        for at in range(count)
+        for index in range(count)
     ]
 
 
 def _oneway(msg_id: str) -> dict[str, Value]:
-    return {"status": "ONEWAY", "msgId": msg_id, **_NOWHERE}
+    return {"status": "ONEWAY", "msgId": msg_id, **_NOT_STORED}

@@ -1,4 +1,4 @@
-"""All that one name server tells of clusters, brokers, topics and routes, and what two of them tell differently."""
+"""The clusters, brokers, topics and routes of a name server, and the differences of two."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from rocketwire.messages.route import ClusterInfo
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from rocketwire.client.net.nameservers import OneNameServer
+    from rocketwire.client.net.nameservers import SingleNameServer
     from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
     from rocketwire_tools.admin.command import Value
 
-AT_ONCE: Final = 16
-"""Routes that are asked for at the same time."""
+MAX_CONCURRENT_REQUESTS: Final = 16
+"""Requests to one name server, or to all brokers, at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a name server told.
+    """The state of a name server.
 
     Attributes:
-        address: of the server.
-        version: of the protocol, that its answers carry.
+        address: address of the server.
+        version: version in its responses (a value of ``MQVersion``).
         clusters: names of broker groups by cluster.
         brokers: broker groups by name.
-        routes: by topic; None where a topic is listed and has no route.
+        routes: routes by topic; None if a topic is listed but has no route.
     """
 
     address: str
@@ -41,23 +41,25 @@ class Snapshot:
     routes: Mapping[str, TopicRouteData | None]
 
 
-async def take_snapshot(server: OneNameServer, topics: Collection[str] | None = None) -> Snapshot:
-    """Ask for everything.
+async def take_snapshot(
+    server: SingleNameServer, topics: Collection[str] | None = None
+) -> Snapshot:
+    """Request the state of a name server.
 
     Args:
-        server: whom.
-        topics: those whose routes are wanted; None for all.
+        server: the name server.
+        topics: topics whose routes are requested; None for all.
 
     Raises:
-        NameServerError, ChannelError, DecodeError: as of ``NameServerCalls.call``.
+        NameServerError, ChannelError, DecodeError: as in ``NameServerCalls.call``.
     """
-    answer = await server.call(RequestCode.GET_BROKER_CLUSTER_INFO)
-    told: ClusterInfo = answer.body or ClusterInfo()
+    response = await server.call(RequestCode.GET_BROKER_CLUSTER_INFO)
+    cluster_info: ClusterInfo = response.body or ClusterInfo()
     if topics is None:
-        topics = {one for one in (await server.all_topics()).topic_list or () if one}
+        topics = set(filter(None, (await server.all_topics()).topic_list or ()))
     routes: dict[str, TopicRouteData | None] = {}
     failures: list[RocketWireError] = []
-    limit = trio.CapacityLimiter(AT_ONCE)
+    limit = trio.CapacityLimiter(MAX_CONCURRENT_REQUESTS)
 
     async def ask(topic: str) -> None:
         async with limit:
@@ -74,51 +76,51 @@ async def take_snapshot(server: OneNameServer, topics: Collection[str] | None = 
             nursery.start_soon(ask, topic)
     if failures:
         raise failures[0]
-    clusters = told.cluster_addr_table or {}
+    clusters = cluster_info.cluster_addr_table or {}
     return Snapshot(
         address=server.address,
-        version=answer.command.version,
+        version=response.command.version,
         clusters={name: tuple(sorted(filter(None, all_))) for name, all_ in clusters.items()},
-        brokers=dict(told.broker_addr_table or {}),
+        brokers=dict(cluster_info.broker_addr_table or {}),
         routes=dict(sorted(routes.items())),
     )
 
 
 class Difference(NamedTuple):
-    """What two name servers answer differently; None where one of them does not know it at all."""
+    """A fact on which two name servers differ; None if one of them does not have it."""
 
-    kind: str
+    subject: str
     name: str
     first: Value
     second: Value
 
 
 def differences(first: Snapshot, second: Snapshot) -> list[Difference]:
-    """What they tell differently, in the order of clusters, brokers, topics and routes.
+    """The differences of two snapshots, sorted by clusters, brokers, topics and routes.
 
-    A topic that only one of them has is one difference, and so is a broker group; what follows from it is not told as well.
+    A topic that only one of them has is one difference; its routes are not reported in addition.
     """
-    found: list[Difference] = []
-    one, other = dict(_facts(first)), dict(_facts(second))
-    missing = {key[1] for key in one.keys() ^ other.keys() if key[0] == "topic"}
-    for key in sorted(one.keys() | other.keys(), key=_order):
-        kind, name = key
-        if kind == "route" and name.rpartition("@")[0] in missing:
+    result: list[Difference] = []
+    first_facts, second_facts = dict(_facts(first)), dict(_facts(second))
+    missing = {key[1] for key in first_facts.keys() ^ second_facts.keys() if key[0] == "topic"}
+    for key in sorted(first_facts.keys() | second_facts.keys(), key=_order):
+        subject, name = key
+        if subject == "route" and name.rpartition("@")[0] in missing:
             continue
-        if one.get(key) != other.get(key):
-            found.append(Difference(kind, name, one.get(key), other.get(key)))
-    return found
+        if first_facts.get(key) != second_facts.get(key):
+            result.append(Difference(subject, name, first_facts.get(key), second_facts.get(key)))
+    return result
 
 
-_KINDS: Final = ("cluster", "broker", "topic", "route")
+_SUBJECTS: Final = ("cluster", "broker", "topic", "route")
 
 
 def _order(key: tuple[str, str]) -> tuple[int, str]:
-    return _KINDS.index(key[0]), key[1]
+    return _SUBJECTS.index(key[0]), key[1]
 
 
 def _facts(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], Value]]:
-    """By kind and name."""
+    """Facts by subject and name."""
     for name, brokers in snapshot.clusters.items():
         yield ("cluster", name), list(brokers)
     for name, broker in snapshot.brokers.items():
@@ -134,13 +136,13 @@ def _facts(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], Value]]:
 
 
 def _broker(broker: BrokerData) -> Value:
-    addresses = {str(id_): at for id_, at in sorted((broker.broker_addrs or {}).items())}
-    told: dict[str, Value] = {"cluster": broker.cluster, "addresses": addresses}
+    addresses = {str(id_): address for id_, address in sorted((broker.broker_addrs or {}).items())}
+    facts: dict[str, Value] = {"cluster": broker.cluster, "addresses": addresses}
     if broker.enable_acting_master:
-        told["enableActingMaster"] = True
+        facts["enableActingMaster"] = True
     if broker.zone_name:
-        told["zoneName"] = broker.zone_name
-    return told
+        facts["zoneName"] = broker.zone_name
+    return facts
 
 
 def _queues(queues: QueueData) -> Value:

@@ -1,4 +1,7 @@
-"""Types of arguments that several commands take."""
+"""Types of arguments for several commands.
+
+Each function raises ``argparse.ArgumentTypeError`` if the argument is invalid.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,7 @@ from rocketwire.errors import LocalProtocolError
 
 
 def host_and_port(text: str) -> str:
-    """Read ``host:port``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read ``host:port``."""
     try:
         split_address(text)
     except LocalProtocolError as error:
@@ -23,37 +22,25 @@ def host_and_port(text: str) -> str:
 
 
 def hosts_and_ports(text: str) -> tuple[str, ...]:
-    """Read ``host:port;host:port``.
-
-    Raises:
-        argparse.ArgumentTypeError: one of them is none, or there is none.
-    """
-    found = tuple(host_and_port(one.strip()) for one in text.split(";") if one.strip())
-    return found or (host_and_port(text),)
+    """Read ``host:port;host:port``."""
+    addresses = tuple(host_and_port(part.strip()) for part in text.split(";") if part.strip())
+    return addresses or (host_and_port(text),)
 
 
 def property_pair(text: str) -> tuple[str, str]:
-    """Read ``name=value``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read ``name=value``."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be NAME=VALUE")
     return name, value
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read a positive number of seconds."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a positive number of seconds")
     return number

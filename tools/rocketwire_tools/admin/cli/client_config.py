@@ -1,4 +1,4 @@
-"""From settings to a ``ClientConfig``."""
+"""Builds a ``ClientConfig`` from settings."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
 Settings: TypeAlias = "Mapping[str, str | bool | float]"
 
 REQUEST_TIMEOUT: Final = 5.0
-"""Seconds for a call; what operators ask for takes longer than what clients do (Java: mqadmin's 5 s)."""
+"""Timeout of a call in seconds.
+
+Requests of operators take longer than others (Java's mqadmin: 5 s).
+"""
 
 CONNECT_TIMEOUT: Final = 3.0
-"""Least seconds for a connection; who waits longer for a call waits as long for that (Java: 3 s)."""
+"""Minimum connect timeout in seconds; a longer request timeout also applies here (Java: 3 s)."""
 
 _TLS_FILES: Final = ("ca", "cert", "key-file", "tls-server-name")
 
 
 def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Context:
-    """What a command is run with.
+    """Build the context of a command.
 
     Raises:
-        UsageError: a setting makes no sense.
+        UsageError: a setting is invalid.
     """
     settings = settings_of(arguments, environment)
     timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
@@ -40,10 +43,10 @@ def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) ->
 
 
 def client_config(settings: Settings) -> ClientConfig:
-    """The configuration that the settings mean; without a name server it has an empty list of them.
+    """Build a client configuration; its list of name servers may be empty.
 
     Raises:
-        UsageError: an address that is none, half of the credentials, or files that cannot be read.
+        UsageError: an invalid address, incomplete credentials, or an unreadable file.
     """
     try:
         servers = parse_name_servers(_text(settings, "namesrv-addr") or "")
@@ -71,7 +74,7 @@ def _credentials(settings: Settings) -> Credentials | None:
         return None
     if access is None or secret is None:
         missing = "access-key" if access is None else "secret-key"
-        raise UsageError(f"the {missing} is missing; there is only the other half")
+        raise UsageError(f"the {missing} is missing: credentials need both keys")
     return Credentials(access, secret, _text(settings, "security-token"))
 
 
@@ -81,36 +84,36 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     if not settings.get("tls", implied):
         return None
     try:
-        made = _trusting(_text(settings, "ca"))
-        _identify(made, settings)
+        tls_context = _server_context(_text(settings, "ca"))
+        _identify(tls_context, settings)
     except (ssl.SSLError, OSError) as error:
         raise UsageError(f"certificates: {error}") from error
     if insecure:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
-    return made
+        tls_context.check_hostname = False
+        tls_context.verify_mode = ssl.CERT_NONE
+    return tls_context
 
 
-def _trusting(ca: str | None) -> ssl.SSLContext:
-    """A context that believes what this file vouches for; the system's certificates where there is none."""
+def _server_context(ca: str | None) -> ssl.SSLContext:
+    """A TLS context that trusts the certificates of a file; those of the system if it is None."""
     return ssl.create_default_context(cafile=ca and _pem("ca", ca, "CERTIFICATE"))
 
 
-def _identify(made: ssl.SSLContext, settings: Settings) -> None:
-    """Have a certificate to show to servers that ask for one."""
+def _identify(tls_context: ssl.SSLContext, settings: Settings) -> None:
+    """Load the client certificate, for servers that require one."""
     cert, key = _text(settings, "cert"), _text(settings, "key-file")
     if cert is None:
         if key is not None:
-            raise UsageError("a key-file without a cert")
+            raise UsageError("key-file is set without cert")
         return
     path = _pem("cert", cert, "CERTIFICATE")
     if key is None:
-        key_path = _pem("cert, which no key-file goes with", cert, "PRIVATE KEY")
+        key_path = _pem("cert (no key-file is set)", cert, "PRIVATE KEY")
     else:
         key_path = _pem("key-file", key, "PRIVATE KEY")
     password = _Password(_text(settings, "key-password"))
     try:
-        made.load_cert_chain(path, key_path, password)
+        tls_context.load_cert_chain(path, key_path, password)
     except ssl.SSLError as error:
         if not password.was_asked:
             raise
@@ -119,11 +122,13 @@ def _identify(made: ssl.SSLContext, settings: Settings) -> None:
 
 
 class _Password:
-    """Asked for an encrypted key's; without it OpenSSL would ask the terminal, or take a line of stdin.
+    """Callback for the password of an encrypted key.
+
+    Without a callback OpenSSL would prompt on the terminal or read a line of stdin.
 
     Attributes:
-        text: what it is; empty for none.
-        was_asked: whether a key is encrypted.
+        text: the password; empty for none.
+        was_asked: whether OpenSSL asked for it, because the key is encrypted.
     """
 
     def __init__(self, text: str | None) -> None:
@@ -135,17 +140,17 @@ class _Password:
         return self.text
 
 
-def _pem(name: str, file: str, kind: str) -> str:
-    """The path of a file that has something of that kind.
+def _pem(name: str, file: str, label: str) -> str:
+    """The path of a PEM file that contains an object with this label.
 
     Raises:
-        UsageError: there is no such file, it cannot be read, or has nothing of that kind.
+        UsageError: the file cannot be read or contains no such object.
     """
-    path = os.path.expanduser(file)  # no shell has done so with what a profile says
+    path = os.path.expanduser(file)  # no shell expands the paths of a profile
     try:
         text = Path(path).read_text("ascii", "replace")
     except OSError as error:
         raise UsageError(f"{name}: {path}: {error.strerror}") from error
-    if f"{kind}-----" not in text:
-        raise UsageError(f"{name}: there is no {kind.lower()} (PEM) in {path}")
+    if f"{label}-----" not in text:
+        raise UsageError(f"{name}: no {label.lower()} (PEM) in {path}")
     return path

@@ -1,4 +1,4 @@
-"""How commands are called, by name; for those whose options do not say it all, and that are called by hand."""
+"""Example calls of commands whose options alone do not explain them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ EXAMPLES: Final = {
     "updateTopic": "-c DefaultCluster -t orders -r 8 -w 8 -a +message.type=FIFO -n ns1:9876",
     "wipeWritePerm": "-b broker-a -n ns1:9876",
 }
-"""Arguments, as a shell takes them."""
+"""Shell arguments by command name."""
 
 
 def with_example(program: str, name: str, epilog: str | None) -> str | None:
-    """What a command's help says at its end, and behind that how it is called."""
+    """A command's epilog, followed by its example if it has one."""
     arguments = EXAMPLES.get(name)
     if arguments is None:
         return epilog

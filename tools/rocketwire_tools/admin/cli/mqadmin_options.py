@@ -1,6 +1,8 @@
-"""What the commands of operators have in common: options as mqadmin names them, and a connection for the length of a call.
+"""Options and commands in the style of mqadmin, and the admin connection that they use.
 
-Rules of this file: a long option is there as mqadmin spells it (``--brokerAddr``) and as everybody else does (``--broker-addr``).
+Each long option exists in mqadmin's spelling (``--brokerAddr``) and in the usual one
+(``--broker-addr``). A function that converts an argument raises ``argparse.ArgumentTypeError`` if
+the argument is invalid.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import ChannelError
 
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
-"""What a command does, with a connection and its arguments."""
+"""The body of a command: takes a connection and the parsed arguments."""
 
 T = TypeVar("T")
 
@@ -58,7 +60,7 @@ class Option:
     Attributes:
         flags: its names.
         destination: its name among the parsed arguments.
-        settings: what ``add_argument`` takes beside.
+        settings: further arguments of ``add_argument``.
     """
 
     flags: tuple[str, ...]
@@ -67,13 +69,13 @@ class Option:
 
 
 def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> Option:
-    """An option.
+    """Define an option.
 
     Args:
-        flags: its names as mqadmin has them, the long one last: ``-b --brokerAddr``.
-        text: what it says.
-        switch: it takes no value.
-        settings: what ``add_argument`` takes beside: ``required``, ``type``, ``default``, ``choices``.
+        flags: its names in mqadmin, the long one last: ``-b --brokerAddr``.
+        text: its help.
+        switch: whether it takes no value.
+        settings: further arguments of ``add_argument``: ``required``, ``type``, ``default``, ...
     """
     names = flags.split()
     words = _CAPITAL.sub("-", names[-1]).lower()
@@ -91,169 +93,172 @@ def admin_command(
     text: str,
     call: Call,
     *options: Option,
-    group: str,
     one_of: Sequence[str] = (),
     epilog: str | None = None,
     repeats: bool = False,
     collects: bool = False,
 ) -> Command:
-    """A command that asks with an ``Admin``.
+    """Define a command that uses an ``Admin``.
 
     Args:
-        name: as mqadmin has it.
+        name: its name in mqadmin.
         text: one line of help.
-        call: does it.
-        options: its own.
-        group: its heading in the list of commands.
-        one_of: names of arguments of which exactly one has to be given.
-        epilog: what ``--help`` says at its end.
-        repeats: it takes mqadmin's ``-i``, and then asks and prints again and again.
-        collects: it only shows what several brokers know, and does without those that do not answer (``leaving_out``).
+        call: its body.
+        options: its options.
+        one_of: destinations of options of which exactly one is required.
+        epilog: text at the end of ``--help``.
+        repeats: whether it has mqadmin's ``-i``, which repeats the call at an interval.
+        collects: whether it only collects information from several brokers; it then skips brokers
+            that do not respond (``leaving_out``).
     """
-    asked = _without_the_silent(call) if collects else call
+    perform = _without_silent_brokers(call) if collects else call
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        for one in (*options, *([_INTERVAL] if repeats else [])):
-            parser.add_argument(*one.flags, dest=one.destination, **one.settings)
+        for item in (*options, *([_INTERVAL] if repeats else [])):
+            parser.add_argument(*item.flags, dest=item.destination, **item.settings)
 
     async def run(context: Context) -> Output:
-        given = [one for one in one_of if getattr(context.arguments, one) is not None]
-        if one_of and len(given) != 1:
-            wanted = ", ".join(f"--{one.replace('_', '-')}" for one in one_of)
-            raise UsageError(f"exactly one of {wanted} is needed")
+        if one_of and sum(getattr(context.arguments, name) is not None for name in one_of) != 1:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in one_of)
+            raise UsageError(f"exactly one of {names} is required")
         async with open_admin(context.config, within=context.request_timeout) as admin:
             if repeats and context.arguments.interval is not None:
-                await _again_and_again(lambda: asked(admin, context.arguments), context)
+                await _repeat(lambda: perform(admin, context.arguments), context)
                 return None
-            return await asked(admin, context.arguments)
+            return await perform(admin, context.arguments)
 
-    return Command(
-        name=name, help=text, run=run, add_arguments=add_arguments, group=group, epilog=epilog
-    )
+    return Command(name=name, help=text, run=run, add_arguments=add_arguments, epilog=epilog)
 
 
-def _without_the_silent(call: Call) -> Call:
-    """A call that does without brokers that do not answer, and says so."""
+def broker_command(name: str, text: str, call: Call, *options: Option, **settings: Any) -> Command:
+    """Define an ``admin_command`` for the broker of ``-b`` or for a whole cluster (``-c``)."""
+    return admin_command(name, text, call, BROKER, CLUSTER, *options, one_of=ONE_OF, **settings)
 
-    async def asked(admin: Admin, wanted: argparse.Namespace) -> Output:
+
+def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
+    """The commands with ``group`` as their heading in the list of commands."""
+    return tuple(replace(command, group=group) for command in commands)
+
+
+def _without_silent_brokers(call: Call) -> Call:
+    """Make a call that skips brokers that do not respond, and reports them on stderr."""
+
+    async def perform(admin: Admin, args: argparse.Namespace) -> Output:
         with leaving_out() as left_out:
             try:
-                output = await call(admin, wanted)
+                output = await call(admin, args)
             except NotFoundError as error:
                 if not left_out:
                     raise
-                _tell_of(left_out)
+                _report(left_out)
                 _LOG.warning("%s", line_of(error))
-                return Incomplete(error.told)
+                return Incomplete(error.partial)
             except RocketWireError as error:
-                _tell_of(left_out, but=line_of(error))
+                _report(left_out, except_for=line_of(error))
                 raise
-        _tell_of(left_out)
+        _report(left_out)
         return Incomplete(output) if left_out and not isinstance(output, Incomplete) else output
 
-    return asked
+    return perform
 
 
-def _tell_of(left_out: Mapping[object, ChannelError], but: str | None = None) -> None:
-    """Say who did not answer, but for what is said anyway."""
+def _report(left_out: Mapping[object, ChannelError], except_for: str | None = None) -> None:
+    """Log the servers that did not respond, except for an error that is printed anyway."""
     for line in dict.fromkeys(map(line_of, left_out.values())):
-        if line != but:
+        if line != except_for:
             _LOG.warning("left out: %s", line)
 
 
-async def _again_and_again(call: Callable[[], Awaitable[Output]], context: Context) -> None:
-    """Print what a call returns every so often, until a signal ends it."""
+async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> None:
+    """Print the output of a call at intervals until a signal arrives."""
     form = getattr(context.arguments, "output_form", FORMS[0])
     async with stopping() as stop:
-        while not stop.is_asked:
+        while not stop.is_requested:
             sys.stdout.write(rendered(await call(), form))
             sys.stdout.flush()
             with trio.move_on_after(context.arguments.interval):
-                await stop.asked.wait()
+                await stop.requested.wait()
 
 
 def list_command(
     name: str,
     text: str,
     cls: type[T],
-    tell: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]],
+    method: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]],
     *,
     named: tuple[str, Callable[[T], str | None]],
-    group: str,
 ) -> Command:
-    """A command that tells brokers everything in a file.
+    """Define a command that sends the JSON array of a file to brokers.
 
     Args:
-        name: as mqadmin has it.
+        name: its name in mqadmin.
         text: one line of help.
-        cls: of what the file has a JSON array.
-        tell: the call that takes them all, with ``broker`` or ``cluster``, and returns addresses.
-        named: heading of their names, and the name of one.
-        group: its heading in the list of commands.
+        cls: class of the array's elements.
+        method: the method of ``Admin`` that takes all elements and ``broker`` or ``cluster``, and
+            returns broker addresses.
+        named: column heading of the elements' names, and a function that returns the name of one.
     """
     heading, name_of = named
 
-    async def call(admin: Admin, wanted: argparse.Namespace) -> Table:
-        found = await bodies_in(cls, wanted.filename)
-        done = await tell(admin)(found, broker=wanted.broker_addr, cluster=wanted.cluster_name)
-        rows = [(name_of(one), address) for address in done for one in found]
+    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+        elements = await bodies_in(cls, args.filename)
+        brokers = await method(admin)(elements, broker=args.broker_addr, cluster=args.cluster_name)
+        rows = [(name_of(element), address) for address in brokers for element in elements]
         return Table((heading, "brokerAddr"), rows)
 
-    file = option("-f --filename", f"a JSON array of {cls.__name__}", required=True)
-    return admin_command(name, text, call, BROKER, CLUSTER, file, group=group, one_of=ONE_OF)
+    file = option("-f --filename", f"file with a JSON array of {cls.__name__}", required=True)
+    return broker_command(name, text, call, file)
 
 
-# ---------------------------------------------------------------------------- types of values
+# ---------------------------------------------------------------------------- argument types
 
 
 def boolean(text: str) -> bool:
-    """Read ``true`` or ``false``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is neither.
-    """
+    """Read ``true`` or ``false``."""
     if text.lower() not in ("true", "false"):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be true or false")
     return text.lower() == "true"
 
 
 def moment(text: str) -> int:
-    """Read a time: ``now``, milliseconds since 1970, or ``2026-01-31#12:00:00:000`` in this machine's time zone.
+    """Read a time as milliseconds since 1970.
 
-    Raises:
-        argparse.ArgumentTypeError: it is none of them.
+    Args:
+        text: ``now``, milliseconds, or ``2026-01-31#12:00:00:000`` in this machine's time zone.
     """
     if text in ("now", "currentTimeMillis"):
         return time.time_ns() // 1_000_000
     if text == str(NOW) or (text.isascii() and text.isdecimal()):
         return int(text)
     try:
-        found = datetime.strptime(f"{text}000", "%Y-%m-%d#%H:%M:%S:%f").astimezone()
+        local_time = datetime.strptime(f"{text}000", "%Y-%m-%d#%H:%M:%S:%f").astimezone()
     except ValueError as error:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is neither now, nor milliseconds, nor as 2026-01-31#12:00:00:000"
+            f"{text!r}: must be now, milliseconds, or a time such as 2026-01-31#12:00:00:000"
         ) from error
-    return round(found.timestamp() * 1000)
+    return round(local_time.timestamp() * 1000)
 
 
 def charset(text: str) -> str:
-    """Read the name of a charset.
-
-    Raises:
-        argparse.ArgumentTypeError: nobody knows it.
-    """
+    """Read the name of a charset."""
     try:
         return codecs.lookup(text).name
     except LookupError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no charset") from error
+        raise argparse.ArgumentTypeError(f"{text!r}: unknown charset") from error
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Read words with commas between."""
-    return tuple(one.strip() for one in text.split(",") if one.strip())
+    """Read words separated by commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-# ---------------------------------------------------------------------------- options of many
+# ---------------------------------------------------------------------------- common options
+
+
+def broker_address(flags: str, text: str) -> Option:
+    """Define a required option for the address of a broker."""
+    return option(flags, text, type=host_and_port, required=True, metavar="ADDR")
+
 
 BROKER: Final = option(
     "-b --brokerAddr", "address of a broker, host:port", type=host_and_port, metavar="ADDR"
@@ -266,33 +271,33 @@ CONSUMER_GROUP: Final = option(
 )
 VIA: Final = option(
     "-c --cluster",
-    "of a lite topic's queue (%%LMQ%%...) its parent topic, of timers a cluster",
+    "parent topic of a lite topic's queue (%%LMQ%%...), or the cluster of a timer topic",
     metavar="NAME",
 )
 _INTERVAL: Final = option(
-    "-i --interval", "again after so many seconds, until SIGINT or SIGTERM", type=seconds
+    "-i --interval", "repeat every N seconds until interrupted", type=seconds, metavar="N"
 )
 ONE_OF: Final = ("broker_addr", "cluster_name")
 """``-b`` or ``-c``."""
 
 
 async def addresses(
-    admin: Admin, wanted: argparse.Namespace, *, slaves: bool = False
+    admin: Admin, args: argparse.Namespace, *, slaves: bool = False
 ) -> tuple[str, ...]:
-    """The brokers that ``-b`` or ``-c`` mean."""
-    return await admin.clusters.targets(wanted.broker_addr, wanted.cluster_name, slaves=slaves)
+    """The addresses of the brokers selected by ``-b`` or ``-c``."""
+    return await admin.clusters.targets(args.broker_addr, args.cluster_name, slaves=slaves)
 
 
 def language_name(language: LanguageCode | str | None) -> str | None:
-    """A client's language as Java names it."""
+    """Java's name of a client's language."""
     return language.name if isinstance(language, LanguageCode) else language
 
 
 async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:
-    """The instances of a body class in a file with a JSON array of them.
+    """Read a JSON array of body objects from a file.
 
     Raises:
-        UsageError: there is no such file, or it holds something else.
+        UsageError: the file cannot be read, or its content is invalid.
     """
     try:
         return decode_bodies(cls, await trio.Path(filename).read_bytes()) or ()

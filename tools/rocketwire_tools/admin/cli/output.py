@@ -1,7 +1,7 @@
-"""What a command returned, as a table, JSON or CSV.
+"""Formats the output of a command as a table, JSON or CSV.
 
-Rules of this file: a table is for people (times and sizes readable, columns aligned); JSON and CSV are for programs (values as
-they are).  JSON has an object to a row, one to a line, within one array.
+A table is for people: times and sizes are readable, columns are aligned. JSON and CSV are for
+programs: they contain the raw values. JSON is one array with one row (an object) per line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.command import Column, Incomplete, Kind, Record, Table
+from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +26,14 @@ _SEPARATORS: Final = (",", ":")
 
 
 def rendered(output: Output, form: str) -> str:
-    """The text to print, with its line ends; empty for nothing.
+    """Format an output as text with line ends; empty for None.
 
     Args:
-        output: what a command returned.
+        output: the output of a command.
         form: one of ``FORMS``.
     """
     if isinstance(output, Incomplete):
-        output = output.told
+        output = output.output
     if output is None:
         return ""
     if isinstance(output, str):
@@ -42,7 +42,7 @@ def rendered(output: Output, form: str) -> str:
     if isinstance(output, Record):
         if form == "json":
             return as_json(dict(output.members)) + "\n"
-        columns = (Column("name"), Column("value", Kind.VALUE))
+        columns = (Column("name"), Column("value", CellType.VALUE))
         rows: list[Sequence[Value]] = [(name, value) for name, value in output.members.items()]
         return _pairs(rows) if form == "table" else _csv(columns, rows)
     if form == "json":
@@ -52,7 +52,7 @@ def rendered(output: Output, form: str) -> str:
 
 
 def as_json(value: Value) -> str:
-    """A value on one line."""
+    """Format a value as JSON on one line."""
     return json.dumps(value, ensure_ascii=False, separators=_SEPARATORS)
 
 
@@ -80,9 +80,9 @@ def _plain(value: Value) -> str | int | float:
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
     cells = [[column.name for column in columns]]
-    cells += [[_shown(v, c.kind) for v, c in zip(row, columns, strict=True)] for row in rows]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(columns))]
-    to_right = [column.kind in (Kind.NUMBER, Kind.BYTES) for column in columns]
+    cells += [[_shown(v, c.cell_type) for v, c in zip(row, columns, strict=True)] for row in rows]
+    widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
+    to_right = [column.cell_type in (CellType.NUMBER, CellType.BYTES) for column in columns]
     lines = [
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
@@ -95,17 +95,17 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
 
 def _pairs(rows: Sequence[Sequence[Value]]) -> str:
     width = max((len(str(name)) for name, _ in rows), default=0)
-    return "".join(f"{name!s:<{width}}  {_shown(value, Kind.VALUE)}\n" for name, value in rows)
+    return "".join(f"{name!s:<{width}}  {_shown(value, CellType.VALUE)}\n" for name, value in rows)
 
 
-def _shown(value: Value, kind: Kind) -> str:
-    """A cell of a table, on one line."""
+def _shown(value: Value, cell_type: CellType) -> str:
+    """Format a cell of a table on one line."""
     if value is None or value == "":
         return "-"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        if kind is Kind.TIME:
+        if cell_type is CellType.TIME:
             return utc(value)
-        if kind is Kind.BYTES:
+        if cell_type is CellType.BYTES:
             return _size(value)
         return str(value)
     text = value if isinstance(value, str) else as_json(value)
@@ -113,7 +113,7 @@ def _shown(value: Value, kind: Kind) -> str:
 
 
 def utc(millis: float) -> str:
-    """A time as people read it; as a number where no calendar has it."""
+    """Format milliseconds since 1970 in ISO 8601; as a number if they are out of range."""
     try:
         moment = datetime.fromtimestamp(millis / 1000, UTC)
     except (OverflowError, ValueError, OSError):

@@ -1,7 +1,7 @@
-"""How to connect: one list of settings, each from an option, else the environment, else a profile.
+"""Connection settings: each is read from an option, then the environment, then a profile.
 
-Rules of this file: a setting has the same name everywhere: ``--access-key``, ``ROCKETWIRE_ACCESS_KEY`` and ``access-key = "..."``
-in a profile.  An empty variable is one that is not set.
+A setting has the same name everywhere: ``--access-key``, ``ROCKETWIRE_ACCESS_KEY`` and
+``access-key = "..."`` in a profile. An empty environment variable counts as not set.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 PROFILE_ENV: Final = "ROCKETWIRE_PROFILE"
 PROFILE_FILE_ENV: Final = "ROCKETWIRE_PROFILE_FILE"
 DEFAULT_PROFILE: Final = "default"
-"""The profile of whoever names none; it need not be there."""
+"""The default profile; it need not exist."""
 
 _PREFIX: Final = "setting_"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One of them.
+    """A connection setting.
 
     Attributes:
-        name: as option, without the dashes.
-        help: one line.
-        metavar: what the option takes; None for a switch.
-        others: further names of the option.
-        variables: of the environment, beside the one that follows from the name.
-        number: whether it is a number of seconds.
+        name: name of the option without dashes.
+        help: one line of help.
+        metavar: placeholder for the option's value; None for a switch.
+        aliases: further names of the option.
+        variables: environment variables in addition to the one derived from the name.
+        number: whether the value is a number of seconds.
     """
 
     name: str
     help: str
     metavar: str | None = None
-    others: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     number: bool = False
 
@@ -55,67 +55,67 @@ class Setting:
 
     @property
     def all_variables(self) -> tuple[str, ...]:
-        """Variables of the environment, the first one that is set counts."""
+        """Environment variables; the first one that is set is used."""
         return ("ROCKETWIRE_" + self.name.upper().replace("-", "_"), *self.variables)
 
 
 SETTINGS: Final = (
     Setting(
         "namesrv-addr",
-        "name servers, as host:port;host:port",
+        "name servers: host:port;host:port",
         "ADDR",
-        others=("-n", "--namesrvAddr", "--nameserverAddr"),  # mqadmin has both
+        aliases=("-n", "--namesrvAddr", "--nameserverAddr"),  # mqadmin has both
         variables=(NAMESRV_ADDR_ENV,),
     ),
-    Setting("access-key", "sign requests as this user", "KEY"),
-    Setting("secret-key", "with this secret; better in the environment or a profile", "KEY"),
-    Setting("security-token", "of temporary credentials", "TOKEN"),
-    Setting("tls", "encrypt connections; goes without saying with the options below"),
-    Setting("ca", "certificates (PEM) that vouch for servers", "FILE"),
-    Setting("cert", "own certificate (PEM), where servers ask for one", "FILE"),
-    Setting("key-file", "its private key (PEM), unless it is in the same file", "FILE"),
-    Setting("key-password", "of an encrypted key; better in the environment or a profile", "TEXT"),
-    Setting("insecure", "believe any certificate"),
-    Setting("tls-server-name", "the name that certificates have to have", "NAME"),
-    Setting("namespace", "written in front of topics and groups", "NAME"),
-    Setting("request-timeout", "seconds for a call (default 5)", "SECONDS", number=True),
+    Setting("access-key", "access key; requests are signed", "KEY"),
+    Setting("secret-key", "secret key; safer in the environment or a profile", "KEY"),
+    Setting("security-token", "token of temporary credentials", "TOKEN"),
+    Setting("tls", "use TLS; implied by the TLS options below"),
+    Setting("ca", "trusted certificates (PEM)", "FILE"),
+    Setting("cert", "client certificate (PEM), if servers require one", "FILE"),
+    Setting("key-file", "private key (PEM), if it is not in the file of --cert", "FILE"),
+    Setting("key-password", "password of the key; safer in the environment or a profile", "TEXT"),
+    Setting("insecure", "accept any server certificate"),
+    Setting("tls-server-name", "expected name in server certificates", "NAME"),
+    Setting("namespace", "prefix for topics and groups", "NAME"),
+    Setting("request-timeout", "timeout of a call in seconds (default 5)", "SECONDS", number=True),
 )
 
 
 def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
-    """Add the options, in a group of their own.
+    """Add the options of all settings to a parser.
 
     Args:
-        parser: where to.
-        taken: options that mean something else there.
+        parser: the parser.
+        taken: option names that the parser uses for something else.
     """
     group = parser.add_argument_group(
-        "connection", "Each is also read from ROCKETWIRE_... and from the profile, in this order."
+        "connection", "Default values: environment variables ROCKETWIRE_..., then the profile."
     )
-    for one in SETTINGS:
-        names = [name for name in (*one.others, f"--{one.name}") if name not in taken]
+    for setting in SETTINGS:
+        names = [name for name in (*setting.aliases, f"--{setting.name}") if name not in taken]
         if not names:
             continue
-        if one.metavar is None:
+        if setting.metavar is None:
             group.add_argument(
                 *names,
-                dest=one.attribute,
+                dest=setting.attribute,
                 default=argparse.SUPPRESS,
                 action=argparse.BooleanOptionalAction,
-                help=one.help,
+                help=setting.help,
             )
         else:
             group.add_argument(
                 *names,
-                dest=one.attribute,
+                dest=setting.attribute,
                 default=argparse.SUPPRESS,
-                metavar=one.metavar,
-                help=one.help,
-                type=seconds if one.number else str,
+                metavar=setting.metavar,
+                help=setting.help,
+                type=seconds if setting.number else str,
             )
     for name, metavar, text in (
-        ("profile", "NAME", "a profile of the file (default: default, if there is one)"),
-        ("profile-file", "FILE", "where profiles are (default ~/.config/rocketwire/admin.toml)"),
+        ("profile", "NAME", "profile in that file (default: 'default', if it exists)"),
+        ("profile-file", "FILE", "file of profiles (default ~/.config/rocketwire/admin.toml)"),
     ):
         group.add_argument(
             f"--{name}",
@@ -129,27 +129,27 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
 def settings_of(
     arguments: argparse.Namespace, environment: Mapping[str, str]
 ) -> dict[str, str | bool | float]:
-    """What is set, by name.
+    """The values that are set, by name.
 
     Raises:
-        UsageError: the profile is not there or cannot be read, or a value is not what it should be.
+        UsageError: the profile is missing or unreadable, or a value is invalid.
     """
     profile = _profile(arguments, environment)
-    found: dict[str, str | bool | float] = {}
-    for one in SETTINGS:
-        value: Any = getattr(arguments, one.attribute, None)
-        source = f"--{one.name}"
+    values: dict[str, str | bool | float] = {}
+    for setting in SETTINGS:
+        value: Any = getattr(arguments, setting.attribute, None)
+        source = f"--{setting.name}"
         if value is None:
-            value, source = _of_environment(one, environment)
+            value, source = _of_environment(setting, environment)
         if value is None:
-            value, source = profile.get(one.name), f"{one.name} of the profile"
+            value, source = profile.get(setting.name), f"{setting.name} of the profile"
         if value is not None:
-            found[one.name] = _checked(one, value, source)
-    return found
+            values[setting.name] = _checked(setting, value, source)
+    return values
 
 
-def _of_environment(one: Setting, environment: Mapping[str, str]) -> tuple[str | None, str]:
-    for variable in one.all_variables:
+def _of_environment(setting: Setting, environment: Mapping[str, str]) -> tuple[str | None, str]:
+    for variable in setting.all_variables:
         if environment.get(variable):
             return environment[variable], variable
     return None, ""
@@ -163,25 +163,26 @@ _SWITCHES: Final = {"true": True, "1": True, "yes": True, "on": True} | {
 }
 
 
-def _checked(one: Setting, value: object, source: str) -> str | bool | float:
-    if one.metavar is None:
+def _checked(setting: Setting, value: object, source: str) -> str | bool | float:
+    if setting.metavar is None:
         switch = value if isinstance(value, bool) else _SWITCHES.get(str(value).lower())
         if switch is None:
-            raise UsageError(f"{source} is neither true nor false")
+            raise UsageError(f"{source}: must be true or false")
         return switch
-    if one.number:
+    if setting.number:
         try:
             return seconds(str(value))
         except argparse.ArgumentTypeError as error:
             raise UsageError(f"{source}: {error}") from error
     if not isinstance(value, str):
-        raise UsageError(f"{source} is no text")
+        raise UsageError(f"{source}: must be a string")
     return value
 
 
 def default_profile_file(environment: Mapping[str, str]) -> Path:
-    """Where profiles are unless somebody says otherwise."""
-    home = os.path.expanduser("~")  # Path's raises where nobody has a home, as in some containers
+    """The default path of the file of profiles."""
+    # Path.expanduser raises if there is no home directory, as in some containers.
+    home = os.path.expanduser("~")
     root = environment.get("XDG_CONFIG_HOME")
     return (Path(root) if root else Path(home, ".config")) / "rocketwire" / "admin.toml"
 
@@ -191,7 +192,7 @@ def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> d
     file: str | None = getattr(arguments, _PREFIX + "profile_file", None)
     file = file or environment.get(PROFILE_FILE_ENV)
     path = Path(file) if file else default_profile_file(environment)
-    if not (file or name or os.path.exists(path)):  # Path's raises where one may not look
+    if not (file or name or os.path.exists(path)):  # Path.exists raises without permission
         return {}
     try:
         profiles = tomllib.loads(path.read_text("utf-8"))
@@ -201,18 +202,20 @@ def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> d
         raise UsageError(f"profiles: {path}: {error}") from error
     loose = [key for key, value in profiles.items() if not isinstance(value, dict)]
     if loose:
-        raise UsageError(f"{path}: {loose[0]} is in no profile; [{DEFAULT_PROFILE}] goes above it")
-    wanted: dict[str, Any] | None = profiles.get(name or DEFAULT_PROFILE)
-    if wanted is None:
+        raise UsageError(
+            f"{path}: {loose[0]} is outside of a profile; put [{DEFAULT_PROFILE}] above it"
+        )
+    profile: dict[str, Any] | None = profiles.get(name or DEFAULT_PROFILE)
+    if profile is None:
         if not name:
             return {}
-        raise UsageError(f"there is no profile {name} in {path}; there are: {', '.join(profiles)}")
-    return _known(wanted, path)
+        raise UsageError(f"no profile {name} in {path}; it has: {', '.join(profiles)}")
+    return _checked_names(profile, path)
 
 
-def _known(profile: dict[str, Any], path: Path) -> dict[str, Any]:
-    names = [one.name for one in SETTINGS]
+def _checked_names(profile: dict[str, Any], path: Path) -> dict[str, Any]:
+    names = [setting.name for setting in SETTINGS]
     for name in profile:
         if name not in names:
-            raise UsageError(f"{path}: no setting is called {name}; there are: {', '.join(names)}")
+            raise UsageError(f"{path}: unknown setting {name}; valid are: {', '.join(names)}")
     return profile

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as an event: what is on its way is finished, and then the program ends."""
+"""SIGINT and SIGTERM as an event, so that a program can finish its work and end."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """Whether to stop, and why.
+    """A request to stop.
 
     Attributes:
-        asked: set when it is time to stop.
-        signal: the signal that asked; 0 if none did.
+        requested: set when the program must stop.
+        signal: the signal that requested it; 0 for another reason.
     """
 
     def __init__(self) -> None:
-        """Not yet."""
-        self.asked = trio.Event()
+        """Starts without a request."""
+        self.requested = trio.Event()
         self.signal = 0
 
     @property
-    def is_asked(self) -> bool:
-        """Whether it is time to stop."""
-        return self.asked.is_set()
+    def is_requested(self) -> bool:
+        """Whether the program must stop."""
+        return self.requested.is_set()
 
 
 @asynccontextmanager
 async def stopping() -> AsyncGenerator[Stop]:
-    """For the length of the block the first signal only asks to stop; the second one cancels the block.
+    """In the block, the first signal requests a stop and the second cancels the block.
 
     Raises:
-        KeyboardInterrupt: the block was cancelled by the second signal.
+        KeyboardInterrupt: the second signal cancelled the block.
     """
     stop = Stop()
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -44,11 +44,11 @@ async def stopping() -> AsyncGenerator[Stop]:
 
             async def listen() -> None:
                 async for number in signals:
-                    if stop.is_asked and stop.signal:
+                    if stop.is_requested and stop.signal:
                         nursery.cancel_scope.cancel()
                         raise KeyboardInterrupt
                     stop.signal = number
-                    stop.asked.set()
+                    stop.requested.set()
 
             nursery.start_soon(listen)
             yield stop

@@ -1,7 +1,7 @@
-"""Lines in from stdin and out to stdout, while everything else goes on.
+"""Asynchronous reading of lines from stdin and writing of JSON lines to stdout.
 
-Rules of this file: no file of the process is made non-blocking, because others (a terminal, a shell) share it.  Input is read in
-a thread; output is written only as much as is certain not to wait, unless it goes to a file.
+Standard files stay blocking, because other processes (a terminal, a shell) share them. Input is
+read in a thread. Output is written in amounts that cannot block, unless it goes to a file.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.admin.command import Value
 
-PIECE: Final = 1 << 16
+CHUNK: Final = 1 << 16
 """Bytes to read at once."""
 
 MAX_LINE: Final = 8 << 20
-"""Bytes of a line of input; brokers take half of that unless they are told otherwise."""
+"""Maximum bytes of an input line. The default limit of brokers is half of it."""
 
-CERTAIN: Final = select.PIPE_BUF
-"""Bytes that a pipe takes without waiting if it takes any (POSIX)."""
+MAX_WRITE: Final = select.PIPE_BUF
+"""Bytes that a writable pipe accepts without blocking (POSIX)."""
 
-LOOK_SECONDS: Final = 0.5
-"""How often to look whether anybody still reads the output."""
+CHECK_SECONDS: Final = 0.5
+"""Interval of checks for a closed reader, in seconds."""
 
 _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 async def read_lines(descriptor: int) -> AsyncGenerator[list[bytes]]:
-    """The lines of a file, without their ends: as many at once as have come.  The last one need not have an end.
+    """Yield the lines of a file without line ends, as many at once as are available.
 
     Raises:
         RefusedError: a line is longer than ``MAX_LINE``.
 
-    Cancellation: what was read and not handed out is lost.
+    Cancellation: lines that were read but not yielded are lost.
     """
-    rest = b""
+    incomplete = b""
     while True:
-        piece = await trio.to_thread.run_sync(os.read, descriptor, PIECE, abandon_on_cancel=True)
-        if not piece:
+        chunk = await trio.to_thread.run_sync(os.read, descriptor, CHUNK, abandon_on_cancel=True)
+        if not chunk:
             break
-        *lines, rest = (rest + piece).split(b"\n")
+        *lines, incomplete = (incomplete + chunk).split(b"\n")
         if lines:
             yield lines
-        if len(rest) > MAX_LINE:
-            raise RefusedError(f"a line of the input has more than {MAX_LINE} bytes")
-    if rest:
-        yield [rest]
+        if len(incomplete) > MAX_LINE:
+            raise RefusedError(f"an input line is longer than {MAX_LINE} bytes")
+    if incomplete:
+        yield [incomplete]
 
 
 class JsonLines:
-    """Writes one object to a line; one writer at a time."""
+    """Writes one object per line; one writer at a time."""
 
     def __init__(self, descriptor: int) -> None:
-        """Args: descriptor: of the file, which stays open."""
+        """Args: descriptor: file descriptor, which is not closed."""
         self._descriptor = descriptor
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
@@ -71,23 +71,23 @@ class JsonLines:
         """Write an object.
 
         Raises:
-            BrokenPipeError: nobody reads any more.
+            BrokenPipeError: the reader is gone.
 
-        Cancellation: a part of the line may have been written.
+        Cancellation: part of the line may have been written.
         """
-        rest = memoryview(as_json(dict(members)).encode("utf-8", "surrogatepass") + b"\n")
+        unsent = memoryview(as_json(dict(members)).encode("utf-8", "surrogatepass") + b"\n")
         async with self._lock:
-            while rest:
+            while unsent:
                 if not self._poll.poll(0):
                     await trio.lowlevel.wait_writable(self._descriptor)
                 try:
-                    rest = rest[os.write(self._descriptor, rest[:CERTAIN]) :]
-                except BlockingIOError:  # somebody else has made the file non-blocking
+                    unsent = unsent[os.write(self._descriptor, unsent[:MAX_WRITE]) :]
+                except BlockingIOError:  # another process has made the file non-blocking
                     await trio.lowlevel.wait_writable(self._descriptor)
 
-    async def until_nobody_reads(self) -> None:
-        """Wait until the reader of a pipe has gone."""
+    async def until_reader_closes(self) -> None:
+        """Wait until the reader of a pipe closes it."""
         while True:
             if any(events & _GONE for _, events in self._poll.poll(0)):
                 return
-            await trio.sleep(LOOK_SECONDS)
+            await trio.sleep(CHECK_SECONDS)

@@ -1,1 +1,1 @@
-"""The commands, some to a file; each file has a ``COMMANDS``, which ``rocketwire_tools.admin.registry`` collects."""
+"""The commands; ``admin.registry`` collects the ``COMMANDS`` of each module."""

@@ -1,4 +1,4 @@
-"""Users and policies: ``createUser``, ``listAcl`` and their kin."""
+"""Users and policies: ``createUser``, ``listAcl``, etc."""
 
 from __future__ import annotations
 
@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin import acl_of
 from rocketwire.client.admin.fanout import told_by_each
 from rocketwire.messages.auth import UserInfo
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.cli.mqadmin_options import (
-    BROKER,
-    CLUSTER,
-    ONE_OF,
-    addresses,
-    admin_command,
-    option,
-    words,
-)
 from rocketwire_tools.admin.command import Table, UsageError, Value
 
 if TYPE_CHECKING:
@@ -26,206 +18,211 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
     from rocketwire.messages.auth import AclInfo
 
-_GROUP: Final = "users and policies"
+
+def _changed(heading: str, name: str, brokers: Iterable[str]) -> Table:
+    return Table((heading, "brokerAddr"), [(name, address) for address in brokers])
 
 
-def _told(what: str, name: str, done: Iterable[str]) -> Table:
-    return Table((what, "brokerAddr"), [(name, address) for address in done])
+async def _create_user(admin: Admin, args: Namespace) -> Table:
+    user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
+    brokers = await admin.users.create(user, broker=args.broker_addr, cluster=args.cluster_name)
+    return _changed("username", args.username, brokers)
 
 
-async def _create_user(admin: Admin, wanted: Namespace) -> Table:
-    user = UserInfo(username=wanted.username, password=wanted.password, user_type=wanted.user_type)
-    done = await admin.users.create(user, broker=wanted.broker_addr, cluster=wanted.cluster_name)
-    return _told("username", wanted.username, done)
-
-
-async def _update_user(admin: Admin, wanted: Namespace) -> Table:
-    if not (wanted.password or wanted.user_type or wanted.user_status):
-        raise UsageError("one of --password, --user-type, --user-status is needed")
+async def _update_user(admin: Admin, args: Namespace) -> Table:
+    if not (args.password or args.user_type or args.user_status):
+        raise UsageError("--password, --user-type or --user-status is required")
     user = UserInfo(
-        username=wanted.username,
-        password=wanted.password,
-        user_type=wanted.user_type,
-        user_status=wanted.user_status,
+        username=args.username,
+        password=args.password,
+        user_type=args.user_type,
+        user_status=args.user_status,
     )
-    done = await admin.users.update(user, broker=wanted.broker_addr, cluster=wanted.cluster_name)
-    return _told("username", wanted.username, done)
+    brokers = await admin.users.update(user, broker=args.broker_addr, cluster=args.cluster_name)
+    return _changed("username", args.username, brokers)
 
 
-async def _delete_user(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.users.delete(
-        wanted.username, broker=wanted.broker_addr, cluster=wanted.cluster_name
+async def _delete_user(admin: Admin, args: Namespace) -> Table:
+    brokers = await admin.users.delete(
+        args.username, broker=args.broker_addr, cluster=args.cluster_name
     )
-    return _told("username", wanted.username, done)
+    return _changed("username", args.username, brokers)
 
 
-def _users(each: dict[str, tuple[UserInfo, ...]]) -> Table:
-    """Users without their passwords, which brokers tell too."""
+def _users(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
+    """A table of users, without the passwords that brokers also return."""
     rows = [
-        (address, one.username, one.user_type, one.user_status)
-        for address, users in each.items()
-        for one in users
+        (address, user.username, user.user_type, user.user_status)
+        for address, users in users_by_broker.items()
+        for user in users
     ]
     return Table(("brokerAddr", "username", "userType", "userStatus"), rows)
 
 
-async def _list_users(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted)
-    return _users(await told_by_each(targets, lambda one: admin.users.list(one, wanted.filter)))
+async def _list_users(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    return _users(await told_by_each(targets, lambda broker: admin.users.list(broker, args.filter)))
 
 
-async def _get_user(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted)
-    each = await told_by_each(targets, lambda one: admin.users.get(one, wanted.username))
-    table = _users({address: (user,) for address, user in each.items() if user is not None})
+async def _get_user(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    by_broker = await told_by_each(targets, lambda broker: admin.users.get(broker, args.username))
+    table = _users({address: (user,) for address, user in by_broker.items() if user is not None})
     return Table(table.columns, table.rows, failed=not table.rows)
 
 
-async def _create_acl(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.acls.create(
-        _acl(wanted), broker=wanted.broker_addr, cluster=wanted.cluster_name
+async def _create_acl(admin: Admin, args: Namespace) -> Table:
+    brokers = await admin.acls.create(
+        _acl(args), broker=args.broker_addr, cluster=args.cluster_name
     )
-    return _told("subject", wanted.subject, done)
+    return _changed("subject", args.subject, brokers)
 
 
-async def _update_acl(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.acls.update(
-        _acl(wanted), broker=wanted.broker_addr, cluster=wanted.cluster_name
+async def _update_acl(admin: Admin, args: Namespace) -> Table:
+    brokers = await admin.acls.update(
+        _acl(args), broker=args.broker_addr, cluster=args.cluster_name
     )
-    return _told("subject", wanted.subject, done)
+    return _changed("subject", args.subject, brokers)
 
 
-def _acl(wanted: Namespace) -> AclInfo:
-    return acl_of(
-        wanted.subject, wanted.resources, wanted.actions, wanted.decision, wanted.source_ip
-    )
+def _acl(args: Namespace) -> AclInfo:
+    return acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
 
 
-async def _delete_acl(admin: Admin, wanted: Namespace) -> Table:
-    done: tuple[str, ...] = ()
-    for resource in wanted.resources or (None,):
-        done = await admin.acls.delete(
-            wanted.subject, resource, broker=wanted.broker_addr, cluster=wanted.cluster_name
+async def _delete_acl(admin: Admin, args: Namespace) -> Table:
+    brokers: tuple[str, ...] = ()
+    for resource in args.resources or (None,):
+        brokers = await admin.acls.delete(
+            args.subject, resource, broker=args.broker_addr, cluster=args.cluster_name
         )
-    return _told("subject", wanted.subject, done)
+    return _changed("subject", args.subject, brokers)
 
 
-async def _copy_users(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.users.copy(wanted.from_broker, wanted.to_broker, wanted.usernames)
-    return Table(("username", "brokerAddr"), [(name, wanted.to_broker) for name in done])
+async def _copy_users(admin: Admin, args: Namespace) -> Table:
+    names = await admin.users.copy(args.from_broker, args.to_broker, args.usernames)
+    return Table(("username", "brokerAddr"), [(name, args.to_broker) for name in names])
 
 
-async def _copy_acls(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.acls.copy(wanted.from_broker, wanted.to_broker, wanted.subjects)
-    return Table(("subject", "brokerAddr"), [(subject, wanted.to_broker) for subject in done])
+async def _copy_acls(admin: Admin, args: Namespace) -> Table:
+    subjects = await admin.acls.copy(args.from_broker, args.to_broker, args.subjects)
+    return Table(("subject", "brokerAddr"), [(subject, args.to_broker) for subject in subjects])
 
 
-def _policies(each: dict[str, tuple[AclInfo, ...]]) -> Table:
+def _policies(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             address, acl.subject, policy.policy_type, entry.resource, ",".join(entry.actions or ()),
             ",".join(entry.source_ips or ()), entry.decision,
         )
-        for address, acls in each.items()
+        for address, acls in acls_by_broker.items()
         for acl in acls
         for policy in acl.policies or ()
         for entry in policy.entries or ()
     ]  # fmt: skip
-    columns = ("brokerAddr", "subject", "policyType", "resource", "actions", "sourceIp", "decision")
-    return Table(columns, rows)
-
-
-async def _list_acls(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted)
-    each = await told_by_each(
-        targets, lambda one: admin.acls.list(one, wanted.subject, wanted.resource)
+    headings = (
+        "brokerAddr",
+        "subject",
+        "policyType",
+        "resource",
+        "actions",
+        "sourceIp",
+        "decision",
     )
-    return _policies(each)
+    return Table(headings, rows)
 
 
-async def _get_acl(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted)
-    each = await told_by_each(targets, lambda one: admin.acls.get(one, wanted.subject))
-    table = _policies({address: (acl,) for address, acl in each.items() if acl is not None})
+async def _list_acls(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    by_broker = await told_by_each(
+        targets, lambda broker: admin.acls.list(broker, args.subject, args.resource)
+    )
+    return _policies(by_broker)
+
+
+async def _get_acl(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    by_broker = await told_by_each(targets, lambda broker: admin.acls.get(broker, args.subject))
+    table = _policies({address: (acl,) for address, acl in by_broker.items() if acl is not None})
     return Table(table.columns, table.rows, failed=not table.rows)
 
 
-_USERNAME: Final = option("-u --username", "name of the user", required=True)
-_TYPE: Final = option("-t --userType", "what kind of user", choices=("Super", "Normal"))
-_SUBJECT: Final = option("-s --subject", "who, as User:name", required=True)
+_USERNAME: Final = mq.option("-u --username", "name of the user", required=True)
+_TYPE: Final = mq.option("-t --userType", "type of the user", choices=("Super", "Normal"))
+_SUBJECT: Final = mq.option("-s --subject", "the user, such as User:name", required=True)
 _POLICY: Final = (
     _SUBJECT,
-    option("-r --resources", "such as Topic:orders*,Group:*", type=words, required=True),
-    option(
-        "-a --actions", "of Pub,Sub,Create,Update,Delete,Get,List,All", type=words, required=True
+    mq.option(
+        "-r --resources", "resources, such as Topic:orders*,Group:*", type=mq.words, required=True
     ),
-    option("-d --decision", "may it, or not", choices=("Allow", "Deny"), required=True),
-    option("-i --sourceIp", "addresses and networks it holds for", type=words, default=()),
+    mq.option(
+        "-a --actions",
+        "some of Pub,Sub,Create,Update,Delete,Get,List,All",
+        type=mq.words,
+        required=True,
+    ),
+    mq.option(
+        "-d --decision", "whether to allow or deny", choices=("Allow", "Deny"), required=True
+    ),
+    mq.option(
+        "-i --sourceIp",
+        "client addresses and networks to which it applies",
+        type=mq.words,
+        default=(),
+    ),
 )
 
 _FROM_TO: Final = (
-    option(
+    mq.option(
         "-f --fromBroker",
-        "address of the broker that has them",
+        "address of the source broker",
         type=host_and_port,
         required=True,
         metavar="ADDR",
     ),
-    option(
+    mq.option(
         "-t --toBroker",
-        "address of the broker to have them",
+        "address of the target broker",
         type=host_and_port,
         required=True,
         metavar="ADDR",
     ),
 )
 
-COMMANDS: Final = (
-    admin_command(
-        "createUser", "create a user", _create_user, BROKER, CLUSTER, _USERNAME,
-        option("-p --password", "its password", required=True), _TYPE, group=_GROUP, one_of=ONE_OF,
+COMMANDS: Final = mq.in_group(
+    "users and policies",
+    mq.broker_command(
+        "createUser", "create a user", _create_user, _USERNAME,
+        mq.option("-p --password", "password", required=True), _TYPE,
     ),
-    admin_command(
-        "updateUser", "change password, type or status of a user", _update_user, BROKER, CLUSTER, _USERNAME,
-        option("-p --password", "a new password"), _TYPE,
-        option("-s --userStatus", "whether it may connect", choices=("enable", "disable")),
-        group=_GROUP, one_of=ONE_OF,
+    mq.broker_command(
+        "updateUser", "change password, type or status of a user", _update_user, _USERNAME,
+        mq.option("-p --password", "new password"), _TYPE,
+        mq.option("-s --userStatus", "whether the user may connect", choices=("enable", "disable")),
     ),
-    admin_command(
-        "deleteUser", "delete a user", _delete_user, BROKER, CLUSTER, _USERNAME, group=_GROUP, one_of=ONE_OF
+    mq.broker_command("deleteUser", "delete a user", _delete_user, _USERNAME),
+    mq.broker_command("getUser", "show a user", _get_user, _USERNAME, collects=True),
+    mq.broker_command(
+        "listUser", "list users", _list_users,
+        mq.option("-f --filter", "only names that contain this text"), collects=True,
     ),
-    admin_command(
-        "getUser", "tell of a user", _get_user, BROKER, CLUSTER, _USERNAME, group=_GROUP, collects=True, one_of=ONE_OF
+    mq.admin_command(
+        "copyUser", "copy users from one broker to another", _copy_users, *_FROM_TO,
+        mq.option("-u --usernames", "only these users (default all)", type=mq.words, default=()),
     ),
-    admin_command(
-        "listUser", "list users", _list_users, BROKER, CLUSTER,
-        option("-f --filter", "only names with this text"), group=_GROUP, collects=True, one_of=ONE_OF,
+    mq.admin_command(
+        "copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
+        mq.option("-s --subjects", "only of these users (default all)", type=mq.words, default=()),
     ),
-    admin_command(
-        "copyUser", "give one broker the users of another", _copy_users, *_FROM_TO,
-        option("-u --usernames", "only these; all otherwise", type=words, default=()), group=_GROUP,
+    mq.broker_command("createAcl", "add policies of a user", _create_acl, *_POLICY),
+    mq.broker_command("updateAcl", "change policies of a user", _update_acl, *_POLICY),
+    mq.broker_command(
+        "deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
+        mq.option("-r --resources", "only for these resources", type=mq.words, default=()),
     ),
-    admin_command(
-        "copyAcl", "give one broker the policies of another", _copy_acls, *_FROM_TO,
-        option("-s --subjects", "only of these; of all otherwise", type=words, default=()), group=_GROUP,
-    ),
-    admin_command(
-        "createAcl", "give a user policies", _create_acl, BROKER, CLUSTER, *_POLICY, group=_GROUP, one_of=ONE_OF
-    ),
-    admin_command(
-        "updateAcl", "change policies of a user", _update_acl, BROKER, CLUSTER, *_POLICY, group=_GROUP, one_of=ONE_OF
-    ),
-    admin_command(
-        "deleteAcl", "take policies from a user", _delete_acl, BROKER, CLUSTER, _SUBJECT,
-        option("-r --resources", "only those about these resources", type=words, default=()),
-        group=_GROUP, one_of=ONE_OF,
-    ),
-    admin_command(
-        "getAcl", "tell the policies of a user", _get_acl, BROKER, CLUSTER, _SUBJECT, group=_GROUP, collects=True, one_of=ONE_OF
-    ),
-    admin_command(
-        "listAcl", "list policies", _list_acls, BROKER, CLUSTER,
-        option("-s --subject", "only of users with this text"),
-        option("-r --resource", "only about resources with this text"), group=_GROUP, collects=True, one_of=ONE_OF,
+    mq.broker_command("getAcl", "show the policies of a user", _get_acl, _SUBJECT, collects=True),
+    mq.broker_command(
+        "listAcl", "list policies", _list_acls,
+        mq.option("-s --subject", "only of users whose name contains this text"),
+        mq.option("-r --resource", "only for resources that contain this text"), collects=True,
     ),
 )  # fmt: skip

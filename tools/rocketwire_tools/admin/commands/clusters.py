@@ -1,4 +1,4 @@
-"""All of a cluster at once: ``clusterList``, ``statsAll``."""
+"""Summaries of clusters: ``clusterList``, ``statsAll``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.fanout import leave_out, told_by_each
 from rocketwire.errors import ChannelError, RocketWireError
 from rocketwire_tools.admin.actions.export_documents import of_a_day
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.exit_status import Denied, line_of, raise_if_denied
-from rocketwire_tools.admin.cli.mqadmin_options import CLUSTER, admin_command, option
-from rocketwire_tools.admin.command import Column, Kind, Table, Value
+from rocketwire_tools.admin.command import CellType, Column, Table, Value, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
-_GROUP: Final = "clusters and brokers"
-_NUMBER: Final = Kind.NUMBER
+_NUMBER: Final = CellType.NUMBER
 
 _LOAD: Final = {
     "inQueue": "sendThreadPoolQueueSize",
@@ -37,10 +36,10 @@ _LOAD: Final = {
     "timerEnqueueTps": "timerEnqueueTps",
     "timerDequeueTps": "timerDequeueTps",
 }
-"""What waits in a broker: requests to send, to pull and to acknowledge, and timed messages."""
+"""Queued requests (send, pull, acknowledge) and timer messages of a broker."""
 _RATES: Final[tuple[Column | str, ...]] = (
     "version", Column("inTps", _NUMBER), Column("outTps", _NUMBER), Column("pcWaitMillis", _NUMBER),
-    Column("earliestMessage", Kind.TIME), Column("diskUsed", _NUMBER), "active",
+    Column("earliestMessage", CellType.TIME), Column("diskUsed", _NUMBER), "active",
     *(Column(name, _NUMBER) for name in _LOAD),
 )  # fmt: skip
 _TOTALS: Final = tuple(
@@ -52,14 +51,14 @@ _TOTALS: Final = tuple(
 # ---------------------------------------------------------------------------- clusters
 
 
-async def _cluster_list(admin: Admin, wanted: Namespace) -> Table:
+async def _cluster_list(admin: Admin, args: Namespace) -> Table:
     info = await admin.clusters.info()
     rows: list[tuple[Value, ...]] = []
     failed = False
     for cluster, names in sorted((info.cluster_addr_table or {}).items()):
-        if wanted.cluster_name not in (None, cluster):
+        if args.cluster_name not in (None, cluster):
             continue
-        for name in sorted(one for one in names if one is not None):
+        for name in sorted(broker_name for broker_name in names if broker_name is not None):
             group = (info.broker_addr_table or {}).get(name)
             for broker_id, address in sorted(
                 ((group.broker_addrs if group else None) or {}).items()
@@ -68,13 +67,13 @@ async def _cluster_list(admin: Admin, wanted: Namespace) -> Table:
                 try:
                     table = await admin.brokers.runtime_info(address)
                 except RocketWireError as error:
-                    _LOG.warning("nothing of %s: %s", address, line_of(error))
+                    _LOG.warning("no status of %s: %s", address, line_of(error))
                     failed = True
-                told = _totals(table) if wanted.more_stats else _rates(table)
-                rows.append((cluster, name, broker_id, address, *told))
-    who = ("clusterName", "brokerName", Column("brokerId", _NUMBER), "addr")
-    columns = (*who, *(_TOTALS if wanted.more_stats else _RATES))
-    return Table(columns, rows, failed=failed or not rows)
+                figures = _totals(table) if args.more_stats else _rates(table)
+                rows.append((cluster, name, broker_id, address, *figures))
+    broker_columns = columns("clusterName brokerName brokerId:number addr")
+    headings = (*broker_columns, *(_TOTALS if args.more_stats else _RATES))
+    return Table(headings, rows, failed=failed or not rows)
 
 
 def _number(table: Mapping[str, str], key: str) -> float | None:
@@ -86,7 +85,7 @@ def _number(table: Mapping[str, str], key: str) -> float | None:
 
 
 def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
-    """Version, messages per second over ten seconds, wait for the page cache, oldest message, disk, whether it is active; load."""
+    """The values of ``_RATES`` from a broker's status; rates are averages over ten seconds."""
     earliest = int(_number(table, "earliestMessageTimeStamp") or 0)
     return (
         table.get("brokerVersionDesc"),
@@ -103,20 +102,20 @@ def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
 
 
 def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
-    """Messages in and out of yesterday and today."""
-    found: list[Value] = []
+    """Messages stored and delivered yesterday and today."""
+    counts: list[Value] = []
     for end, start in (("TodayMorning", "YesterdayMorning"), ("TodayNow", "TodayMorning")):
-        for way in ("Put", "Get"):
-            last = _number(table, f"msg{way}Total{end}")
-            first = _number(table, f"msg{way}Total{start}")
-            found.append(None if last is None or first is None else int(last - first))
-    return tuple(found)
+        for operation in ("Put", "Get"):
+            last = _number(table, f"msg{operation}Total{end}")
+            first = _number(table, f"msg{operation}Total{start}")
+            counts.append(None if last is None or first is None else int(last - first))
+    return tuple(counts)
 
 
 # ---------------------------------------------------------------------------- statistics
 
 
-async def _counted(
+async def _sum_stats(
     admin: Admin, places: Mapping[str, str], name: str, key: str
 ) -> tuple[float, int]:
     tps, number = 0.0, 0
@@ -132,43 +131,43 @@ async def _counted(
             continue
         except RocketWireError as error:
             raise_if_denied(error)
-            continue  # nothing was counted there
+            continue  # the broker has no statistics of it
         tps += data.stats_minute.tps if data.stats_minute else 0.0
         number += of_a_day(data)
     return round(tps, 2), number
 
 
-async def _stats_all(admin: Admin, wanted: Namespace) -> Table:
-    names = [wanted.topic] if wanted.topic is not None else sorted(await admin.topics.names())
+async def _stats_all(admin: Admin, args: Namespace) -> Table:
+    names = [args.topic] if args.topic is not None else sorted(await admin.topics.names())
     rows: list[tuple[Value, ...]] = []
     denied = Denied()
     for topic in names:
-        if topic.startswith(("%RETRY%", "%DLQ%")) and wanted.topic is None:
+        if topic.startswith(("%RETRY%", "%DLQ%")) and args.topic is None:
             continue
         try:
-            rows += await _stats_of(admin, topic, only_active=wanted.active_topic)
+            rows += await _stats_of(admin, topic, only_active=args.active_topic)
         except ChannelError as error:
             leave_out(topic, error)
-        except RocketWireError as error:  # names of clusters and brokers are topics too
+        except RocketWireError as error:  # names of clusters and brokers are also topics
             denied.note(error)
-    denied.tell(is_empty=not rows)
-    columns = (
-        "topic", "consumerGroup", Column("accumulation", _NUMBER), Column("inTps", _NUMBER), Column("outTps", _NUMBER),
-        Column("inMsg24Hour", _NUMBER), Column("outMsg24Hour", _NUMBER),
-    )  # fmt: skip
-    return Table(columns, rows)
+    denied.report(is_empty=not rows)
+    headings = columns(
+        "topic consumerGroup accumulation:number inTps:number outTps:number "
+        "inMsg24Hour:number outMsg24Hour:number"
+    )
+    return Table(headings, rows)
 
 
 async def _stats_of(admin: Admin, topic: str, *, only_active: bool) -> list[tuple[Value, ...]]:
-    """A row for each group of a topic."""
+    """One row for each group of a topic."""
     rows: list[tuple[Value, ...]] = []
     places = await admin.clusters.of_topic(topic)
     groups = await admin.topics.consumer_groups(topic)
-    in_tps, in_number = await _counted(admin, places, "TOPIC_PUT_NUMS", topic)
+    in_tps, in_number = await _sum_stats(admin, places, "TOPIC_PUT_NUMS", topic)
     for group in groups or ("",):
         out_tps, out_number, lag = None, None, 0
         if group:
-            out_tps, out_number = await _counted(
+            out_tps, out_number = await _sum_stats(
                 admin, places, "GROUP_GET_NUMS", f"{topic}@{group}"
             )
             lag = await _lag(admin, group, topic)
@@ -185,18 +184,26 @@ async def _lag(admin: Admin, group: str, topic: str) -> int:
     except RocketWireError as error:
         raise_if_denied(error)
         return 0
-    return max(sum(one.broker_offset - one.consumer_offset for one in table.values()), 0)
+    return max(
+        sum(offsets.broker_offset - offsets.consumer_offset for offsets in table.values()), 0
+    )
 
 
-COMMANDS: Final = (
-    admin_command(
-        "clusterList", "list clusters and brokers with their rates", _cluster_list, CLUSTER,
-        option("-m --moreStats", "messages of yesterday and today instead", switch=True),
-        group=_GROUP, epilog="Exit status 1 if a broker does not answer.", repeats=True,
+COMMANDS: Final = mq.in_group(
+    "clusters and brokers",
+    mq.admin_command(
+        "clusterList", "list clusters and brokers with their rates", _cluster_list, mq.CLUSTER,
+        mq.option(
+            "-m --moreStats", "show messages of yesterday and today instead of rates", switch=True,
+        ),
+        epilog="Exit status 1 if a broker does not respond.", repeats=True,
     ),
-    admin_command(
-        "statsAll", "tell rates and backlogs of all topics and groups", _stats_all,
-        option("-a --activeTopic", "only where something was sent or read today", switch=True),
-        option("-t --topic", "only this topic"), group=_GROUP, collects=True,
+    mq.admin_command(
+        "statsAll", "show rates and backlogs of all topics and groups", _stats_all,
+        mq.option(
+            "-a --activeTopic", "only topics with messages sent or consumed in the last 24 hours",
+            switch=True,
+        ),
+        mq.option("-t --topic", "only this topic"), collects=True,
     ),
 )  # fmt: skip

@@ -1,20 +1,12 @@
-"""Reads of old messages: ``getColdDataFlowCtrInfo``, ``updateColdDataFlowCtrGroupConfig`` and their kin."""
+"""Reads of old messages: ``getColdDataFlowCtrInfo``, ``updateColdDataFlowCtrGroupConfig``, etc."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
-from rocketwire_tools.admin.cli.mqadmin_options import (
-    BROKER,
-    CLUSTER,
-    CONSUMER_GROUP,
-    ONE_OF,
-    addresses,
-    admin_command,
-    option,
-)
-from rocketwire_tools.admin.command import Column, Kind, Table
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Table, columns
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -25,51 +17,56 @@ if TYPE_CHECKING:
 _GROUP: Final = "clusters and brokers"
 
 
-async def _info(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted, slaves=True)
-    each = await told_by_each(targets, admin.brokers.cold_data_info)
-    return Table(("brokerAddr", "info"), list(each.items()))
+async def _info(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args, slaves=True)
+    by_broker = await told_by_each(targets, admin.brokers.cold_data_info)
+    return Table(("brokerAddr", "info"), list(by_broker.items()))
 
 
-async def _update(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted)
-    values = {wanted.consumer_group: str(wanted.threshold)}
-    await of_each(targets, lambda one: admin.brokers.update_cold_data_config(one, values))
-    rows = [(address, wanted.consumer_group, wanted.threshold) for address in targets]
-    return Table(("brokerAddr", "group", Column("threshold", Kind.BYTES)), rows)
+async def _update(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    values = {args.consumer_group: str(args.threshold)}
+    await of_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
+    rows = [(address, args.consumer_group, args.threshold) for address in targets]
+    return Table(columns("brokerAddr group threshold:bytes"), rows)
 
 
-async def _remove(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted)
-    group: str = wanted.consumer_group
-    await of_each(targets, lambda one: admin.brokers.remove_cold_data_config(one, group))
+async def _remove(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    group: str = args.consumer_group
+    await of_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
     return Table(("brokerAddr", "group"), [(address, group) for address in targets])
 
 
-async def _read_ahead(admin: Admin, wanted: Namespace) -> Table:
-    targets = await addresses(admin, wanted, slaves=True)
-    mode: str = wanted.commit_log_read_ahead_mode
-    each = await of_each(targets, lambda one: admin.brokers.set_read_ahead_mode(one, mode))
-    return Table(("brokerAddr", "answer"), list(each.items()))
+async def _read_ahead(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args, slaves=True)
+    mode: str = args.commit_log_read_ahead_mode
+    by_broker = await of_each(
+        targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
+    )
+    return Table(("brokerAddr", "answer"), list(by_broker.items()))
 
 
-COMMANDS: Final = (
-    admin_command(
-        "getColdDataFlowCtrInfo", "tell what brokers do against reads of old messages", _info, BROKER, CLUSTER,
-        group=_GROUP, collects=True, one_of=ONE_OF,
+COMMANDS: Final = mq.in_group(
+    "clusters and brokers",
+    mq.broker_command(
+        "getColdDataFlowCtrInfo", "show the limits for reads of old messages", _info, collects=True,
     ),
-    admin_command(
-        "updateColdDataFlowCtrGroupConfig", "limit what a group may read of old messages", _update, BROKER, CLUSTER,
-        CONSUMER_GROUP, option("-v --threshold", "bytes in a second", type=positive, required=True),
-        group=_GROUP, one_of=ONE_OF,
+    mq.broker_command(
+        "updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group", _update,
+        mq.CONSUMER_GROUP,
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
     ),
-    admin_command(
-        "removeColdDataFlowCtrGroupConfig", "take back a group's limit on old messages", _remove, BROKER, CLUSTER,
-        CONSUMER_GROUP, group=_GROUP, one_of=ONE_OF,
+    mq.broker_command(
+        "removeColdDataFlowCtrGroupConfig", "remove the limit of a group", _remove,
+        mq.CONSUMER_GROUP,
     ),
-    admin_command(
-        "setCommitLogReadAheadMode", "have the system read a broker's files ahead, or not", _read_ahead, BROKER, CLUSTER,
-        option("-m --commitLogReadAheadMode", "0 ahead, 1 not", choices=("0", "1"), required=True),
-        group=_GROUP, one_of=ONE_OF,
+    mq.broker_command(
+        "setCommitLogReadAheadMode", "enable or disable read-ahead for a broker's files",
+        _read_ahead,
+        mq.option(
+            "-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
+            choices=("0", "1"), required=True,
+        ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``completion``: what a shell needs to complete commands and options."""
+"""``completion``: shell scripts that complete commands and options."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _EPILOG: Final = """\
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=_SHELLS, help="for which shell")
+    parser.add_argument("shell", choices=_SHELLS, help="name of the shell")
 
 
 async def _run(context: Context) -> str:
     try:
         import shtab
     except ImportError as error:
-        raise RefusedError("scripts are made by shtab; pip install 'rocketwire[admin]'") from error
+        raise RefusedError("completion needs shtab: pip install 'rocketwire[admin]'") from error
     parser: argparse.ArgumentParser = context.arguments.program
     for action in _actions(parser):
         if action.metavar == "FILE":
-            action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks for it
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # read by shtab
     return shtab.complete(parser, context.arguments.shell)
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """All arguments, those of commands too."""
-    for action in parser._actions:  # argparse has no other way to ask  # pyright: ignore[reportPrivateUsage]
+    """All arguments, including those of subcommands."""
+    for action in parser._actions:  # no public API  # pyright: ignore[reportPrivateUsage]
         yield action
-        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage] - nor another name
+        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
             of_commands: dict[str, argparse.ArgumentParser] = vars(action)["choices"]
-            for one in set(of_commands.values()):
-                yield from _actions(one)
+            for command_parser in set(of_commands.values()):
+                yield from _actions(command_parser)
 
 
 COMMANDS: Final = (

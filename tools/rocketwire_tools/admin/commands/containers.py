@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.cli.mqadmin_options import admin_command, option
 from rocketwire_tools.admin.command import Record
 
 if TYPE_CHECKING:
@@ -14,32 +14,26 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin import Admin
 
-_GROUP: Final = "clusters and brokers"
-
 
 def identity(text: str) -> tuple[str, str, int]:
-    """Read ``cluster:broker:id``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is something else.
-    """
-    cluster, _, rest = text.partition(":")
-    name, _, number = rest.rpartition(":")
+    """Read ``cluster:broker:id``; raises ``argparse.ArgumentTypeError`` if it is invalid."""
+    cluster, _, replica = text.partition(":")
+    name, _, number = replica.rpartition(":")
     if not (cluster and name and number.isascii() and number.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not CLUSTER:BROKER:ID")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be CLUSTER:BROKER:ID")
     return cluster, name, int(number)
 
 
-async def _add(admin: Admin, wanted: Namespace) -> Record:
-    await admin.brokers.add_to_container(wanted.broker_container_addr, wanted.broker_config_path)
+async def _add(admin: Admin, args: Namespace) -> Record:
+    await admin.brokers.add_to_container(args.broker_container_addr, args.broker_config_path)
     return Record(
-        {"containerAddr": wanted.broker_container_addr, "configPath": wanted.broker_config_path}
+        {"containerAddr": args.broker_container_addr, "configPath": args.broker_config_path}
     )
 
 
-async def _remove(admin: Admin, wanted: Namespace) -> Record:
-    cluster, name, broker_id = wanted.broker_identity
-    container: str = wanted.broker_container_addr
+async def _remove(admin: Admin, args: Namespace) -> Record:
+    cluster, name, broker_id = args.broker_identity
+    container: str = args.broker_container_addr
     await admin.brokers.remove_from_container(container, cluster, name, broker_id)
     return Record(
         {
@@ -51,7 +45,7 @@ async def _remove(admin: Admin, wanted: Namespace) -> Record:
     )
 
 
-_CONTAINER: Final = option(
+_CONTAINER: Final = mq.option(
     "-c --brokerContainerAddr",
     "address of the container, host:port",
     type=host_and_port,
@@ -59,21 +53,20 @@ _CONTAINER: Final = option(
     metavar="ADDR",
 )
 
-COMMANDS: Final = (
-    admin_command(
-        "addBroker", "have a container start a broker", _add, _CONTAINER,
-        option(
+COMMANDS: Final = mq.in_group(
+    "clusters and brokers",
+    mq.admin_command(
+        "addBroker", "start a broker in a container", _add, _CONTAINER,
+        mq.option(
             "-b --brokerConfigPath", "the broker's configuration file, on the container's machine",
             required=True, metavar="PATH",
         ),
-        group=_GROUP,
     ),
-    admin_command(
-        "removeBroker", "have a container stop a broker", _remove, _CONTAINER,
-        option(
-            "-b --brokerIdentity", "which broker", type=identity, required=True,
+    mq.admin_command(
+        "removeBroker", "stop a broker in a container", _remove, _CONTAINER,
+        mq.option(
+            "-b --brokerIdentity", "the broker", type=identity, required=True,
             metavar="CLUSTER:BROKER:ID",
         ),
-        group=_GROUP,
     ),
 )  # fmt: skip

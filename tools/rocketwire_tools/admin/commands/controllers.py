@@ -1,142 +1,152 @@
-"""Controllers: ``getControllerMetaData``, ``getSyncStateSet``, ``electMaster`` and their kin."""
+"""Controllers: ``getControllerMetaData``, ``getSyncStateSet``, ``electMaster``, etc."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port, hosts_and_ports
-from rocketwire_tools.admin.cli.mqadmin_options import CLUSTER, admin_command, option
-from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
+from rocketwire_tools.admin.command import Record, Table, Value, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
 
-_GROUP: Final = "controllers"
-_NUMBER: Final = Kind.NUMBER
 
-
-async def _metadata(admin: Admin, wanted: Namespace) -> Record:
-    found = await admin.controllers.metadata(wanted.controller_address)
+async def _metadata(admin: Admin, args: Namespace) -> Record:
+    metadata = await admin.controllers.metadata(args.controller_address)
     return Record(
         {
-            "group": found.group,
-            "controllerLeaderId": found.controller_leader_id,
-            "controllerLeaderAddress": found.controller_leader_address,
-            "peers": found.peers,
+            "group": metadata.group,
+            "controllerLeaderId": metadata.controller_leader_id,
+            "controllerLeaderAddress": metadata.controller_leader_address,
+            "peers": metadata.peers,
         }
     )
 
 
-async def _sync_state(admin: Admin, wanted: Namespace) -> Table:
-    if wanted.broker_name is not None:
-        names: tuple[str, ...] = (wanted.broker_name,)
+async def _sync_state(admin: Admin, args: Namespace) -> Table:
+    if args.broker_name is not None:
+        names: tuple[str, ...] = (args.broker_name,)
     else:
-        names = await admin.clusters.broker_names(wanted.cluster_name)
-    found = await admin.controllers.sync_state(wanted.controller_address, names)
+        names = await admin.clusters.broker_names(args.cluster_name)
+    state = await admin.controllers.sync_state(args.controller_address, names)
     rows: list[tuple[Value, ...]] = []
-    for name, group in sorted((found.replicas_info_table or {}).items()):
+    for name, group in sorted((state.replicas_info_table or {}).items()):
         for in_sync, replicas in (
             (True, group.in_sync_replicas),
             (False, group.not_in_sync_replicas),
         ):
             rows += [
                 (
-                    name, group.master_broker_id, group.master_epoch, group.sync_state_set_epoch, one.broker_id,
-                    one.broker_address, in_sync, one.alive,
+                    name, group.master_broker_id, group.master_epoch, group.sync_state_set_epoch,
+                    replica.broker_id, replica.broker_address, in_sync, replica.alive,
                 )
-                for one in replicas or ()
+                for replica in replicas or ()
             ]  # fmt: skip
-    columns = (
-        "brokerName", Column("masterBrokerId", _NUMBER), Column("masterEpoch", _NUMBER),
-        Column("syncStateSetEpoch", _NUMBER), Column("brokerId", _NUMBER), "brokerAddr", "inSync", "alive",
-    )  # fmt: skip
-    return Table(columns, rows)
+    headings = columns(
+        "brokerName masterBrokerId:number masterEpoch:number "
+        "syncStateSetEpoch:number brokerId:number brokerAddr inSync alive"
+    )
+    return Table(headings, rows)
 
 
-async def _elect(admin: Admin, wanted: Namespace) -> Record:
-    found = await admin.controllers.elect_master(
-        wanted.controller_address, wanted.cluster_name, wanted.broker_name, wanted.broker_id
+async def _elect(admin: Admin, args: Namespace) -> Record:
+    election = await admin.controllers.elect_master(
+        args.controller_address, args.cluster_name, args.broker_name, args.broker_id
     )
     return Record(
         {
-            "brokerName": wanted.broker_name,
-            "masterBrokerId": found.master_broker_id,
-            "masterAddress": found.master_address,
-            "masterEpoch": found.master_epoch,
-            "syncStateSetEpoch": found.sync_state_set_epoch,
+            "brokerName": args.broker_name,
+            "masterBrokerId": election.master_broker_id,
+            "masterAddress": election.master_address,
+            "masterEpoch": election.master_epoch,
+            "syncStateSetEpoch": election.sync_state_set_epoch,
         }
     )
 
 
 def _numbers(text: str) -> list[int]:
-    words = [one.strip() for one in text.split(";") if one.strip()]
-    if not all(one.isascii() and one.isdecimal() for one in words):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers with semicolons between")
-    return [int(one) for one in words]
+    words = [word.strip() for word in text.split(";") if word.strip()]
+    if not all(word.isascii() and word.isdecimal() for word in words):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be numbers separated by semicolons")
+    return [int(word) for word in words]
 
 
-async def _clean(admin: Admin, wanted: Namespace) -> Record:
-    ids: list[int] = wanted.broker_controller_ids_to_clean or []
+async def _clean(admin: Admin, args: Namespace) -> Record:
+    ids: list[int] = args.broker_controller_ids_to_clean or []
     await admin.controllers.clean_broker(
-        wanted.controller_address,
-        wanted.broker_name,
-        cluster=wanted.cluster_name,
+        args.controller_address,
+        args.broker_name,
+        cluster=args.cluster_name,
         broker_ids=ids,
-        clean_living=wanted.clean_living_broker,
+        clean_living=args.clean_living_broker,
     )
-    return Record({"brokerName": wanted.broker_name, "cleaned": list(ids)})
+    return Record({"brokerName": args.broker_name, "cleaned": list(ids)})
 
 
-async def _config(admin: Admin, wanted: Namespace) -> Table:
+async def _config(admin: Admin, args: Namespace) -> Table:
     rows = [
         (address, key, value)
-        for address in wanted.controller_address
+        for address in args.controller_address
         for key, value in sorted((await admin.controllers.config(address)).items())
     ]
     return Table(("controllerAddr", "key", "value"), rows)
 
 
-async def _update_config(admin: Admin, wanted: Namespace) -> Table:
-    addresses: tuple[str, ...] = wanted.controller_address
+async def _update_config(admin: Admin, args: Namespace) -> Table:
+    addresses: tuple[str, ...] = args.controller_address
     for address in addresses:
-        await admin.controllers.update_config(address, {wanted.key: wanted.value})
-    rows = [(address, wanted.key, wanted.value) for address in addresses]
+        await admin.controllers.update_config(address, {args.key: args.value})
+    rows = [(address, args.key, args.value) for address in addresses]
     return Table(("controllerAddr", "key", "value"), rows)
 
 
-_ADDRESS: Final = option(
+_ADDRESS: Final = mq.option(
     "-a --controllerAddress", "address of a controller", type=host_and_port, required=True
 )
-_NAME: Final = option("-bn --brokerName", "name of the broker group", required=True)
+_NAME: Final = mq.option("-bn --brokerName", "name of the broker group", required=True)
 
-COMMANDS: Final = (
-    admin_command("getControllerMetaData", "tell who leads the controllers", _metadata, _ADDRESS, group=_GROUP),
-    admin_command(
-        "getSyncStateSet", "tell masters and replicas, and who is in sync", _sync_state, _ADDRESS, CLUSTER,
-        option("-b --brokerName", "name of the broker group"),
-        group=_GROUP, one_of=("broker_name", "cluster_name"), repeats=True,
+COMMANDS: Final = mq.in_group(
+    "controllers",
+    mq.admin_command(
+        "getControllerMetaData", "show the leader of the controllers", _metadata, _ADDRESS,
     ),
-    admin_command(
-        "electMaster", "make a broker its group's master", _elect, _ADDRESS, _NAME,
-        option("-b --brokerId", "which broker", type=int, required=True),
-        option("-c --clusterName", "name of the cluster", required=True), group=_GROUP,
+    mq.admin_command(
+        "getSyncStateSet", "show masters and replicas and which are in sync", _sync_state, _ADDRESS,
+        mq.CLUSTER,
+        mq.option("-b --brokerName", "name of the broker group"),
+        one_of=("broker_name", "cluster_name"), repeats=True,
     ),
-    admin_command(
-        "cleanBrokerMetadata", "have controllers forget brokers", _clean, _ADDRESS, _NAME, CLUSTER,
-        option("-b --brokerControllerIdsToClean", "which, as 1;2; all otherwise", type=_numbers),
-        option("-l --cleanLivingBroker", "also those that are alive", switch=True), group=_GROUP,
+    mq.admin_command(
+        "electMaster", "make a broker the master of its group", _elect, _ADDRESS, _NAME,
+        mq.option("-b --brokerId", "id of the broker", type=int, required=True),
+        mq.option("-c --clusterName", "name of the cluster", required=True),
     ),
-    admin_command(
-        "getControllerConfig", "tell the configuration of controllers", _config,
-        option("-a --controllerAddress", "addresses, with semicolons between", type=hosts_and_ports, required=True), group=_GROUP,
+    mq.admin_command(
+        "cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean, _ADDRESS,
+        _NAME, mq.CLUSTER,
+        mq.option(
+            "-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)", type=_numbers,
+        ),
+        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True),
     ),
-    admin_command(
+    mq.admin_command(
+        "getControllerConfig", "show the configuration of controllers", _config,
+        mq.option(
+            "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
+            required=True,
+        ),
+    ),
+    mq.admin_command(
         "updateControllerConfig", "change the configuration of controllers", _update_config,
-        option("-a --controllerAddress", "addresses, with semicolons between", type=hosts_and_ports, required=True),
-        option("-k --key", "name of the setting", required=True),
-        option("-v --value", "its value", required=True), group=_GROUP,
+        mq.option(
+            "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
+            required=True,
+        ),
+        mq.option("-k --key", "name of the setting", required=True),
+        mq.option("-v --value", "value of the setting", required=True),
     ),
 )  # fmt: skip

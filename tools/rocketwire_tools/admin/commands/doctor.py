@@ -1,4 +1,4 @@
-"""``doctor``: look at everything, and tell what is wrong."""
+"""``doctor``: checks a cluster and reports faults."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rocketwire_tools.admin.actions.doctor import (
     broker_groups,
     findings,
 )
-from rocketwire_tools.admin.actions.snapshot import AT_ONCE, Snapshot, take_snapshot
+from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
 from rocketwire_tools.admin.command import Command, Table
 
 if TYPE_CHECKING:
@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.command import Context
 
 _EPILOG: Final = """\
-Checks that every name server answers and knows the same brokers and topics; that there is a broker; that every registered address
-answers, with the broker that is registered there; that every broker group has a master whose replicas keep up; that disks are not
-nearly full; that releases go together; that every topic has a route, an address and a queue to write and to read.
-docs/guide/rocketwire-admin.md lists every check with its id.
+Checks that all name servers respond and have the same brokers and topics; that a broker exists;
+that the registered broker responds at each registered address; that each broker group has a master
+and its replicas keep up; that disks are not nearly full; that releases are compatible; that each
+topic has a route, an address, a writable queue and a readable queue.
+docs/guide/rocketwire-admin.md lists all checks with their ids.
 
-Exit status 0: nothing found; 1: a problem; 4: warnings only; 3: no name server answers.
+Exit status 0: no findings; 1: problems; 4: warnings only; 3: no name server responds.
 """
 
 
@@ -56,76 +57,78 @@ _DISKS: Final = ("commitLogDiskRatio", "consumeQueueDiskRatio")
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-t", "--topic", action="append", help="look at this topic's route only; repeatable"
+        "-t", "--topic", action="append", help="check only the route of this topic; repeatable"
     )
     parser.add_argument(
-        "-q", "--quiet", action="store_true", help="show problems and warnings only"
+        "-q", "--quiet", action="store_true", help="show only problems and warnings"
     )
 
 
 async def _run(context: Context) -> Table:
-    wanted = context.arguments
+    args = context.arguments
     async with open_pool(context.config) as pool:
         servers = NameServers(pool, context.config)
         await servers.refresh()
         failures: dict[str, RocketWireError] = {}
-        taken: dict[str, Snapshot] = {}
+        snapshots_by_address: dict[str, Snapshot] = {}
 
         async with trio.open_nursery() as nursery:
 
-            async def look(at: int) -> None:
-                server = servers.each()[at]
+            async def query(index: int) -> None:
+                server = servers.each()[index]
                 try:
-                    taken[server.address] = await take_snapshot(server, wanted.topic)
+                    snapshots_by_address[server.address] = await take_snapshot(server, args.topic)
                 except RocketWireError as error:
                     failures[server.address] = error
 
-            for at in range(len(servers.addresses)):
-                nursery.start_soon(look, at)
-        snapshots = [taken[address] for address in sorted(taken)]
+            for index in range(len(servers.addresses)):
+                nursery.start_soon(query, index)
+        snapshots = [snapshots_by_address[address] for address in sorted(snapshots_by_address)]
         if not snapshots:
             raise next(iter(failures.values()), NoNameServerError("none"))
-        told = {address: str(error) for address, error in sorted(failures.items())}
+        errors = {address: str(error) for address, error in sorted(failures.items())}
         probes = await probe_brokers(BrokerCalls(pool, context.config), snapshots)
-    rows = findings(snapshots, told, probes)
-    shown = [(*row, row.advice) for row in rows if not (wanted.quiet and row.status == OK)]
-    columns = ("status", "id", "kind", "name", "finding", "advice")
+    rows = findings(snapshots, errors, probes)
+    visible = [(*row, row.advice) for row in rows if not (args.quiet and row.status == OK)]
+    headings = ("status", "id", "kind", "name", "finding", "advice")
     statuses = {row.status for row in rows}
-    return Table(columns, shown, failed=PROBLEM in statuses, warned=WARNING in statuses)
+    return Table(headings, visible, failed=PROBLEM in statuses, warned=WARNING in statuses)
 
 
 async def probe_brokers(calls: BrokerCalls, snapshots: Sequence[Snapshot]) -> dict[str, Probe]:
-    """Ask every broker at every address that is registered with one of the name servers."""
-    found: dict[str, Probe] = {}
-    hosts = {split_address(one.address)[0] for one in snapshots}
-    limit = trio.CapacityLimiter(AT_ONCE)
+    """Query all brokers at all addresses that are registered with any name server."""
+    probes: dict[str, Probe] = {}
+    hosts = {split_address(snapshot.address)[0] for snapshot in snapshots}
+    limit = trio.CapacityLimiter(MAX_CONCURRENT_REQUESTS)
 
     async def ask(name: str, id_: int, address: str) -> None:
         async with limit:
             probe = await _probe(calls, id_, address)
             if probe.error is not None:
-                probe = replace(probe, elsewhere=await _elsewhere(calls, name, id_, address, hosts))
-            found[address] = probe
+                probe = replace(
+                    probe, reachable_at=await _other_address(calls, name, id_, address, hosts)
+                )
+            probes[address] = probe
 
     async with trio.open_nursery() as nursery:
         for name, addresses in broker_groups(snapshots).items():
             for id_, address in addresses.items():
                 nursery.start_soon(ask, name, id_, address)
-    return found
+    return probes
 
 
 async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
     try:
-        answer = await calls.call(address, RequestCode.GET_BROKER_RUNTIME_INFO)
+        response = await calls.call(address, RequestCode.GET_BROKER_RUNTIME_INFO)
     except RocketWireError as error:
         return Probe(error=str(error))
-    told: KVTable | None = answer.body
-    facts = (told.table if told else None) or {}
+    table: KVTable | None = response.body
+    facts = (table.table if table else None) or {}
     replication: HARuntimeInfo | None = None
     if id_ == MASTER_ID:
         try:
             replication = (await calls.call(address, RequestCode.GET_BROKER_HA_STATUS)).body
-        except (BrokerError, ChannelError):  # brokers before 5.0 do not know the request
+        except (BrokerError, ChannelError):  # brokers before 5.0 do not support the request
             replication = None
     return Probe(
         version=facts.get("brokerVersionDesc"),
@@ -136,36 +139,36 @@ async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
 
 
 async def _identity(calls: BrokerCalls, address: str) -> Identity | None:
-    """What the broker at an address says of itself; None if it does not say, or this user may not ask."""
+    """The identity of the broker at an address; None if it is not readable."""
     try:
         values = read_config((await calls.call(address, RequestCode.GET_BROKER_CONFIG)).body or b"")
         host, port = values["brokerIP1"], values["listenPort"]
-        own = (
+        address_of_broker = (
             f"[{host}]:{port}" if ":" in host.strip("[]") and host[:1] != "[" else f"{host}:{port}"
         )
-        return Identity(values["brokerName"], int(values["brokerId"]), own)
+        return Identity(values["brokerName"], int(values["brokerId"]), address_of_broker)
     except (RocketWireError, KeyError, ValueError):
         return None
 
 
-async def _elsewhere(
+async def _other_address(
     calls: BrokerCalls, name: str, id_: int, address: str, hosts: Collection[str]
 ) -> str | None:
-    """Where a broker answers that does not answer where it is registered: the same port at the hosts of name servers."""
+    """Find a broker that is silent at its registered address: try the hosts of name servers."""
     try:
         registered, port = split_address(address)
     except LocalProtocolError:  # a broker may register any text
         return None
     for host in sorted({*hosts} - {registered}):
-        other = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        own = await _identity(calls, other)
-        if own is not None and (own.name, own.id) == (name, id_):
-            return other
+        candidate = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        identity = await _identity(calls, candidate)
+        if identity is not None and (identity.name, identity.id) == (name, id_):
+            return candidate
     return None
 
 
 def _ratio(text: str | None) -> float | None:
-    """A share of a disk; None if the broker does not say one (it says -1)."""
+    """Usage of a disk; None if the broker reports none (-1)."""
     try:
         share = float(text or "")
     except ValueError:
@@ -176,7 +179,7 @@ def _ratio(text: str | None) -> float | None:
 COMMANDS: Final = (
     Command(
         name="doctor",
-        help="look at name servers, brokers, replicas and routes, and tell what is wrong",
+        help="check name servers, brokers, replicas and routes for faults",
         add_arguments=_arguments,
         run=_run,
         epilog=_EPILOG,

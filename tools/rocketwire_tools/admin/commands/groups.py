@@ -1,4 +1,4 @@
-"""Consumer groups: ``updateSubGroup``, ``deleteSubGroup``, ``getConsumerConfig``, ``setConsumeMode``."""
+"""Consumer groups: ``updateSubGroup``, ``deleteSubGroup``, ``getConsumerConfig``, etc."""
 
 from __future__ import annotations
 
@@ -11,18 +11,9 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.topic_attributes import parse_attribute_changes
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.exit_status import raise_if_denied
-from rocketwire_tools.admin.cli.mqadmin_options import (
-    BROKER,
-    CLUSTER,
-    GROUP,
-    ONE_OF,
-    admin_command,
-    boolean,
-    list_command,
-    option,
-)
-from rocketwire_tools.admin.command import Column, Kind, NotFoundError, Table, UsageError
+from rocketwire_tools.admin.command import CellType, Column, NotFoundError, Table, UsageError
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:
@@ -30,50 +21,48 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin import Admin
 
-_GROUP: Final = "consumer groups"
 
-
-async def _update(admin: Admin, wanted: Namespace) -> Table:
+async def _update(admin: Admin, args: Namespace) -> Table:
     policy: GroupRetryPolicy | None = GroupRetryPolicy()
-    if wanted.group_retry_policy is not None:
+    if args.group_retry_policy is not None:
         try:
-            policy = decode_body(GroupRetryPolicy, wanted.group_retry_policy.encode())
+            policy = decode_body(GroupRetryPolicy, args.group_retry_policy.encode())
         except DecodeError as error:
             raise UsageError(f"--group-retry-policy: {error}") from error
     config = SubscriptionGroupConfig(
-        group_name=wanted.group_name,
-        consume_enable=wanted.consume_enable,
-        consume_from_min_enable=wanted.consume_from_min_enable,
-        consume_broadcast_enable=wanted.consume_broadcast_enable,
-        consume_message_orderly=wanted.consume_message_orderly,
-        retry_queue_nums=wanted.retry_queue_nums,
-        retry_max_times=wanted.retry_max_times,
+        group_name=args.group_name,
+        consume_enable=args.consume_enable,
+        consume_from_min_enable=args.consume_from_min_enable,
+        consume_broadcast_enable=args.consume_broadcast_enable,
+        consume_message_orderly=args.consume_message_orderly,
+        retry_queue_nums=args.retry_queue_nums,
+        retry_max_times=args.retry_max_times,
         group_retry_policy=policy,
-        broker_id=wanted.broker_id,
-        which_broker_when_consume_slowly=wanted.which_broker_when_consume_slowly,
-        notify_consumer_ids_changed_enable=wanted.notify_consumer_ids_changed,
-        attributes=parse_attribute_changes(wanted.attributes),
+        broker_id=args.broker_id,
+        which_broker_when_consume_slowly=args.which_broker_when_consume_slowly,
+        notify_consumer_ids_changed_enable=args.notify_consumer_ids_changed,
+        attributes=parse_attribute_changes(args.attributes),
     )
-    done = await admin.groups.create_or_update(
-        config, broker=wanted.broker_addr, cluster=wanted.cluster_name
+    brokers = await admin.groups.create_or_update(
+        config, broker=args.broker_addr, cluster=args.cluster_name
     )
-    return Table(("group", "brokerAddr"), [(wanted.group_name, address) for address in done])
+    return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
 
-async def _delete(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.groups.delete(
-        wanted.group_name,
-        broker=wanted.broker_addr,
-        cluster=wanted.cluster_name,
-        clean_offset=wanted.remove_offset,
+async def _delete(admin: Admin, args: Namespace) -> Table:
+    brokers = await admin.groups.delete(
+        args.group_name,
+        broker=args.broker_addr,
+        cluster=args.cluster_name,
+        clean_offset=args.remove_offset,
     )
-    return Table(("group", "brokerAddr"), [(wanted.group_name, address) for address in done])
+    return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
 
-async def _config(admin: Admin, wanted: Namespace) -> Table:
+async def _config(admin: Admin, args: Namespace) -> Table:
     async def ask(address: str) -> SubscriptionGroupConfig | None:
         try:
-            return (await admin.groups.configs(address)).get(wanted.group_name)
+            return (await admin.groups.configs(address)).get(args.group_name)
         except BrokerError as error:
             raise_if_denied(error)
             return None
@@ -81,63 +70,90 @@ async def _config(admin: Admin, wanted: Namespace) -> Table:
     table = (await admin.clusters.info()).broker_addr_table or {}
     masters = {name: (group.broker_addrs or {}).get(MASTER_ID) for name, group in table.items()}
     places = {name: address for name, address in sorted(masters.items()) if address is not None}
-    each = await told_by_each(places.values(), ask)
-    found = ((name, each.get(address)) for name, address in places.items())
-    rows: list[tuple[str, Any]] = [(name, to_json(one)) for name, one in found if one is not None]
+    by_broker = await told_by_each(places.values(), ask)
+    configs = ((name, by_broker.get(address)) for name, address in places.items())
+    rows: list[tuple[str, Any]] = [
+        (name, to_json(config)) for name, config in configs if config is not None
+    ]
     if not rows:
-        raise NotFoundError(f"no such group {wanted.group_name}: no broker has it configured")
-    names = list(dict.fromkeys(key for _, one in rows for key in one))
-    columns = [Column("brokerName"), *(Column(name, Kind.VALUE) for name in names)]
-    return Table(columns, [(name, *(one.get(key) for key in names)) for name, one in rows])
+        raise NotFoundError(f"no such group {args.group_name}: no broker has a configuration of it")
+    names = list(dict.fromkeys(key for _, config in rows for key in config))
+    headings = [Column("brokerName"), *(Column(name, CellType.VALUE) for name in names)]
+    return Table(headings, [(name, *(config.get(key) for key in names)) for name, config in rows])
 
 
-async def _mode(admin: Admin, wanted: Namespace) -> Table:
-    done = await admin.groups.set_request_mode(
-        wanted.group_name,
-        wanted.topic,
-        MessageRequestMode(wanted.mode),
-        pop_share_queue_num=wanted.pop_share_queue_num,
-        broker=wanted.broker_addr,
-        cluster=wanted.cluster_name,
+async def _mode(admin: Admin, args: Namespace) -> Table:
+    brokers = await admin.groups.set_request_mode(
+        args.group_name,
+        args.topic,
+        MessageRequestMode(args.mode),
+        pop_share_queue_num=args.pop_share_queue_num,
+        broker=args.broker_addr,
+        cluster=args.cluster_name,
     )
-    rows = [(wanted.group_name, wanted.topic, wanted.mode, address) for address in done]
+    rows = [(args.group_name, args.topic, args.mode, address) for address in brokers]
     return Table(("group", "topic", "mode", "brokerAddr"), rows)
 
 
-_TOPIC: Final = option("-t --topicName --topic", "name of the topic", required=True)
+_TOPIC: Final = mq.option("-t --topicName --topic", "name of the topic", required=True)
 
-COMMANDS: Final = (
-    admin_command(
-        "updateSubGroup", "create or change a consumer group", _update, BROKER, CLUSTER, GROUP,
-        option("-s --consumeEnable", "whether it may consume", type=boolean, default=True),
-        option("-m --consumeFromMinEnable", "whether it may start at the oldest message", type=boolean, default=False),
-        option("-d --consumeBroadcastEnable", "whether its members may each get all", type=boolean, default=False),
-        option("-o --consumeMessageOrderly", "whether it consumes in order", type=boolean, default=False),
-        option("-q --retryQueueNums", "queues of its retry topic", type=natural, default=1),
-        option("-r --retryMaxTimes", "tries before its dead letters", type=int, default=16),
-        option("-p --groupRetryPolicy", "waits between tries, as JSON"),
-        option("-i --brokerId", "replica to read from", type=int, default=0),
-        option("-w --whichBrokerWhenConsumeSlowly", "replica to read from when behind", type=int, default=1),
-        option("-a --notifyConsumerIdsChanged", "whether members are told of changes", type=boolean, default=True),
-        option("--attributes", "changes of attributes: +name=value,-name", default=""),
-        group=_GROUP, one_of=ONE_OF,
+COMMANDS: Final = mq.in_group(
+    "consumer groups",
+    mq.broker_command(
+        "updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
+        mq.option(
+            "-s --consumeEnable", "whether the group may consume", type=mq.boolean, default=True,
+        ),
+        mq.option(
+            "-m --consumeFromMinEnable", "whether the group may start at the oldest message",
+            type=mq.boolean, default=False,
+        ),
+        mq.option(
+            "-d --consumeBroadcastEnable", "whether broadcasting is allowed", type=mq.boolean,
+            default=False,
+        ),
+        mq.option(
+            "-o --consumeMessageOrderly", "whether the group consumes in order", type=mq.boolean,
+            default=False,
+        ),
+        mq.option(
+            "-q --retryQueueNums", "number of queues of the retry topic", type=natural, default=1,
+        ),
+        mq.option(
+            "-r --retryMaxTimes", "maximum retries before the dead-letter topic", type=int,
+            default=16,
+        ),
+        mq.option("-p --groupRetryPolicy", "delays between retries, as JSON"),
+        mq.option("-i --brokerId", "id of the replica to read from", type=int, default=0),
+        mq.option(
+            "-w --whichBrokerWhenConsumeSlowly",
+            "id of the replica to read from if consumption is slow", type=int, default=1,
+        ),
+        mq.option(
+            "-a --notifyConsumerIdsChanged", "whether members are notified of changes",
+            type=mq.boolean, default=True,
+        ),
+        mq.option("--attributes", "changes of attributes: +name=value,-name", default=""),
     ),
-    list_command(
-        "updateSubGroupList", "create or change the groups in a file", SubscriptionGroupConfig, lambda admin: admin.groups.create_or_update_all,
-        named=("group", lambda one: one.group_name), group=_GROUP,
+    mq.list_command(
+        "updateSubGroupList", "create or change the groups in a file", SubscriptionGroupConfig,
+        lambda admin: admin.groups.create_or_update_all,
+        named=("group", lambda config: config.group_name),
     ),
-    admin_command(
-        "deleteSubGroup", "delete a consumer group", _delete, BROKER, CLUSTER, GROUP,
-        option("-r --removeOffset", "whether its offsets go too", type=boolean, default=False),
-        group=_GROUP, one_of=ONE_OF,
+    mq.broker_command(
+        "deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
+        mq.option("-r --removeOffset", "also delete the offsets", type=mq.boolean, default=False, ),
     ),
-    admin_command(
-        "getConsumerConfig", "tell how brokers have a group configured", _config, GROUP, group=_GROUP, collects=True
+    mq.admin_command(
+        "getConsumerConfig", "show the configuration of a group in each broker", _config, mq.GROUP,
+        collects=True,
     ),
-    admin_command(
-        "setConsumeMode", "have a group pull or pop a topic", _mode, BROKER, CLUSTER, _TOPIC, GROUP,
-        option("-m --mode", "how", required=True, type=str.upper, choices=("PULL", "POP")),
-        option("-q --popShareQueueNum", "other members' queues that each pops too; -1 for all", type=int, default=0),
-        group=_GROUP, one_of=ONE_OF,
+    mq.broker_command(
+        "setConsumeMode", "let a group pull or pop a topic", _mode, _TOPIC, mq.GROUP,
+        mq.option("-m --mode", "mode", required=True, type=str.upper, choices=("PULL", "POP")),
+        mq.option(
+            "-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
+            type=int, default=0,
+        ),
     ),
 )  # fmt: skip

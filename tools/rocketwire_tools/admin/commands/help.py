@@ -1,4 +1,4 @@
-"""``help``: as ``--help``, for whoever is used to mqadmin."""
+"""``help``: the same as ``--help``, as in mqadmin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "about", nargs="?", metavar="COMMAND", help="a command; all if none is named"
+        "about", nargs="?", metavar="COMMAND", help="name of a command (default: list all commands)"
     )
 
 
@@ -27,7 +27,7 @@ async def _run(context: Context) -> None:
 COMMANDS: Final = (
     Command(
         name="help",
-        help="tell of a command, or list all of them",
+        help="show the help of a command, or list all commands",
         add_arguments=_arguments,
         run=_run,
         offline=True,

@@ -1,4 +1,4 @@
-"""How long sends take: ``checkMsgSendRT``, ``clusterRT``, ``sendMsgStatus``."""
+"""Latency of sends: ``checkMsgSendRT``, ``clusterRT``, ``sendMsgStatus``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import trio
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.errors import RocketWireError
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.exit_status import UNREACHABLE, line_of, status_of
-from rocketwire_tools.admin.cli.mqadmin_options import TOPIC, admin_command, boolean, option
-from rocketwire_tools.admin.command import Column, Incomplete, Kind, Table, Value
+from rocketwire_tools.admin.command import Incomplete, Table, Value, columns
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -28,19 +28,17 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
-_GROUP: Final = "messages"
-_NUMBER: Final = Kind.NUMBER
 _PRODUCERS: Final = "rocketwire-admin"
-"""Group of these producers."""
+"""Producer group."""
 
 
-class Sent(NamedTuple):
-    """One send, timed.
+class TimedSend(NamedTuple):
+    """The outcome of one send.
 
     Attributes:
-        millis: how long it took.
-        result: what the broker said; None where it failed.
-        error: why it failed; None where it did not.
+        millis: duration in milliseconds.
+        result: the result; None after a failure.
+        error: the error; None after success.
     """
 
     millis: float
@@ -49,159 +47,168 @@ class Sent(NamedTuple):
 
 
 class Series:
-    """Sends one after the other, without those to a broker that has not answered one: each would take all of its time.
+    """Times sends one after another and skips brokers that did not respond to an earlier send.
 
-    A broker that refuses, or that nobody knows an address of, is sent the rest: that takes no time, and may be of one message.
+    Each further send to a silent broker would take a whole timeout. A broker that returns errors,
+    or has no known address, is not skipped: such sends fail fast and may concern single messages.
     """
 
     def __init__(self) -> None:
-        """Every broker is expected to answer."""
+        """Starts without silent brokers."""
         self._silent: dict[str, str] = {}
         self._unsent: Counter[str] = Counter()
 
-    async def send(self, broker: str, send: Callable[[], Awaitable[SendResult]]) -> Sent | None:
-        """Time one send to a broker; None where it was not sent."""
+    async def send(
+        self, broker: str, send: Callable[[], Awaitable[SendResult]]
+    ) -> TimedSend | None:
+        """Time one send to a broker; None if the broker is skipped."""
         if broker in self._silent:
             self._unsent[self._silent[broker]] += 1
             return None
-        began = time.perf_counter()
+        start = time.perf_counter()
         try:
             result, error = await send(), None
         except RocketWireError as failure:
             result, error = None, line_of(failure)
             if status_of(failure) == UNREACHABLE:
                 self._silent[broker] = error
-        return Sent(round((time.perf_counter() - began) * 1000, 3), result, error)
+        return TimedSend(round((time.perf_counter() - start) * 1000, 3), result, error)
 
-    def expect_again(self) -> None:
-        """Every broker is expected to answer again."""
+    def reset(self) -> None:
+        """Stop skipping silent brokers."""
         self._silent.clear()
 
-    def ended(self, table: Table) -> Table | Incomplete:
-        """What to return of all that was sent; says on stderr how much was not."""
+    def finish(self, table: Table) -> Table | Incomplete:
+        """The output of the series; logs the number of skipped sends."""
         for line, number in self._unsent.items():
             _LOG.warning("left out: %s; %d more not sent", line, number)
         return Incomplete(table) if self._unsent else table
 
 
-def _average(sent: list[Sent]) -> float | None:
-    """Of all but the first, which also connects."""
-    rest = [one.millis for one in sent[1:]]
-    return round(sum(rest) / len(rest), 3) if rest else None
+def _average(sent: list[TimedSend]) -> float | None:
+    """Average duration without the first send, which includes connecting."""
+    durations = [send.millis for send in sent[1:]]
+    return round(sum(durations) / len(durations), 3) if durations else None
 
 
-async def _check(admin: Admin, wanted: Namespace) -> Table | Incomplete:
-    """Each message to the next queue of the topic."""
-    message = Message(wanted.topic, b"a" * wanted.size)
+async def _check(admin: Admin, args: Namespace) -> Table | Incomplete:
+    """Send to the queues of a topic in turn."""
+    message = Message(args.topic, b"a" * args.size)
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()
-    sent: list[Sent] = []
+    sent: list[TimedSend] = []
     rows: list[tuple[Value, ...]] = []
     async with open_producer(admin.client, _PRODUCERS, config) as producer:
-        queues = await producer.queues(wanted.topic)
-        for queue in itertools.islice(itertools.cycle(queues), wanted.amount):
+        queues = await producer.queues(args.topic)
+        for queue in itertools.islice(itertools.cycle(queues), args.amount):
             broker = queue.broker_name or ""
-            one = await series.send(broker, partial(producer.send_to, message, queue))
-            if one is not None:
-                sent.append(one)
-                rows.append((broker, queue.queue_id, one.error is None, one.millis, one.error))
-    failed = any(one.error is not None for one in sent)
+            timed = await series.send(broker, partial(producer.send_to, message, queue))
+            if timed is not None:
+                sent.append(timed)
+                rows.append(
+                    (broker, queue.queue_id, timed.error is None, timed.millis, timed.error)
+                )
+    failed = any(timed.error is not None for timed in sent)
     rows.append(("average", None, not failed, _average(sent), None))
-    columns = (
-        "brokerName", Column("queueId", _NUMBER), "success", Column("millis", _NUMBER), "error",
-    )  # fmt: skip
-    return series.ended(Table(columns, rows, failed=failed))
+    headings = columns("brokerName queueId:number success millis:number error")
+    return series.finish(Table(headings, rows, failed=failed))
 
 
-async def _status(admin: Admin, wanted: Namespace) -> Table | Incomplete:
-    """To the topic that each broker has under its own name."""
-    topic: str = wanted.broker_name
-    message = Message(topic, b"hello jodie" * -(-wanted.message_size // 11))
+async def _status(admin: Admin, args: Namespace) -> Table | Incomplete:
+    """Send to the topic with the broker's name, which each broker creates."""
+    topic: str = args.broker_name
+    message = Message(topic, b"hello jodie" * -(-args.message_size // 11))
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()
     async with open_producer(admin.client, "PID_SMSC", config) as producer:
         await producer.send(Message(topic, b"hello jodie" * 2))
-        each = [
-            await series.send(topic, partial(producer.send, message)) for _ in range(wanted.count)
+        attempts = [
+            await series.send(topic, partial(producer.send, message)) for _ in range(args.count)
         ]
-    sent = [one for one in each if one is not None]
+    sent = [timed for timed in attempts if timed is not None]
     rows: list[tuple[Value, ...]] = []
-    for one in sent:
-        place = one.result.message_queue if one.result else None
+    for timed in sent:
+        place = timed.result.message_queue if timed.result else None
         rows.append((
-            one.millis, one.result.status.name if one.result else None, one.result.msg_id if one.result else None,
-            place.queue_id if place else None, one.result.queue_offset if one.result else None, one.error,
+            timed.millis, timed.result.status.name if timed.result else None,
+            timed.result.msg_id if timed.result else None, place.queue_id if place else None,
+            timed.result.queue_offset if timed.result else None, timed.error,
         ))  # fmt: skip
-    columns = (
-        Column("millis", _NUMBER), "sendResult", "msgId", Column("queueId", _NUMBER),
-        Column("queueOffset", _NUMBER), "error",
-    )  # fmt: skip
-    failed = any(one.error is not None for one in sent)
-    return series.ended(Table(columns, rows, failed=failed))
+    headings = columns("millis:number sendResult msgId queueId:number queueOffset:number error")
+    failed = any(timed.error is not None for timed in sent)
+    return series.finish(Table(headings, rows, failed=failed))
 
 
-async def _clusters(admin: Admin, wanted: Namespace) -> Table | Incomplete:
-    """To the topic that each broker has under its own name."""
+async def _clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
+    """Send to the topic with the broker's name in each broker."""
     table = (await admin.clusters.info()).cluster_addr_table or {}
-    clusters = [wanted.cluster] if wanted.cluster is not None else sorted(table)
+    clusters = [args.cluster] if args.cluster is not None else sorted(table)
     rows: list[tuple[Value, ...]] = []
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()
     async with open_producer(admin.client, _PRODUCERS, config) as producer:
-        for number in range(wanted.rounds):
+        for number in range(args.rounds):
             if number:
-                await trio.sleep(wanted.interval)
+                await trio.sleep(args.interval)
             for cluster in clusters:
                 for name in await admin.clusters.broker_names(cluster):
-                    series.expect_again()
-                    rows.append((cluster, name, *await _round(producer, series, name, wanted)))
-    columns = (
-        "clusterName", "brokerName", Column("millis", _NUMBER), Column("successCount", _NUMBER),
-        Column("failCount", _NUMBER), "error",
-    )  # fmt: skip
+                    series.reset()
+                    rows.append((cluster, name, *await _round(producer, series, name, args)))
+    headings = columns(
+        "clusterName brokerName millis:number successCount:number failCount:number error"
+    )
     failed = any(error is not None for *_, error in rows)
-    return series.ended(Table(columns, rows, failed=failed))
+    return series.finish(Table(headings, rows, failed=failed))
 
 
 async def _round(
-    producer: Producer, series: Series, topic: str, wanted: Namespace
+    producer: Producer, series: Series, topic: str, args: Namespace
 ) -> tuple[Value, ...]:
-    """What became of the messages to one topic, and why the first of those failed that did."""
-    message = Message(topic, b"a" * wanted.size)
-    each = [await series.send(topic, partial(producer.send, message)) for _ in range(wanted.amount)]
-    sent = [one for one in each if one is not None]
-    errors = [one.error for one in sent if one.error is not None]
+    """Average, successes, failures and first error of the messages to one topic."""
+    message = Message(topic, b"a" * args.size)
+    attempts = [
+        await series.send(topic, partial(producer.send, message)) for _ in range(args.amount)
+    ]
+    sent = [timed for timed in attempts if timed is not None]
+    errors = [timed.error for timed in sent if timed.error is not None]
     error = errors[0] if errors else None
-    if len(sent) < len(each):
-        error = f"{error}; {len(each) - len(sent)} more not sent"
+    if len(sent) < len(attempts):
+        error = f"{error}; {len(attempts) - len(sent)} more not sent"
     return _average(sent), len(sent) - len(errors), len(errors), error
 
 
-_AMOUNT: Final = option("-a --amount", "messages", type=positive, default=100)
-_SIZE: Final = option("-s --size", "bytes of each", type=positive, default=128)
+_AMOUNT: Final = mq.option("-a --amount", "number of messages", type=positive, default=100)
+_SIZE: Final = mq.option("-s --size", "size of a message in bytes", type=positive, default=128)
 _FAILED: Final = (
-    "Exit status 1 if one could not be sent, 3 if more were not, as their broker had not answered."
+    "Exit status 1 if a send failed, 3 if sends were skipped because a broker did not respond."
 )
 
-COMMANDS: Final = (
-    admin_command(
-        "checkMsgSendRT", "send messages to the queues of a topic in turn, and time that", _check, TOPIC, _AMOUNT, _SIZE,
-        group=_GROUP, epilog=_FAILED,
+COMMANDS: Final = mq.in_group(
+    "messages",
+    mq.admin_command(
+        "checkMsgSendRT", "time sends to the queues of a topic", _check, mq.TOPIC, _AMOUNT, _SIZE,
+        epilog=_FAILED,
     ),
-    admin_command(
-        "clusterRT", "send messages to every broker, and time that", _clusters, _AMOUNT, _SIZE,
-        option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
-        option("-i --interval", "seconds between two rounds", type=seconds, default=10.0),
-        option("--rounds", "how many; mqadmin never ends", type=positive, default=1),
-        option("-p --printLog", "accepted as mqadmin does; see --output", type=boolean),
-        option("-m --machineRoom", "accepted as mqadmin does; nothing shows it", metavar="NAME"),
-        group=_GROUP, epilog=f"They go to the topic that each broker has under its own name. {_FAILED}",
+    mq.admin_command(
+        "clusterRT", "time sends to every broker", _clusters, _AMOUNT, _SIZE,
+        mq.option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
+        mq.option("-i --interval", "seconds between rounds", type=seconds, default=10.0),
+        mq.option("--rounds", "number of rounds (mqadmin: unlimited)", type=positive, default=1),
+        mq.option("-p --printLog", "accepted for mqadmin; see --output", type=mq.boolean),
+        mq.option("-m --machineRoom", "accepted for mqadmin; has no effect", metavar="NAME"),
+        epilog=f"Messages go to the topic with the broker's name. {_FAILED}",
     ),
-    admin_command(
-        "sendMsgStatus", "send messages to a broker's own topic, and time that", _status,
-        option("-b --brokerName", "name of the broker group", required=True, metavar="NAME"),
-        option("-s --messageSize", "bytes of each, in steps of 11", type=positive, default=128),
-        option("-c --count", "messages, after one that is not counted", type=positive, default=50),
-        group=_GROUP, epilog=_FAILED,
+    mq.admin_command(
+        "sendMsgStatus", "time sends to a broker's own topic", _status,
+        mq.option("-b --brokerName", "name of the broker group", required=True, metavar="NAME"),
+        mq.option(
+            "-s --messageSize", "size of a message in bytes, rounded up to a multiple of 11",
+            type=positive, default=128,
+        ),
+        mq.option(
+            "-c --count", "number of messages after a first one that is not counted", type=positive,
+            default=50,
+        ),
+        epilog=_FAILED,
     ),
 )  # fmt: skip

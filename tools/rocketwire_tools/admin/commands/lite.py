@@ -1,4 +1,4 @@
-"""Lite topics: ``getBrokerLiteInfo``, ``getLiteTopicInfo``, ``triggerLiteDispatch`` and their kin."""
+"""Lite topics: ``getBrokerLiteInfo``, ``getLiteTopicInfo``, ``triggerLiteDispatch``, etc."""
 
 from __future__ import annotations
 
@@ -6,14 +6,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.messages import to_json
-from rocketwire_tools.admin.cli.mqadmin_options import (
-    BROKER,
-    ONE_OF,
-    addresses,
-    admin_command,
-    option,
-)
-from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Record, Table, Value, columns
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -22,175 +16,183 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin import Admin
 
-_GROUP: Final = "lite topics"
-_NUMBER: Final = Kind.NUMBER
 
 T = TypeVar("T")
 
 
 async def _by_name(places: Mapping[str, str], call: Callable[[str], Awaitable[T]]) -> dict[str, T]:
-    """What the brokers at these addresses tell, by their names, without those that do not answer."""
-    told = await told_by_each(places.values(), call)
-    return {name: told[address] for name, address in places.items() if address in told}
+    """Results of a call by broker name, without brokers that do not respond."""
+    by_address = await told_by_each(places.values(), call)
+    return {name: by_address[address] for name, address in places.items() if address in by_address}
 
 
-async def _of_broker(admin: Admin, wanted: Namespace) -> Table:
-    each = await told_by_each(await addresses(admin, wanted), admin.lite.of_broker)
+async def _of_broker(admin: Admin, args: Namespace) -> Table:
+    by_broker = await told_by_each(await mq.addresses(admin, args), admin.lite.of_broker)
     rows = [
         (
-            address, one.store_type, one.max_lmq_num, one.current_lmq_num, one.lite_subscription_count,
-            one.order_info_count, one.cq_table_size, one.offset_table_size, one.event_map_size,
-            *([dict(one.topic_meta or {}), _lists(one.group_meta)] if wanted.show_detail else []),
+            address, info.store_type, info.max_lmq_num, info.current_lmq_num,
+            info.lite_subscription_count, info.order_info_count, info.cq_table_size,
+            info.offset_table_size, info.event_map_size,
+            *([dict(info.topic_meta or {}), _lists(info.group_meta)] if args.show_detail else []),
         )
-        for address, one in each.items()
+        for address, info in by_broker.items()
     ]  # fmt: skip
-    columns: tuple[Column | str, ...] = (
-        "brokerAddr", "storeType", Column("maxLmqNum", _NUMBER), Column("currentLmqNum", _NUMBER),
-        Column("liteSubscriptionCount", _NUMBER), Column("orderInfoCount", _NUMBER), Column("cqTableSize", _NUMBER),
-        Column("offsetTableSize", _NUMBER), Column("eventMapSize", _NUMBER),
-        *([Column("topicMeta", Kind.VALUE), Column("groupMeta", Kind.VALUE)] if wanted.show_detail else []),
-    )  # fmt: skip
-    return Table(columns, rows)
+    headings = columns(
+        (
+            "brokerAddr storeType maxLmqNum:number "
+            "currentLmqNum:number "
+            "liteSubscriptionCount:number "
+            "orderInfoCount:number cqTableSize:number "
+            "offsetTableSize:number eventMapSize:number"
+        )
+        + (" topicMeta:value groupMeta:value" if args.show_detail else "")
+    )
+    return Table(headings, rows)
 
 
 def _lists(table: Mapping[str, tuple[str, ...]] | None) -> Value:
     return {key: sorted(values) for key, values in (table or {}).items()}
 
 
-async def _parent(admin: Admin, wanted: Namespace) -> Table:
-    topic: str = wanted.parent_topic
+async def _parent(admin: Admin, args: Namespace) -> Table:
+    topic: str = args.parent_topic
     places = await admin.clusters.of_topic(topic)
-    each = await _by_name(places, lambda address: admin.lite.parent(address, topic))
+    by_broker = await _by_name(places, lambda address: admin.lite.parent(address, topic))
     rows = [
-        (name, one.ttl, one.lite_topic_count, one.lmq_num, sorted(one.groups or ()))
-        for name, one in each.items()
+        (name, info.ttl, info.lite_topic_count, info.lmq_num, sorted(info.groups or ()))
+        for name, info in by_broker.items()
     ]
-    columns: tuple[Column | str, ...] = (
-        "brokerName", Column("ttl", _NUMBER), Column("liteTopicCount", _NUMBER), Column("lmqNum", _NUMBER),
-        Column("groups", Kind.VALUE),
-    )  # fmt: skip
-    return Table(columns, rows)
+    headings = columns("brokerName ttl:number liteTopicCount:number lmqNum:number groups:value")
+    return Table(headings, rows)
 
 
-async def _topic(admin: Admin, wanted: Namespace) -> Table:
-    places = await admin.clusters.of_topic(wanted.parent_topic)
-    each = await _by_name(
-        places,
-        lambda address: admin.lite.topic(address, wanted.parent_topic, wanted.lite_topic),
+async def _topic(admin: Admin, args: Namespace) -> Table:
+    places = await admin.clusters.of_topic(args.parent_topic)
+    by_broker = await _by_name(
+        places, lambda address: admin.lite.topic(address, args.parent_topic, args.lite_topic)
     )
     rows: list[tuple[Value, ...]] = []
-    for name, one in each.items():
-        ends, members = one.topic_offset, one.subscriber or ()
+    for name, info in by_broker.items():
+        ends, members = info.topic_offset, info.subscriber or ()
         shown = [f"{member.client_id}@{member.group}" for member in members]
         rows.append((
             name, ends.min_offset if ends else None, ends.max_offset if ends else None,
-            (ends.last_update_timestamp or None) if ends else None, one.sharding_to_broker, len(members),
-            *([shown] if wanted.show_client_id else []),
+            (ends.last_update_timestamp or None) if ends else None, info.sharding_to_broker,
+            len(members), *([shown] if args.show_client_id else []),
         ))  # fmt: skip
-    columns: tuple[Column | str, ...] = (
-        "brokerName", Column("minOffset", _NUMBER), Column("maxOffset", _NUMBER), Column("lastUpdate", Kind.TIME),
-        "sharding", Column("subClientCount", _NUMBER),
-        *([Column("subscribers", Kind.VALUE)] if wanted.show_client_id else []),
-    )  # fmt: skip
-    return Table(columns, rows)
+    headings = columns(
+        (
+            "brokerName minOffset:number maxOffset:number "
+            "lastUpdate:time sharding subClientCount:number"
+        )
+        + (" subscribers:value" if args.show_client_id else "")
+    )
+    return Table(headings, rows)
 
 
-async def _client(admin: Admin, wanted: Namespace) -> Table:
-    places = await admin.clusters.of_topic(wanted.parent_topic)
-    each = await _by_name(
+async def _client(admin: Admin, args: Namespace) -> Table:
+    places = await admin.clusters.of_topic(args.parent_topic)
+    by_broker = await _by_name(
         places,
         lambda address: admin.lite.client_info(
-            address, wanted.parent_topic, wanted.group, wanted.client_id
+            address, args.parent_topic, args.group, args.client_id
         ),
     )
     rows = [
         (
-            name, one.lite_topic_count if one.lite_topic_count >= 0 else None, one.last_access_time if one.last_access_time > 0 else None,
-            one.last_consume_time if one.last_consume_time > 0 else None,
-            *([sorted(one.lite_topic_set or ())] if wanted.show_detail else []),
+            name, info.lite_topic_count if info.lite_topic_count >= 0 else None,
+            info.last_access_time if info.last_access_time > 0 else None,
+            info.last_consume_time if info.last_consume_time > 0 else None,
+            *([sorted(info.lite_topic_set or ())] if args.show_detail else []),
         )
-        for name, one in each.items()
+        for name, info in by_broker.items()
     ]  # fmt: skip
-    columns: tuple[Column | str, ...] = (
-        "brokerName", Column("liteTopicCount", _NUMBER), Column("lastAccessTime", Kind.TIME),
-        Column("lastConsumeTime", Kind.TIME),
-        *([Column("liteTopics", Kind.VALUE)] if wanted.show_detail else []),
-    )  # fmt: skip
-    return Table(columns, rows)
-
-
-async def _group(admin: Admin, wanted: Namespace) -> Record:
-    places = await admin.clusters.of_topic(wanted.parent_topic)
-    each = await _by_name(
-        places,
-        lambda address: admin.lite.group(
-            address, wanted.group, wanted.lite_topic, top_k=wanted.top_k
-        ),
+    headings = columns(
+        ("brokerName liteTopicCount:number lastAccessTime:time lastConsumeTime:time")
+        + (" liteTopics:value" if args.show_detail else "")
     )
-    found = list(each.values())
-    lags = [lag for one in found for lag in one.lag_count_top_k or ()]
-    waits = [lag for one in found for lag in one.lag_timestamp_top_k or ()]
+    return Table(headings, rows)
+
+
+async def _group(admin: Admin, args: Namespace) -> Record:
+    places = await admin.clusters.of_topic(args.parent_topic)
+    by_broker = await _by_name(
+        places,
+        lambda address: admin.lite.group(address, args.group, args.lite_topic, top_k=args.top_k),
+    )
+    groups = list(by_broker.values())
+    lags = [lag for info in groups for lag in info.lag_count_top_k or ()]
+    waits = [lag for info in groups for lag in info.lag_timestamp_top_k or ()]
     oldest = [
-        one.earliest_unconsumed_timestamp for one in found if one.earliest_unconsumed_timestamp > 0
+        info.earliest_unconsumed_timestamp
+        for info in groups
+        if info.earliest_unconsumed_timestamp > 0
     ]
-    offsets = {name: one.lite_topic_offset_wrapper for name, one in each.items()}
+    offsets = {name: info.lite_topic_offset_wrapper for name, info in by_broker.items()}
     return Record(
         {
-            "group": wanted.group,
-            "parentTopic": wanted.parent_topic,
-            "totalLagCount": sum(max(one.total_lag_count, 0) for one in found),
+            "group": args.group,
+            "parentTopic": args.parent_topic,
+            "totalLagCount": sum(max(info.total_lag_count, 0) for info in groups),
             "earliestUnconsumedTimestamp": min(oldest, default=None),
-            "offsets": {name: to_json(one) if one else None for name, one in offsets.items()},
-            "lagCountTopK": [to_json(one) for one in sorted(lags, key=lambda lag: -lag.lag_count)],
+            "offsets": {name: to_json(info) if info else None for name, info in offsets.items()},
+            "lagCountTopK": [
+                to_json(info) for info in sorted(lags, key=lambda lag: -lag.lag_count)
+            ],
             "lagTimestampTopK": [
-                to_json(one)
-                for one in sorted(waits, key=lambda lag: lag.earliest_unconsumed_timestamp)
+                to_json(info)
+                for info in sorted(waits, key=lambda lag: lag.earliest_unconsumed_timestamp)
             ],
         }
     )
 
 
-async def _dispatch(admin: Admin, wanted: Namespace) -> Table:
-    places = await admin.clusters.of_topic(wanted.parent_topic)
-    told = {name: address for name, address in places.items() if wanted.broker_name in (None, name)}
+async def _dispatch(admin: Admin, args: Namespace) -> Table:
+    places = await admin.clusters.of_topic(args.parent_topic)
+    targets = {
+        name: address for name, address in places.items() if args.broker_name in (None, name)
+    }
     await of_each(
-        told.values(),
-        lambda address: admin.lite.trigger_dispatch(address, wanted.group, wanted.client_id),
+        targets.values(),
+        lambda address: admin.lite.trigger_dispatch(address, args.group, args.client_id),
     )
-    return Table(("brokerName", "brokerAddr"), list(told.items()), failed=not told)
+    return Table(("brokerName", "brokerAddr"), list(targets.items()), failed=not targets)
 
 
-_PARENT: Final = option("-p --parentTopic", "name of the parent topic", required=True)
-_WHOSE: Final = option("-g --group", "name of the consumer group", required=True)
+_PARENT: Final = mq.option("-p --parentTopic", "name of the parent topic", required=True)
+_GROUP: Final = mq.option("-g --group", "name of the consumer group", required=True)
 
-COMMANDS: Final = (
-    admin_command(
-        "getBrokerLiteInfo", "tell how many lite topics brokers have", _of_broker, BROKER,
-        option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
-        option("-d --showDetail", "with parent topics and groups", switch=True), group=_GROUP, one_of=ONE_OF, collects=True,
+COMMANDS: Final = mq.in_group(
+    "lite topics",
+    mq.admin_command(
+        "getBrokerLiteInfo", "show the number of lite topics of brokers", _of_broker, mq.BROKER,
+        mq.option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
+        mq.option("-d --showDetail", "show parent topics and groups", switch=True),
+        one_of=mq.ONE_OF, collects=True,
     ),
-    admin_command(
-        "getParentTopicInfo", "tell of a parent topic", _parent, _PARENT, group=_GROUP, collects=True
+    mq.admin_command("getParentTopicInfo", "show a parent topic", _parent, _PARENT, collects=True),
+    mq.admin_command(
+        "getLiteTopicInfo", "show the offsets and subscribers of a lite topic", _topic, _PARENT,
+        mq.option("-l --liteTopic", "name of the lite topic", required=True),
+        mq.option("-s --showClientId", "show the subscribers", switch=True), collects=True,
     ),
-    admin_command(
-        "getLiteTopicInfo", "tell the offsets of a lite topic, and who subscribes", _topic, _PARENT,
-        option("-l --liteTopic", "name of the lite topic", required=True),
-        option("-s --showClientId", "name the subscribers", switch=True), group=_GROUP, collects=True,
+    mq.admin_command(
+        "getLiteClientInfo", "show the lite topics of a client", _client, _PARENT, _GROUP,
+        mq.option("-c --clientId", "id of the client", required=True, metavar="ID"),
+        mq.option("-s --showDetail", "show the lite topics", switch=True), collects=True,
     ),
-    admin_command(
-        "getLiteClientInfo", "tell the lite topics of a client", _client, _PARENT, _WHOSE,
-        option("-c --clientId", "which client", required=True, metavar="ID"),
-        option("-s --showDetail", "name the lite topics", switch=True), group=_GROUP, collects=True,
+    mq.admin_command(
+        "getLiteGroupInfo", "show the progress of a group in its lite topics", _group, _PARENT,
+        _GROUP, mq.option("-l --liteTopic", "only this lite topic"),
+        mq.option(
+            "-k --topK", "number of topics with the largest lag per broker", type=positive,
+            default=20,
+        ),
+        collects=True,
     ),
-    admin_command(
-        "getLiteGroupInfo", "tell how far a group is with its lite topics", _group, _PARENT, _WHOSE,
-        option("-l --liteTopic", "only this lite topic"),
-        option("-k --topK", "how many of those most behind each broker names", type=positive, default=20),
-        group=_GROUP, collects=True,
-    ),
-    admin_command(
-        "triggerLiteDispatch", "have brokers look for messages of lite topics now", _dispatch, _PARENT, _WHOSE,
-        option("-c --clientId", "only for this client", metavar="ID"),
-        option("-b --brokerName", "only at this broker group", metavar="NAME"), group=_GROUP,
+    mq.admin_command(
+        "triggerLiteDispatch", "make brokers dispatch messages of lite topics now", _dispatch,
+        _PARENT, _GROUP, mq.option("-c --clientId", "only for this client", metavar="ID"),
+        mq.option("-b --brokerName", "only in this broker group", metavar="NAME"),
     ),
 )  # fmt: skip

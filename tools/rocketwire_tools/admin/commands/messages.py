@@ -1,4 +1,4 @@
-"""Finding messages: ``queryMsgById``, ``queryMsgByKey`` and their kin."""
+"""Message queries: ``queryMsgById``, ``queryMsgByKey``, etc."""
 
 from __future__ import annotations
 
@@ -10,23 +10,16 @@ from rocketwire.client.admin import message_tracks
 from rocketwire.client.admin.message_search import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.cli.mqadmin_options import (
-    TOPIC,
-    admin_command,
-    boolean,
-    charset,
-    moment,
-    option,
-    words,
-)
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import (
+    CellType,
     Column,
-    Kind,
     NotFoundError,
     Record,
     RefusedError,
     Table,
     Value,
+    columns,
 )
 
 if TYPE_CHECKING:
@@ -37,34 +30,33 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 
-_GROUP: Final = "messages"
-_NUMBER: Final = Kind.NUMBER
-_AGAIN: Final = "ReSendMsgById"
-"""Group of the producer that sends messages again (Java: ``QueryMsgByIdSubCommand``)."""
+_RESEND_GROUP: Final = "ReSendMsgById"
+"""Group of the producer that resends messages (Java: ``QueryMsgByIdSubCommand``)."""
 
 
 def text_of(body: bytes | None, charset: str | None = None) -> str | None:
-    """A body as text, bytes that are none in its charset (UTF-8 unless told otherwise) as ``\\xff``; None where there is none."""
+    """Decode a body (default UTF-8), with invalid bytes as ``\\xff``; None for no body."""
     return None if body is None else body.decode(charset or "utf-8", "backslashreplace")
 
 
-def listed(messages: Iterable[StoredMessage]) -> Table:
-    """Messages with a row for each, without their bodies."""
-    columns = (
-        "msgId", "offsetMsgId", Column("queueId", _NUMBER), Column("queueOffset", _NUMBER), "tags", "keys",
-        Column("storeTime", Kind.TIME), "storeHost", Column("size", Kind.BYTES),
-    )  # fmt: skip
+def message_table(messages: Iterable[StoredMessage]) -> Table:
+    """A table of messages without their bodies."""
+    headings = columns(
+        "msgId offsetMsgId queueId:number queueOffset:number tags keys "
+        "storeTime:time storeHost size:bytes"
+    )
     rows: list[tuple[Value, ...]] = []
-    for one in messages:
-        held = one.properties or {}
+    for message in messages:
+        properties = message.properties or {}
         rows.append((
-            one.msg_id, one.offset_msg_id, one.queue_id, one.queue_offset, held.get(const.TAGS), held.get(const.KEYS),
-            one.store_timestamp, str(one.store_host), one.store_size,
+            message.msg_id, message.offset_msg_id, message.queue_id, message.queue_offset,
+            properties.get(const.TAGS), properties.get(const.KEYS), message.store_timestamp,
+            str(message.store_host), message.store_size,
         ))  # fmt: skip
-    return Table(columns, rows, failed=not rows)
+    return Table(headings, rows, failed=not rows)
 
 
-async def _described(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
+async def _details(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
     tracks = await message_tracks(admin, message)
     return Record(
         {
@@ -84,16 +76,16 @@ async def _described(admin: Admin, message: StoredMessage, charset: str | None =
             "sysFlag": message.sys_flag,
             "properties": dict(message.properties or {}),
             "body": text_of(message.body, charset),
-            "tracks": {one.consumer_group: one.track_type.value for one in tracks},
+            "tracks": {track.consumer_group: track.track_type.value for track in tracks},
         }
     )
 
 
-async def _directly(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
-    if wanted.consumer_group is None:
+async def _consume_directly(admin: Admin, args: Namespace, msg_id: str) -> Record:
+    if args.consumer_group is None:
         raise RefusedError("--client-id needs --consumer-group")
     result = await admin.messages.consume_directly(
-        wanted.consumer_group, wanted.client_id, wanted.topic, msg_id
+        args.consumer_group, args.client_id, args.topic, msg_id
     )
     if result is None:
         raise NotFoundError(f"no message {msg_id}")
@@ -110,64 +102,64 @@ async def _directly(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
     )
 
 
-async def _by_id(admin: Admin, wanted: Namespace) -> Record | Table:
-    """One message as a record; of several ids, as mqadmin takes them, a row for each."""
-    ids: Sequence[str] = wanted.msg_id
-    if wanted.client_id is not None:
-        each = [await _directly(admin, wanted, one) for one in ids]
-    elif wanted.send_message:
-        async with open_producer(_of_unit(admin, wanted), _AGAIN) as producer:
-            each = [await _sent_again(admin, producer, wanted, one) for one in ids]
+async def _by_id(admin: Admin, args: Namespace) -> Record | Table:
+    """A record for one id; a table with a row for each of several ids."""
+    ids: Sequence[str] = args.msg_id
+    if args.client_id is not None:
+        records = [await _consume_directly(admin, args, msg_id) for msg_id in ids]
+    elif args.send_message:
+        async with open_producer(_of_unit(admin, args), _RESEND_GROUP) as producer:
+            records = [await _resend(admin, producer, args, msg_id) for msg_id in ids]
     else:
-        each = await _all_shown(admin, wanted, ids)
-    return each[0] if len(ids) == 1 else _together(each)
+        records = await _find_all(admin, args, ids)
+    return records[0] if len(ids) == 1 else _merge(records)
 
 
-def _together(each: Sequence[Record]) -> Table:
-    columns = [Column(name, Kind.VALUE) for name in each[0].members]
-    rows = [list(one.members.values()) for one in each]
-    return Table(columns, rows, failed=any(one.failed for one in each))
+def _merge(records: Sequence[Record]) -> Table:
+    headings = [Column(name, CellType.VALUE) for name in records[0].members]
+    rows = [list(record.members.values()) for record in records]
+    return Table(headings, rows, failed=any(record.failed for record in records))
 
 
-async def _all_shown(admin: Admin, wanted: Namespace, ids: Sequence[str]) -> list[Record]:
-    found: list[Record] = []
+async def _find_all(admin: Admin, args: Namespace, ids: Sequence[str]) -> list[Record]:
+    records: list[Record] = []
     missing: list[str] = []
-    for one in ids:
+    for msg_id in ids:
         try:
-            found.append(await _shown(admin, wanted, one))
+            records.append(await _find_details(admin, args, msg_id))
         except NotFoundError as error:
             missing.append(str(error))
     if missing:
-        raise NotFoundError("; ".join(missing), _together(found) if found else None)
-    return found
+        raise NotFoundError("; ".join(missing), _merge(records) if records else None)
+    return records
 
 
-async def _shown(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
-    return await _described(admin, await _found(admin, wanted, msg_id), wanted.body_format)
+async def _find_details(admin: Admin, args: Namespace, msg_id: str) -> Record:
+    return await _details(admin, await _find(admin, args, msg_id), args.body_format)
 
 
-async def _found(admin: Admin, wanted: Namespace, msg_id: str) -> StoredMessage:
-    found = await admin.messages.by_id(wanted.topic, msg_id, cluster=wanted.cluster)
-    if found is None:
+async def _find(admin: Admin, args: Namespace, msg_id: str) -> StoredMessage:
+    message = await admin.messages.by_id(args.topic, msg_id, cluster=args.cluster)
+    if message is None:
         raise NotFoundError(f"no message {msg_id}")
-    return found
+    return message
 
 
-def _of_unit(admin: Admin, wanted: Namespace) -> ClientInstance | ClientConfig:
-    if wanted.unit_name is None:
+def _of_unit(admin: Admin, args: Namespace) -> ClientInstance | ClientConfig:
+    if args.unit_name is None:
         return admin.client
-    return replace(admin.client.config, unit_name=wanted.unit_name)
+    return replace(admin.client.config, unit_name=args.unit_name)
 
 
-async def _sent_again(admin: Admin, producer: Producer, wanted: Namespace, msg_id: str) -> Record:
-    """A copy with all properties, the sender's id among them, as mqadmin sends it."""
-    found = await _found(admin, wanted, msg_id)
-    properties = {name: value or "" for name, value in (found.properties or {}).items()}
+async def _resend(admin: Admin, producer: Producer, args: Namespace, msg_id: str) -> Record:
+    """Send a copy with all properties, including the sender's id, as mqadmin does."""
+    message = await _find(admin, args, msg_id)
+    properties = {name: value or "" for name, value in (message.properties or {}).items()}
     wait = properties.pop(const.WAIT, "true") == "true"
     sent = await producer.send(
         Message(
-            found.topic or wanted.topic, found.body or b"", flag=found.flag, wait_store_msg_ok=wait,
-            system=properties,
+            message.topic or args.topic, message.body or b"", flag=message.flag,
+            wait_store_msg_ok=wait, system=properties,
         )
     )  # fmt: skip
     return Record(
@@ -182,94 +174,101 @@ async def _sent_again(admin: Admin, producer: Producer, wanted: Namespace, msg_i
     )
 
 
-async def _by_unique_key(admin: Admin, wanted: Namespace) -> Record | Table:
-    if wanted.client_id is not None:
-        return await _directly(admin, wanted, wanted.msg_id)
-    found = await admin.messages.by_unique_key(
-        wanted.topic,
-        wanted.msg_id,
-        begin=wanted.start_time,
-        end=wanted.end_time,
-        cluster=wanted.cluster,
+async def _by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
+    if args.client_id is not None:
+        return await _consume_directly(admin, args, args.msg_id)
+    messages = await admin.messages.by_unique_key(
+        args.topic, args.msg_id, begin=args.start_time, end=args.end_time, cluster=args.cluster
     )
-    if wanted.show_all:
-        return listed(found)
-    if not found:
-        raise NotFoundError(f"no message {wanted.msg_id}")
-    return await _described(admin, found[0])
+    if args.show_all:
+        return message_table(messages)
+    if not messages:
+        raise NotFoundError(f"no message {args.msg_id}")
+    return await _details(admin, messages[0])
 
 
-async def _by_key(admin: Admin, wanted: Namespace) -> Table:
-    """As ``listed``, with what ``--last-key`` of a next query may be."""
-    key, kind = wanted.msg_key, wanted.key_type
-    query = admin.messages.by_tag if kind == INDEX_OF_TAGS else admin.messages.by_key
-    found = await query(
-        wanted.topic,
+async def _by_key(admin: Admin, args: Namespace) -> Table:
+    """``message_table`` with the index key, which ``--last-key`` of the next query may use."""
+    key, key_type = args.msg_key, args.key_type
+    query = admin.messages.by_tag if key_type == INDEX_OF_TAGS else admin.messages.by_key
+    messages = await query(
+        args.topic,
         key,
-        max_num=wanted.max_num,
-        begin=wanted.begin_timestamp,
-        end=wanted.end_timestamp,
-        cluster=wanted.cluster,
-        last_key=wanted.last_key,
+        max_num=args.max_num,
+        begin=args.begin_timestamp,
+        end=args.end_timestamp,
+        cluster=args.cluster,
+        last_key=args.last_key,
     )
-    table = listed(found)
+    table = message_table(messages)
     rows = [
-        (*row, index_key(message, kind, key))
-        for row, message in zip(table.rows, found, strict=True)
+        (*row, index_key(message, key_type, key))
+        for row, message in zip(table.rows, messages, strict=True)
     ]
     return Table((*table.columns, "indexKey"), rows, failed=table.failed)
 
 
-async def _by_offset(admin: Admin, wanted: Namespace) -> Record:
-    queue = MessageQueue(
-        topic=wanted.topic, broker_name=wanted.broker_name, queue_id=wanted.queue_id
-    )
-    await admin.clusters.of_topic(wanted.topic, by=wanted.route_topic)
-    found = await admin.messages.at(queue, wanted.offset)
-    if found is None:
-        raise NotFoundError(f"no message at {wanted.offset}")
-    return await _described(admin, found, wanted.body_format)
+async def _by_offset(admin: Admin, args: Namespace) -> Record:
+    queue = MessageQueue(topic=args.topic, broker_name=args.broker_name, queue_id=args.queue_id)
+    await admin.clusters.of_topic(args.topic, by=args.route_topic)
+    message = await admin.messages.at(queue, args.offset)
+    if message is None:
+        raise NotFoundError(f"no message at {args.offset}")
+    return await _details(admin, message, args.body_format)
 
 
-_ID: Final = option("-i --msgId", "id of the message", required=True, metavar="ID")
-_FOR: Final = option("-g --consumerGroup", "whose member is to handle it", metavar="NAME")
-_CLIENT: Final = option("-d --clientId", "have this member handle it now", metavar="ID")
-_OF_CLUSTER: Final = option(
+_ID: Final = mq.option("-i --msgId", "id of the message", required=True, metavar="ID")
+_FOR: Final = mq.option("-g --consumerGroup", "group of the member", metavar="NAME")
+_CLIENT: Final = mq.option("-d --clientId", "let this member consume it now", metavar="ID")
+_OF_CLUSTER: Final = mq.option(
     "-c --cluster",
-    "only on brokers of this cluster; of a lite topic's queue (%%LMQ%%...) its parent topic",
+    "only brokers of this cluster, or the parent topic of a lite topic's queue (%%LMQ%%...)",
     metavar="NAME",
 )
-_CHARSET: Final = option("-f --bodyFormat", "charset of the body; UTF-8 otherwise", type=charset)
-_BEGIN: Final = option("-b --beginTimestamp", "stored not before this", type=moment, default=0)
-_END: Final = option("-e --endTimestamp", "stored not after this", type=moment, default=FOREVER)
-COMMANDS: Final = (
-    admin_command(
-        "queryMsgById", "find messages by either id", _by_id, TOPIC,
-        option("-i --msgId", "id of the message; several with commas between", required=True, type=words, metavar="ID"),
+_CHARSET: Final = mq.option(
+    "-f --bodyFormat", "charset of the body (default UTF-8)", type=mq.charset
+)
+_BEGIN: Final = mq.option("-b --beginTimestamp", "earliest store time", type=mq.moment, default=0)
+_END: Final = mq.option("-e --endTimestamp", "latest store time", type=mq.moment, default=FOREVER)
+COMMANDS: Final = mq.in_group(
+    "messages",
+    mq.admin_command(
+        "queryMsgById", "find messages by id", _by_id, mq.TOPIC,
+        mq.option(
+            "-i --msgId", "ids of messages, separated by commas", required=True, type=mq.words,
+            metavar="ID",
+        ),
         _FOR, _CLIENT, _CHARSET, _OF_CLUSTER,
-        option("-s --sendMessage", "send it again instead", type=boolean, default=False),
-        option("-u --unitName", "of the unit that it is sent from"), group=_GROUP, collects=True,
+        mq.option("-s --sendMessage", "resend the message", type=mq.boolean, default=False),
+        mq.option("-u --unitName", "unit name of the sending client"), collects=True,
     ),
-    admin_command(
-        "queryMsgByUniqueKey", "find messages by the sender's id", _by_unique_key, TOPIC, _ID, _FOR, _CLIENT,
-        option("-a --showAll", "all of them, as a table", switch=True), _OF_CLUSTER,
-        option("-s --startTime", "stored not before this", type=moment, default=0),
-        option("-e --endTime", "stored not after this", type=moment, default=FOREVER), group=_GROUP, collects=True,
+    mq.admin_command(
+        "queryMsgByUniqueKey", "find messages by the sender's id", _by_unique_key, mq.TOPIC, _ID,
+        _FOR, _CLIENT, mq.option("-a --showAll", "show all matches as a table", switch=True),
+        _OF_CLUSTER, mq.option("-s --startTime", "earliest store time", type=mq.moment, default=0),
+        mq.option("-e --endTime", "latest store time", type=mq.moment, default=FOREVER),
+        collects=True,
     ),
-    admin_command(
-        "queryMsgByKey", "find messages by key", _by_key, TOPIC,
-        option("-k --msgKey", "one of the message's keys", required=True), _BEGIN, _END, _OF_CLUSTER,
-        option("-m --maxNum", "most messages of each broker", type=int, default=64),
-        option("-p --keyType", "K of keys, T of tags (since 5.5.0)", choices=(INDEX_OF_KEYS, INDEX_OF_TAGS), default=INDEX_OF_KEYS),
-        option("-l --lastKey", "go on behind this indexKey, where brokers index in RocksDB", metavar="INDEXKEY"),
-        group=_GROUP, collects=True,
+    mq.admin_command(
+        "queryMsgByKey", "find messages by key", _by_key, mq.TOPIC,
+        mq.option("-k --msgKey", "a key of the message", required=True), _BEGIN, _END, _OF_CLUSTER,
+        mq.option("-m --maxNum", "maximum number of messages per broker", type=int, default=64),
+        mq.option(
+            "-p --keyType", "index: K for keys, T for tags (since 5.5.0)",
+            choices=(INDEX_OF_KEYS, INDEX_OF_TAGS), default=INDEX_OF_KEYS,
+        ),
+        mq.option(
+            "-l --lastKey", "continue after this indexKey (brokers with a RocksDB index)",
+            metavar="INDEXKEY",
+        ),
+        collects=True,
     ),
-    admin_command(
-        "queryMsgByOffset", "find the message at a place of a queue", _by_offset, TOPIC,
-        option("-b --brokerName", "name of the broker group", required=True),
-        option("-i --queueId", "which queue", type=int, required=True),
-        option("-o --offset", "where in it", type=int, required=True), _CHARSET,
-        option("-r --routeTopic", "whose route tells where a lite topic's queue (%%LMQ%%...) is"), group=_GROUP,
+    mq.admin_command(
+        "queryMsgByOffset", "find a message by its queue offset", _by_offset, mq.TOPIC,
+        mq.option("-b --brokerName", "name of the broker group", required=True),
+        mq.option("-i --queueId", "id of the queue", type=int, required=True),
+        mq.option("-o --offset", "offset in the queue", type=int, required=True), _CHARSET,
+        mq.option("-r --routeTopic", "topic with the route of a lite topic's queue (%%LMQ%%...)", ),
         collects=True,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``startMonitoring``: every group that consumes, looked at again and again; a JSON object to a line."""
+"""``startMonitoring``: checks all consuming groups at intervals; writes JSON lines."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.command import Context, Value
 
 _BLOCKED_MILLIS: Final = 60_000
-"""Messages that wait for so long in a member are worth a word (Java: ``ConsumerRunningInfo.analyzeProcessQueue``)."""
+"""Idle time of a queue that is reported (Java: ``ConsumerRunningInfo.analyzeProcessQueue``)."""
 
 _Line = dict[str, "Value"]
 
 
 async def _monitor(context: Context) -> None:
-    wanted = context.arguments
+    args = context.arguments
     output = JsonLines(sys.stdout.fileno())
     async with (
         stopping() as stop,
@@ -44,14 +44,14 @@ async def _monitor(context: Context) -> None:
     ):
 
         async def end() -> None:
-            await stop.asked.wait()
+            await stop.requested.wait()
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(end)
         number = 0
-        while wanted.rounds is None or number < wanted.rounds:
+        while args.rounds is None or number < args.rounds:
             if number:
-                await trio.sleep(wanted.interval)
+                await trio.sleep(args.interval)
             number += 1
             async with aclosing(_findings(admin)) as findings:
                 async for line in findings:
@@ -64,7 +64,7 @@ def _now() -> int:
 
 
 async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
-    """One round; groups that nobody is connected for are left out, as Java does."""
+    """Findings of one round; groups without connected members are skipped, as in Java."""
     for name in sorted(await admin.topics.names()):
         if not is_retry_topic(name):
             continue
@@ -76,29 +76,24 @@ async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
         except RocketWireError:
             continue
         for topic in sorted({queue.topic or "" for queue in table}):
-            of_topic = {queue: one for queue, one in table.items() if queue.topic == topic}
-            yield {
-                "kind": "undone",
-                "group": group,
-                "topic": topic,
-                **await _undone(admin, of_topic),
-            }
+            of_topic = {queue: offsets for queue, offsets in table.items() if queue.topic == topic}
+            yield {"kind": "undone", "group": group, "topic": topic, **await _lag(admin, of_topic)}
         for line in of_members(infos):
             yield {**line, "group": group}
 
 
-async def _undone(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> _Line:
-    """What is left to do, in all and in the queue that is most behind; and by how much time the slowest queue is behind."""
-    lags = [one.broker_offset - one.consumer_offset for one in table.values()]
+async def _lag(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> _Line:
+    """Total lag, maximum lag of a queue, and maximum delay in milliseconds."""
+    lags = [offsets.broker_offset - offsets.consumer_offset for offsets in table.values()]
     delay = 0
-    for queue, one in table.items():
-        if one.last_timestamp > 0 and one.broker_offset > 0:
+    for queue, offsets in table.items():
+        if offsets.last_timestamp > 0 and offsets.broker_offset > 0:
             try:
-                newest = await admin.messages.at(queue, one.broker_offset - 1)
+                newest = await admin.messages.at(queue, offsets.broker_offset - 1)
             except RocketWireError:
                 continue
             if newest is not None:
-                delay = max(delay, newest.store_timestamp - one.last_timestamp)
+                delay = max(delay, newest.store_timestamp - offsets.last_timestamp)
     return {
         "total": sum(lag for lag in lags if lag > 0),
         "singleQueue": max(0, *lags),
@@ -107,15 +102,18 @@ async def _undone(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> 
 
 
 def of_members(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
-    """What is wrong with the members of a group."""
+    """Findings about the members of a group."""
     subscriptions = {
         tuple(
-            sorted((one.topic or "", one.sub_string or "") for one in info.subscription_set or ())
+            sorted(
+                (subscription.topic or "", subscription.sub_string or "")
+                for subscription in info.subscription_set or ()
+            )
         )
         for info in infos.values()
     }
     if len(subscriptions) > 1:
-        yield {"kind": "subscriptions", "finding": "members do not subscribe to the same"}
+        yield {"kind": "subscriptions", "finding": "members have different subscriptions"}
     for client_id, info in infos.items():
         orderly = (info.properties or {}).get("PROP_CONSUMEORDERLY") == "true"
         for queue, process in (info.mq_table or {}).items():
@@ -131,24 +129,24 @@ def _of_queue(process: ProcessQueueInfo, *, orderly: bool) -> str | None:
         if not process.locked:
             return f"not locked for {now - process.last_lock_timestamp} ms"
         if process.droped and process.try_unlock_times > 0:
-            return f"unlocked {process.try_unlock_times} times, in vain"
+            return f"failed to unlock {process.try_unlock_times} times"
         return None
     waited = now - process.last_consume_timestamp
     if waited > _BLOCKED_MILLIS and process.cached_msg_count > 0:
-        return f"{process.cached_msg_count} messages wait, nothing was handled for {waited} ms"
+        return f"{process.cached_msg_count} messages wait; none was consumed for {waited} ms"
     return None
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-i", "--interval", type=seconds, default=60.0, help="seconds between two rounds (60)")
-    add("--rounds", type=positive, help="how many; without end otherwise")
+    add("-i", "--interval", type=seconds, default=60.0, help="seconds between rounds (default 60)")
+    add("--rounds", type=positive, help="number of rounds (default: unlimited)")
 
 
 COMMANDS: Final = (
     Command(
-        name="startMonitoring", help="tell again and again how far groups are, and what is wrong with members",
+        name="startMonitoring", help="report lags of groups and faults of members at intervals",
         run=_monitor, add_arguments=_arguments, group="consumers and producers", streams=True,
-        epilog="SIGINT and SIGTERM end it; that is its usual end (exit status 0).",
+        epilog="SIGINT and SIGTERM end it (exit status 0).",
     ),
 )  # fmt: skip

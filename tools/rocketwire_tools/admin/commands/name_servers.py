@@ -1,22 +1,23 @@
-"""Name servers: ``getNamesrvConfig``, ``updateKvConfig``, ``wipeWritePerm`` and their kin; every one of them is told."""
+"""Name servers: ``getNamesrvConfig``, ``updateKvConfig``, ``wipeWritePerm`` and similar commands.
+
+Each command is sent to all name servers.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.cli.mqadmin_options import admin_command, option
-from rocketwire_tools.admin.command import Column, Kind, Record, Table
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Record, Table, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
 
-_GROUP: Final = "name servers"
 
-
-async def _config(admin: Admin, wanted: Namespace) -> Table:
-    del wanted
+async def _config(admin: Admin, args: Namespace) -> Table:
+    del args
     rows = [
         (address, key, value)
         for address, table in (await admin.name_servers.configs()).items()
@@ -25,43 +26,48 @@ async def _config(admin: Admin, wanted: Namespace) -> Table:
     return Table(("namesrvAddr", "key", "value"), rows)
 
 
-async def _update_config(admin: Admin, wanted: Namespace) -> Record:
-    await admin.name_servers.update_configs({wanted.key: wanted.value})
-    return Record({"key": wanted.key, "value": wanted.value})
+async def _update_config(admin: Admin, args: Namespace) -> Record:
+    await admin.name_servers.update_configs({args.key: args.value})
+    return Record({"key": args.key, "value": args.value})
 
 
-async def _put(admin: Admin, wanted: Namespace) -> Record:
-    await admin.name_servers.put_kv(wanted.namespace, wanted.key, wanted.value)
-    return Record({"namespace": wanted.namespace, "key": wanted.key, "value": wanted.value})
+async def _put(admin: Admin, args: Namespace) -> Record:
+    await admin.name_servers.put_kv(args.namespace, args.key, args.value)
+    return Record({"namespace": args.namespace, "key": args.key, "value": args.value})
 
 
-async def _delete(admin: Admin, wanted: Namespace) -> Record:
-    await admin.name_servers.delete_kv(wanted.namespace, wanted.key)
-    return Record({"namespace": wanted.namespace, "key": wanted.key, "value": None})
+async def _delete(admin: Admin, args: Namespace) -> Record:
+    await admin.name_servers.delete_kv(args.namespace, args.key)
+    return Record({"namespace": args.namespace, "key": args.key, "value": None})
 
 
-async def _wipe(admin: Admin, wanted: Namespace) -> Table:
-    found = await admin.name_servers.wipe_write_perm(wanted.broker_name)
-    return Table(("namesrvAddr", Column("wipeTopicCount", Kind.NUMBER)), list(found.items()))
+async def _wipe(admin: Admin, args: Namespace) -> Table:
+    counts = await admin.name_servers.wipe_write_perm(args.broker_name)
+    return Table(columns("namesrvAddr wipeTopicCount:number"), list(counts.items()))
 
 
-async def _add(admin: Admin, wanted: Namespace) -> Table:
-    found = await admin.name_servers.add_write_perm(wanted.broker_name)
-    return Table(("namesrvAddr", Column("addTopicCount", Kind.NUMBER)), list(found.items()))
+async def _add(admin: Admin, args: Namespace) -> Table:
+    counts = await admin.name_servers.add_write_perm(args.broker_name)
+    return Table(columns("namesrvAddr addTopicCount:number"), list(counts.items()))
 
 
-_NAMESPACE: Final = option("-s --namespace", "where it is kept", required=True)
-_KEY: Final = option("-k --key", "its name", required=True)
-_VALUE: Final = option("-v --value", "its value", required=True)
-_BROKER_NAME: Final = option("-b --brokerName", "name of the broker group", required=True)
+_NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)
+_KEY: Final = mq.option("-k --key", "the key", required=True)
+_VALUE: Final = mq.option("-v --value", "the value", required=True)
+_BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", required=True)
 
-COMMANDS: Final = (
-    admin_command("getNamesrvConfig", "tell the configuration of name servers", _config, group=_GROUP),
-    admin_command(
-        "updateNamesrvConfig", "change the configuration of name servers", _update_config, _KEY, _VALUE, group=_GROUP
+COMMANDS: Final = mq.in_group(
+    "name servers",
+    mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _config),
+    mq.admin_command(
+        "updateNamesrvConfig", "change the configuration of name servers", _update_config, _KEY,
+        _VALUE,
     ),
-    admin_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE, group=_GROUP),
-    admin_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY, group=_GROUP),
-    admin_command("wipeWritePerm", "have nobody send to a broker any more: its topics lose their permission to be written", _wipe, _BROKER_NAME, group=_GROUP),
-    admin_command("addWritePerm", "let everybody send to a broker again", _add, _BROKER_NAME, group=_GROUP),
+    mq.admin_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
+    mq.admin_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
+    mq.admin_command(
+        "wipeWritePerm", "stop sends to a broker: remove the write permission of its topics", _wipe,
+        _BROKER_NAME,
+    ),
+    mq.admin_command("addWritePerm", "allow sends to a broker again", _add, _BROKER_NAME),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``produce``: a message for each line of stdin, or messages that are made up."""
+"""``produce``: sends a message for each line of stdin, or generated messages."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ if TYPE_CHECKING:
     import argparse
 
 _EPILOG: Final = """\
-One JSON object to a line is written for each message, in the order of the input, as soon as the broker has it:
-  {"status":"SEND_OK","msgId":...,"offsetMsgId":...,"brokerName":...,"queueId":...,"queueOffset":...}
-A --transaction adds "transactionState"; --oneway knows only "msgId", and its status is "ONEWAY".
+Each acknowledged message is written as one JSON object on a line, in the order of the input:
+  {"status":"SEND_OK","msgId":...,"offsetMsgId":...,"brokerName":...,"queueId":...,
+   "queueOffset":...}
+--transaction adds "transactionState". With --oneway the status is "ONEWAY" and only "msgId" is set.
 
-Where a topic has several brokers, one that does not answer within half of --request-timeout is left alone for 30 seconds, and the
-message is sent to another one; it may be stored by both.
+If a topic has several brokers and one does not respond within half of --request-timeout, the
+message is sent to another broker (both may store it); the first one is avoided for 30 seconds.
 
-An empty line is skipped: RocketMQ has no empty messages.  The first message that cannot be sent ends the program, which says
-which one that was, which others have no acknowledgement, and from which on none was sent; those that are on their way are still
-waited for.  If one of them was stored, those before it that failed have lines too: {"status":"FAILED",...,"error":...}.  SIGINT and SIGTERM do the same (exit status 130 and 143).
+Empty lines are skipped, because RocketMQ has no empty messages. The program ends at the first
+message that cannot be sent. It waits for requests in flight and then reports that message, further
+messages without acknowledgement, and the first message that was not sent. If a later message was
+stored, the failed ones before it have lines too: {"status":"FAILED",...,"error":...}. SIGINT and
+SIGTERM end the program in the same way (exit status 130 and 143).
 
 examples:
   seq 10 | rocketwire-admin produce -n localhost:9876 -t orders --tag new
-  rocketwire-admin produce -n localhost:9876 -t orders --count 1000 --size 1024 --batch 32 > sent.jsonl
+  rocketwire-admin produce -n localhost:9876 -t orders --count 1000 --size 1024 --batch 32
 """
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-t", "--topic", required=True, help="where to send them")
-    add("-g", "--group", default="rocketwire-admin-produce", help="group of the producer")
-    add("--tag", "-c", dest="tag", help="what consumers filter by")
-    add("--key", "-k", action="append", default=[], help="what operators find it by; repeatable")
+    add("-t", "--topic", required=True, help="name of the topic")
+    add("-g", "--group", default="rocketwire-admin-produce", help="producer group")
+    add("--tag", "-c", dest="tag", help="tag, for filters of consumers")
+    add("--key", "-k", action="append", default=[], help="key, for message queries; repeatable")
     add(
         "--property",
         "-p",
@@ -43,42 +46,44 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=property_pair,
         metavar="NAME=VALUE",
-        help="a property of the application's; repeatable",
+        help="user property; repeatable",
     )
     add(
         "--delay-level",
         type=positive,
         metavar="N",
-        help="one of the broker's delays, 1 to 18 where it was not told others; it takes a number above for its last",
+        help="delay level of the broker (default levels: 1 to 18; a larger number means the last)",
     )
     add(
-        "--batch",
-        type=positive,
-        metavar="N",
-        help="send up to so many in one request, of those that have come",
+        "--batch", type=positive, metavar="N", help="send up to N available messages in one request"
     )
-    add("--oneway", action="store_true", help="ask the broker for no answer")
-    add("--order-key", metavar="K", help="send to the queue of this key, one after the other")
+    add("--oneway", action="store_true", help="send without waiting for a response")
+    add("--order-key", metavar="K", help="send to the queue of this key, one message at a time")
     add(
         "--transaction",
         choices=list(OUTCOMES),
-        help="as half messages, of which this becomes; also the answer when brokers ask",
+        help="send half messages and end them like this; also the response to checks of brokers",
     )
-    add("--count", type=positive, metavar="N", help="make up so many messages; stdin is not read")
-    add("--size", type=positive, metavar="B", help="bytes of each of those (default 100)")
+    add("--count", type=positive, metavar="N", help="send N generated messages instead of stdin")
+    add(
+        "--size",
+        type=positive,
+        metavar="B",
+        help="size of a generated message in bytes (default 100)",
+    )
     add(
         "--in-flight",
         type=positive,
         default=16,
         metavar="N",
-        help="most requests at once (default 16; with --order-key always 1)",
+        help="maximum concurrent requests (default 16; always 1 with --order-key)",
     )
 
 
 COMMANDS: Final = (
     Command(
         name="produce",
-        help="send messages: one for each line of stdin, or made up",
+        help="send a message for each line of stdin, or generated messages",
         add_arguments=_arguments,
         run=produce,
         epilog=_EPILOG,

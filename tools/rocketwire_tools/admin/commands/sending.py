@@ -1,4 +1,4 @@
-"""Sending one message and reading some: ``sendMessage``, ``consumeMessage``.  ``latency`` times sends."""
+"""Sending one message and reading some: ``sendMessage``, ``consumeMessage``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.cli.mqadmin_options import (
-    TOPIC,
-    admin_command,
-    boolean,
-    moment,
-    option,
-)
-from rocketwire_tools.admin.command import Column, Kind, RefusedError, Table, UsageError
-from rocketwire_tools.admin.commands.print_messages import check_queue, printed
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import RefusedError, Table, UsageError, columns
+from rocketwire_tools.admin.commands.print_messages import body_table, check_queue
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -27,20 +21,18 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 
-_GROUP: Final = "messages"
-_NUMBER: Final = Kind.NUMBER
 _PRODUCERS: Final = "rocketwire-admin"
-"""Group of these producers."""
+"""Producer group."""
 
 
-async def _send(admin: Admin, wanted: Namespace) -> Table:
-    topic, broker, number = wanted.topic, wanted.broker, wanted.qid
+async def _send(admin: Admin, args: Namespace) -> Table:
+    topic, broker, number = args.topic, args.broker, args.qid
     if number is not None and broker is None:
         raise UsageError("--qid needs --broker")
-    keys = [wanted.key] if wanted.key else []
-    message = Message(topic, wanted.body.encode(), tags=wanted.tags, keys=keys)
+    keys = [args.key] if args.key else []
+    message = Message(topic, args.body.encode(), tags=args.tags, keys=keys)
     config = ProducerConfig(
-        send_msg_timeout=admin.clusters.within, enable_trace=wanted.msg_trace_enable
+        send_msg_timeout=admin.clusters.within, enable_trace=args.msg_trace_enable
     )
     async with open_producer(admin.client, _PRODUCERS, config) as producer:
         if broker is None:
@@ -52,47 +44,45 @@ async def _send(admin: Admin, wanted: Namespace) -> Table:
             result = await producer.send_to(message, queue)
     place = result.message_queue
     row = (place.broker_name, place.queue_id, result.status.name, result.msg_id)
-    return Table(("brokerName", Column("queueId", _NUMBER), "sendResult", "msgId"), [row])
+    return Table(columns("brokerName queueId:number sendResult msgId"), [row])
 
 
-async def _consume(admin: Admin, wanted: Namespace) -> Table:
-    if wanted.queue_id is not None and wanted.broker_name is None:
+async def _consume(admin: Admin, args: Namespace) -> Table:
+    if args.queue_id is not None and args.broker_name is None:
         raise UsageError("--queue-id needs --broker-name")
-    if wanted.offset is not None and wanted.queue_id is None:
+    if args.offset is not None and args.queue_id is None:
         raise UsageError("--offset needs --queue-id")
     queue = None
-    if wanted.queue_id is not None:
-        queue = MessageQueue(
-            topic=wanted.topic, broker_name=wanted.broker_name, queue_id=wanted.queue_id
-        )
+    if args.queue_id is not None:
+        queue = MessageQueue(topic=args.topic, broker_name=args.broker_name, queue_id=args.queue_id)
     walk = admin.messages.walk(
-        wanted.topic, begin=wanted.begin_timestamp, end=wanted.end_timestamp, queue=queue
+        args.topic, begin=args.begin_timestamp, end=args.end_timestamp, queue=queue
     )
-    found = await _first(walk, wanted.message_number, wanted.offset or 0)
-    if queue is not None and not found:
+    messages = await _first(walk, args.message_number, args.offset or 0)
+    if queue is not None and not messages:
         await check_queue(admin, queue)
-    return printed(found)
+    return body_table(messages)
 
 
 async def _first(
     walk: AsyncGenerator[StoredMessage], count: int, offset: int
 ) -> list[StoredMessage]:
-    """The first so many that do not lie before an offset."""
-    found: list[StoredMessage] = []
+    """The first ``count`` messages at or after an offset."""
+    messages: list[StoredMessage] = []
     async with aclosing(walk):
         async for message in walk:
             if message.queue_offset >= offset:
-                found.append(message)
-            if len(found) == count:
+                messages.append(message)
+            if len(messages) == count:
                 break
-    return found
+    return messages
 
 
 async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue:
-    """The first queue that a broker group has of a topic.
+    """The first queue of a topic in a broker group.
 
     Raises:
-        RefusedError: it has none.
+        RefusedError: it has no queue.
     """
     for queue in await producer.queues(topic):
         if queue.broker_name == broker:
@@ -100,26 +90,35 @@ async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue
     raise RefusedError(f"{broker} has no queue of {topic}")
 
 
-COMMANDS: Final = (
-    admin_command(
-        "sendMessage", "send one message", _send, TOPIC,
-        option("-p --body", "its body, as text", required=True),
-        option("-k --key", "its keys"),
-        option("-c --tags", "its tag"),
-        option("-b --broker", "name of the broker group that is to have it", metavar="NAME"),
-        option("-i --qid", "the queue of that group", type=int),
-        option("-m --msgTraceEnable", "whether to record that it was sent", type=boolean, default=False),
-        group=_GROUP,
+COMMANDS: Final = mq.in_group(
+    "messages",
+    mq.admin_command(
+        "sendMessage", "send one message", _send, mq.TOPIC,
+        mq.option("-p --body", "body, as text", required=True),
+        mq.option("-k --key", "keys"),
+        mq.option("-c --tags", "tag"),
+        mq.option("-b --broker", "name of the broker group to send to", metavar="NAME"),
+        mq.option("-i --qid", "queue id in that group", type=int),
+        mq.option(
+            "-m --msgTraceEnable", "whether to record a message trace", type=mq.boolean,
+            default=False,
+        ),
     ),
-    admin_command(
-        "consumeMessage", "list the first messages of a topic or a queue", _consume, TOPIC,
-        option("-b --brokerName", "name of the broker group", metavar="NAME"),
-        option("-i --queueId", "only this queue", type=int),
-        option("-o --offset", "not those before this offset of the queue", type=int),
-        option("-g --consumerGroup", "accepted as mqadmin does; nothing is committed", metavar="NAME"),
-        option("-s --beginTimestamp", "stored not before this", type=moment),
-        option("-e --endTimestamp", "stored before this", type=moment),
-        option("-c --MessageNumber --message-number", "how many", type=positive, default=128),
-        group=_GROUP, collects=True,
+    mq.admin_command(
+        "consumeMessage", "list the first messages of a topic or a queue", _consume, mq.TOPIC,
+        mq.option("-b --brokerName", "name of the broker group", metavar="NAME"),
+        mq.option("-i --queueId", "only this queue", type=int),
+        mq.option("-o --offset", "only from this offset of the queue", type=int),
+        mq.option(
+            "-g --consumerGroup", "accepted for mqadmin; nothing is committed", metavar="NAME",
+        ),
+        mq.option("-s --beginTimestamp", "earliest store time", type=mq.moment),
+        mq.option(
+            "-e --endTimestamp", "store time before which messages are listed", type=mq.moment,
+        ),
+        mq.option(
+            "-c --MessageNumber --message-number", "number of messages", type=positive, default=128,
+        ),
+        collects=True,
     ),
 )  # fmt: skip

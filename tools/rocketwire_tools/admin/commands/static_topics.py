@@ -1,4 +1,4 @@
-"""Static topics, whose queues stay when brokers come and go: ``updateStaticTopic``, ``remappingStaticTopic``."""
+"""Topics with fixed queue numbers: ``updateStaticTopic``, ``remappingStaticTopic``."""
 
 from __future__ import annotations
 
@@ -9,97 +9,93 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages.topics import TopicRemappingDetailWrapper
-from rocketwire_tools.admin.cli.mqadmin_options import TOPIC, admin_command, boolean, option, words
-from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Table, UsageError, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
 
-_GROUP: Final = "topics"
-_NUMBER: Final = Kind.NUMBER
 
-
-async def _update(admin: Admin, wanted: Namespace) -> Table:
-    if wanted.map_file is not None:
-        return await _as_in_file(admin, wanted)
-    if wanted.total_queue_num is None:
-        raise UsageError("--total-queue-num is needed")
-    brokers = await _brokers(admin, wanted)
-    return _planned(
+async def _update(admin: Admin, args: Namespace) -> Table:
+    if args.map_file is not None:
+        return await _apply_file(admin, args)
+    if args.total_queue_num is None:
+        raise UsageError("--total-queue-num is required")
+    brokers = await _brokers(admin, args)
+    return _mapping_table(
         await admin.static_topics.create_or_update(
-            wanted.topic, wanted.total_queue_num, brokers, force=wanted.force_replace
+            args.topic, args.total_queue_num, brokers, force=args.force_replace
         )
     )
 
 
-async def _remap(admin: Admin, wanted: Namespace) -> Table:
-    if wanted.map_file is not None:
-        return await _as_in_file(admin, wanted)
-    brokers = await _brokers(admin, wanted)
-    return _planned(
-        await admin.static_topics.remap(wanted.topic, brokers, force=wanted.force_replace)
+async def _remap(admin: Admin, args: Namespace) -> Table:
+    if args.map_file is not None:
+        return await _apply_file(admin, args)
+    brokers = await _brokers(admin, args)
+    return _mapping_table(
+        await admin.static_topics.remap(args.topic, brokers, force=args.force_replace)
     )
 
 
-async def _as_in_file(admin: Admin, wanted: Namespace) -> Table:
-    """What mqadmin has written to a file, which it can tell brokers itself no more: it reads the file only for an option that it has not."""
-    name: str = wanted.map_file
+async def _apply_file(admin: Admin, args: Namespace) -> Table:
+    """Apply a mapping that mqadmin wrote to a file. mqadmin itself cannot: it lacks the option."""
+    name: str = args.map_file
     try:
         plan = decode_body(TopicRemappingDetailWrapper, await trio.Path(name).read_bytes())
     except (OSError, DecodeError) as error:
         raise UsageError(f"{name}: {error}") from error
-    if plan is None or plan.topic != wanted.topic:
-        raise UsageError(f"{name} is not about {wanted.topic}")
-    return _planned(await admin.static_topics.carry_out(plan, force=wanted.force_replace))
+    if plan is None or plan.topic != args.topic:
+        raise UsageError(f"{name} is not a mapping of topic {args.topic}")
+    return _mapping_table(await admin.static_topics.carry_out(plan, force=args.force_replace))
 
 
-async def _brokers(admin: Admin, wanted: Namespace) -> list[str]:
-    if wanted.brokers is not None:
-        return list(wanted.brokers)
+async def _brokers(admin: Admin, args: Namespace) -> list[str]:
+    if args.brokers is not None:
+        return list(args.brokers)
     return [
-        name for cluster in wanted.clusters for name in await admin.clusters.broker_names(cluster)
+        name for cluster in args.clusters for name in await admin.clusters.broker_names(cluster)
     ]
 
 
-def _planned(plan: TopicRemappingDetailWrapper) -> Table:
-    """Where each logical queue is now."""
+def _mapping_table(plan: TopicRemappingDetailWrapper) -> Table:
+    """A table of the current position of each logical queue."""
     rows: list[tuple[int, str, int]] = []
     for broker, part in (plan.broker_config_map or {}).items():
         detail = part.mapping_detail
         for number, items in ((detail.hosted_queues if detail else None) or {}).items():
             if items and items[-1].bname == broker:
                 rows.append((number, broker, items[-1].queue_id))
-    columns = (Column("logicalQueueId", _NUMBER), "brokerName", Column("queueId", _NUMBER))
-    return Table(columns, sorted(rows))
+    headings = columns("logicalQueueId:number brokerName queueId:number")
+    return Table(headings, sorted(rows))
 
 
 _STATIC: Final = (
-    TOPIC,
-    option("-b --brokers", "names of brokers, with commas between", type=words),
-    option("-c --clusters", "names of clusters, with commas between", type=words),
-    option(
+    mq.TOPIC,
+    mq.option("-b --brokers", "broker names, separated by commas", type=mq.words),
+    mq.option("-c --clusters", "cluster names, separated by commas", type=mq.words),
+    mq.option(
         "-fr --forceReplace",
-        "tell brokers also what they think is old",
-        type=boolean,
+        "also apply mappings that brokers consider outdated",
+        type=mq.boolean,
         default=False,
     ),
-    option(
-        "-mf --mapFile", "tell brokers what this file of mqadmin's says instead", metavar="FILE"
-    ),
+    mq.option("-mf --mapFile", "apply the mapping in this file of mqadmin", metavar="FILE"),
 )
 
 _ONE_OF: Final = ("brokers", "clusters", "map_file")
 
-COMMANDS: Final = (
-    admin_command(
-        "updateStaticTopic", "create a static topic, or give it more queues", _update, *_STATIC,
-        option("-qn --totalQueueNum", "logical queues in all", type=int),
-        group=_GROUP, one_of=_ONE_OF,
+COMMANDS: Final = mq.in_group(
+    "topics",
+    mq.admin_command(
+        "updateStaticTopic", "create a static topic, or add queues to it", _update, *_STATIC,
+        mq.option("-qn --totalQueueNum", "total number of logical queues", type=int),
+        one_of=_ONE_OF,
     ),
-    admin_command(
+    mq.admin_command(
         "remappingStaticTopic", "move the queues of a static topic", _remap, *_STATIC,
-        group=_GROUP, one_of=_ONE_OF,
+        one_of=_ONE_OF,
     ),
 )  # fmt: skip

@@ -1,51 +1,52 @@
-"""What clients recorded of a message: ``queryMsgTraceById``."""
+"""Message traces: ``queryMsgTraceById``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.message_search import FOREVER
-from rocketwire.client.producer.trace import TRACE_TOPIC
-from rocketwire_tools.admin.cli.mqadmin_options import admin_command, moment, option
-from rocketwire_tools.admin.command import Column, Kind, Table
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Table, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
 
-_NUMBER: Final = Kind.NUMBER
 
-
-async def _trace(admin: Admin, wanted: Namespace) -> Table:
-    found = await admin.messages.trace(
-        wanted.msg_id,
-        trace_topic=wanted.trace_topic,
-        max_num=wanted.max_num,
-        begin=wanted.begin_timestamp,
-        end=wanted.end_timestamp,
+async def _trace(admin: Admin, args: Namespace) -> Table:
+    records = await admin.messages.trace(
+        args.msg_id,
+        trace_topic=args.trace_topic,
+        max_num=args.max_num,
+        begin=args.begin_timestamp,
+        end=args.end_timestamp,
     )
-    columns = (
-        "type", "groupName", "topic", Column("time", Kind.TIME), Column("costTime", _NUMBER), "success", "storeHost",
-        Column("retryTimes", _NUMBER), "requestId", "transactionState",
-    )  # fmt: skip
+    headings = columns(
+        "type groupName topic time:time costTime:number success storeHost "
+        "retryTimes:number requestId transactionState"
+    )
     rows = [
         (
-            one.trace_type, one.group_name, one.topic, one.time_stamp, one.cost_time, one.is_success, one.store_host,
-            one.retry_times, one.request_id, one.transaction_state,
+            record.trace_type, record.group_name, record.topic, record.time_stamp, record.cost_time,
+            record.is_success, record.store_host, record.retry_times, record.request_id,
+            record.transaction_state,
         )
-        for one in found
+        for record in records
     ]  # fmt: skip
-    return Table(columns, rows, failed=not rows)
+    return Table(headings, rows, failed=not rows)
 
 
-COMMANDS: Final = (
-    admin_command(
-        "queryMsgTraceById", "tell who sent a message and who handled it", _trace,
-        option("-i --msgId", "the sender's id of the message", required=True, metavar="ID"),
-        option("-b --beginTimestamp", "recorded not before this", type=moment, default=0),
-        option("-e --endTimestamp", "recorded not after this", type=moment, default=FOREVER),
-        option("-t --traceTopic", "where clients record", default=TRACE_TOPIC),
-        option("-c --maxNum", "most messages of records", type=int, default=64), group="messages", collects=True,
+COMMANDS: Final = mq.in_group(
+    "messages",
+    mq.admin_command(
+        "queryMsgTraceById", "show who sent and who consumed a message", _trace,
+        mq.option("-i --msgId", "the sender's id of the message", required=True, metavar="ID"),
+        mq.option("-b --beginTimestamp", "earliest time of records", type=mq.moment, default=0),
+        mq.option("-e --endTimestamp", "latest time of records", type=mq.moment, default=FOREVER),
+        mq.option("-t --traceTopic", "topic of the traces", default=TRACE_TOPIC),
+        mq.option("-c --maxNum", "maximum number of trace messages", type=int, default=64),
+        collects=True,
     ),
 )  # fmt: skip

@@ -127,7 +127,7 @@ def _body(
     con = _body_layout(command, operation)
     if con is None:
         name = (
-            body_type.of.__name__
+            body_type.element.__name__
             if isinstance(body_type, ArrayOf)
             else getattr(body_type, "__name__", "")
         )

@@ -125,7 +125,7 @@ def _name(body: Body) -> str | None:
     match body:
         case None:
             return None
-        case ArrayOf(of=cls):
+        case ArrayOf(element=cls):
             return f"List<{_JAVA_NAMES[cls]}>"
         case Raw():
             return body.name

@@ -43,7 +43,7 @@ def body_to_plain(body_type: Body, body: bytes) -> Plain:
         DecodeError: the bytes do not have this type.
     """
     if isinstance(body_type, ArrayOf):
-        return to_plain(decode_bodies(body_type.of, body, limits=ANSWER_LIMITS))
+        return to_plain(decode_bodies(body_type.element, body, limits=ANSWER_LIMITS))
     if isinstance(body_type, Raw):
         return _READERS[body_type](body)
     return (
@@ -59,7 +59,7 @@ def body_from_plain(body_type: Body, value: Plain) -> bytes:
     """
     if isinstance(body_type, ArrayOf):
         return encode_bodies(
-            [_required(body_type.of, item) for item in an_array(value, "body.value")]
+            [_required(body_type.element, item) for item in an_array(value, "body.value")]
         )
     if isinstance(body_type, Raw):
         return _WRITERS[body_type](value)

@@ -1,22 +1,28 @@
-"""The cases, one file per subject, each with a tuple ``CASES``; ``ALL`` joins them in the order of their addresses.
+"""The cases, one file per subject, each with a tuple ``CASES``; ``ALL`` joins them.
 
-How to write one
-----------------
-A case is ``Case(id=..., requirement=..., evidence=..., steps=(...))``; look at ``kv.py``, ``transport.py`` and ``register.py``.
+How to write a case
+-------------------
+Call ``case(address, requirement, *steps, evidence=..., items=...)``; ``kv.py`` has examples.
 
-* Addresses: ``transport/N``, ``ns/CODE/N``, ``ns/route/N``, ``ns/config/N``, ``process/N``, ``tls/N``.  Never reuse a number.
-* Steps (``steps.py``): ``Ask`` (send, await the answer of that number), ``Send`` + ``Expect`` (literal bytes and frames),
-  ``Until`` (poll), ``Open``, ``Close``, ``Wait``, ``Restart``, ``Call`` (an async function of the play).  ``requests.py`` has
-  short forms: ``ask(105, {"topic": "{topic}"}, found(...))``, ``register(...)``, ``until(...)``.
-* Outcomes (``outcomes.py``): ``Answer``, ``Closed``, ``Silence``, ``Incoming`` (905), ``RawBytes``; several are allowed.
-  An ``Answer`` wants no remark and no body unless told otherwise; ext fields are free unless told.
-* Names: ``{cluster}``, ``{broker}``, ``{topic}``, ``{namespace}``, ``{key}``, ``{zone}``, ``{address}``, ``{ha}``, and any of
-  them with a suffix (``{topicB}``), stand for names that are new in each run.  Other cases run at the same time on the
-  same server, and a live server has other people's topics: look for your own names (``Has``, ``Contains``), unless ``fresh``.
-* Malformed input is literal: ``Frame(header=b"[1]")`` or bytes, never made by an encoder.
-* A broker stays only while its connection does: register each on a connection of its own (``on="a"``).
-* What ``Request`` steps registered (103), stored (100, 217) or so is removed afterwards by itself; more goes into ``cleanup``.
-* ``options``, ``jvm``, ``kv``, ``fresh`` start a server for the case (with ``--start``); cases with equal options share one.
+* Addresses: ``transport/N``, ``ns/CODE/N``, ``process/N``, ``tls/N``. Never reuse a number.
+* Requirement: one sentence for authors of other servers, with MUST, SHOULD or MAY, which sets the
+  severity.
+* Steps (``model/steps.py``): ``Ask`` (send, await the response with that opaque), ``Send`` +
+  ``Expect`` (literal bytes and frames), ``Until`` (poll), ``Open``, ``Close``, ``Wait``,
+  ``Restart``, ``Call`` (an async function). ``model/requests.py`` has short forms:
+  ``ask(105, {"topic": "{topic}"}, found(...))``, ``register(...)``, ``until(...)``.
+* Outcomes (``model/outcomes.py``): ``Answer``, ``Closed``, ``Silence``, ``Incoming`` (905),
+  ``RawBytes``; several are allowed. By default an ``Answer`` has no remark and no body, and any ext
+  fields.
+* Names: ``{cluster}``, ``{broker}``, ``{topic}``, ``{namespace}``, ``{key}``, ``{zone}``,
+  ``{address}``, ``{ha}``, also with a suffix (``{topicB}``), are new in each run. Other cases run
+  at the same time, and a live server has other users' topics: unless the case is ``fresh``, look
+  only for its own names (``Has``, ``Contains``).
+* Malformed input is literal: ``Frame(header=b"[1]")`` or bytes, never the output of an encoder.
+* A broker is removed with its connection: register each on its own connection (``on="a"``).
+* The suite removes the data of ``Request`` steps (103, 100, 217). Other data needs ``cleanup``.
+* ``options``, ``jvm``, ``kv``, ``fresh`` need a started server (``--start``); cases with equal
+  options share one.
 """
 
 from __future__ import annotations
@@ -103,4 +109,4 @@ MODULES = (
 )
 
 ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
-"""Every case there is."""
+"""All cases."""

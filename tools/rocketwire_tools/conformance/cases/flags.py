@@ -1,10 +1,10 @@
-"""Flags and codes: what is answered, carried out or ignored."""
+"""Flags and codes: which requests are answered, executed or ignored."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Silence
 from rocketwire_tools.conformance.model.requests import ask, found, unsupported
 from rocketwire_tools.conformance.model.steps import Expect, Request, Send
@@ -13,107 +13,77 @@ DISPATCH: Final = "NettyRemotingAbstract.processMessageReceived, processRequestC
 
 
 def _flagged(number: int, flag: int, what: str) -> Case:
-    return Case(
-        id=f"header/{number}",
-        requirement=what,
+    return case(
+        f"header/{number}",
+        what,
+        Send((Request(code=106, flag=flag, opaque=9),)),
+        Expect((Silence(),)),
+        ask(106, None, found()),
         evidence=DISPATCH,
         items=(22,),
-        steps=(
-            Send((Request(code=106, flag=flag, opaque=9),)),
-            Expect((Silence(),)),
-            ask(106, None, found()),
-        ),
     )
 
 
 CASES: Final = (
     _flagged(
-        100,
-        1,
-        "A message with the response flag MUST not be answered, and the connection MUST stay.",
+        100, 1,
+        "A message with the response flag MUST NOT be answered, and the connection MUST stay open.",
     ),
-    _flagged(101, 2, "A one-way request MUST not be answered, and the connection MUST stay."),
-    _flagged(102, 3, "The response flag MUST count before the one-way flag."),
-    Case(
-        id="header/103",
-        requirement="Flags beyond the first two MUST be ignored, and not come back.",
-        evidence=DISPATCH,
-        items=(22,),
-        steps=(
-            ask(106, None, found(flag=1), flag=4),
-            ask(106, None, found(flag=1), flag=0x7FFFFFFC),
-        ),
+    _flagged(101, 2, "A one-way request MUST NOT be answered, and the connection MUST stay open."),
+    _flagged(102, 3, "The response flag MUST take precedence over the one-way flag."),
+    case(
+        "header/103", "Other flags MUST be ignored and MUST NOT be returned.",
+        ask(106, None, found(flag=1), flag=4),
+        ask(106, None, found(flag=1), flag=0x7FFFFFFC),
+        evidence=DISPATCH, items=(22,),
     ),
-    Case(
-        id="header/104",
-        requirement="A one-way request MUST be carried out.",
-        evidence=DISPATCH,
-        items=(22,),
-        steps=(
-            Send(
-                (
-                    Request(
-                        code=100,
-                        ext={"namespace": "{namespace}", "key": "{key}", "value": "v"},
-                        flag=2,
-                    ),
-                )
+    case(
+        "header/104", "A one-way request MUST be executed.",
+        Send((
+            Request(
+                code=100, ext={"namespace": "{namespace}", "key": "{key}", "value": "v"}, flag=2,
             ),
-            Expect((Silence(),)),
-            ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"})),
-        ),
+        )),
+        Expect((Silence(),)),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"})),
+        evidence=DISPATCH, items=(22,),
     ),
-    Case(
-        id="header/105",
-        requirement="A request that carries the response flag MUST not be carried out.",
-        evidence=DISPATCH,
-        items=(22,),
-        steps=(
-            Send(
-                (
-                    Request(
-                        code=100,
-                        ext={"namespace": "{namespace}", "key": "{key}", "value": "v"},
-                        flag=3,
-                    ),
-                )
+    case(
+        "header/105", "A request with the response flag MUST NOT be executed.",
+        Send((
+            Request(
+                code=100, ext={"namespace": "{namespace}", "key": "{key}", "value": "v"}, flag=3,
             ),
-            Expect((Silence(),)),
-            ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(code=22, remark=ANY)),
-        ),
+        )),
+        Expect((Silence(),)),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(code=22, remark=ANY)),
+        evidence=DISPATCH, items=(22,),
     ),
-    Case(
-        id="header/106",
-        requirement="An unknown code MUST be answered with code 3 and a remark that begins with a blank.",
-        evidence=DISPATCH,
-        profiles=SINCE_5_3,
-        items=(23,),
-        steps=(ask(9999, None, unsupported(9999)), ask(0, None, unsupported(0))),
+    case(
+        "header/106",
+        "An unknown code MUST be answered with code 3 and a remark that begins with a space.",
+        ask(9999, None, unsupported(9999)),
+        ask(0, None, unsupported(0)),
+        evidence=DISPATCH, items=(23,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="header/107",
-        requirement="A one-way request with an unknown code MUST not be answered.",
-        evidence=DISPATCH,
-        items=(23,),
-        steps=(
-            Send((Request(code=9999, flag=2),)),
-            Expect((Silence(),)),
-            ask(106, None, found()),
-        ),
+    case(
+        "header/107", "A one-way request with an unknown code MUST NOT be answered.",
+        Send((Request(code=9999, flag=2),)),
+        Expect((Silence(),)),
+        ask(106, None, found()),
+        evidence=DISPATCH, items=(23,),
     ),
-    Case(
-        id="header/108",
-        requirement="An answer MUST say the protocol version and the language of the server.",
-        evidence="RemotingCommand.createResponseCommand, setCmdVersion @ 5.5.0",
-        items=(1,),
-        steps=(ask(106, None, found(language="JAVA")),),
+    case(
+        "header/108",
+        "A response MUST contain the protocol version and the language of the server.",
+        ask(106, None, found(language="JAVA")),
+        evidence="RemotingCommand.createResponseCommand, setCmdVersion @ 5.5.0", items=(1,),
     ),
-    Case(
-        id="header/109",
-        requirement="Codes of brokers and clients MUST be unknown to a name server.",
-        evidence="NamesrvController.registerProcessor, DefaultRequestProcessor.processRequest @ 5.5.0",
-        profiles=SINCE_5_3,
-        items=(23,),
-        steps=tuple(ask(code, {}, unsupported(code)) for code in (10, 11, 34, 310, 905, 1001)),
+    case(
+        "header/109", "Request codes of brokers and clients MUST be answered as unknown.",
+        *(ask(code, {}, unsupported(code)) for code in (10, 11, 34, 310, 905, 1001)),
+        evidence="NamesrvController.registerProcessor, DefaultRequestProcessor.processRequest "
+        "@ 5.5.0",
+        items=(23,), profiles=SINCE_5_3,
     ),
-)
+)  # fmt: skip

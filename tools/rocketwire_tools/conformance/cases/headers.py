@@ -1,4 +1,4 @@
-"""Headers of requests: what is read, what closes, and what is answered about codes, flags and numbers."""
+"""JSON headers of requests: accepted forms, and headers that close the connection."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rocketwire_tools.conformance.model.case import (
     Case,
     Profile,
     Severity,
+    case,
 )
 from rocketwire_tools.conformance.model.outcomes import Answer, Closed
 from rocketwire_tools.conformance.model.requests import ask, no_entry, unsupported
@@ -32,14 +33,14 @@ def _closes(
     severity: Severity = Severity.MUST,
 ) -> Case:
     shown = header if isinstance(header, str) else header.decode("latin-1")
-    return Case(
-        id=f"header/{number}",
-        requirement=f"The header {shown.strip()!r} {WORDS[severity]} close the connection without an answer.",
+    return case(
+        f"header/{number}",
+        f"The header {shown.strip()!r} {WORDS[severity]} close the connection without an answer.",
+        Send((Frame(header=header),)),
+        Expect((Closed(),)),
         evidence=DECODE,
-        severity=severity,
-        profiles=profiles,
         items=(item,),
-        steps=(Send((Frame(header=header),)), Expect((Closed(),))),
+        profiles=profiles,
     )
 
 
@@ -52,14 +53,14 @@ def _answers(
     severity: Severity = Severity.MUST,
 ) -> Case:
     what = "success" if outcome.code == 0 else f"code {outcome.code}"
-    return Case(
-        id=f"header/{number}",
-        requirement=f"The header {header.strip()!r} {WORDS[severity]} be answered with {what}.",
+    return case(
+        f"header/{number}",
+        f"The header {header.strip()!r} {WORDS[severity]} be answered with {what}.",
+        Send((Frame(header=header),)),
+        Expect((outcome,)),
         evidence=DECODE,
-        severity=severity,
-        profiles=profiles,
         items=(item,),
-        steps=(Send((Frame(header=header),)), Expect((outcome,))),
+        profiles=profiles,
     )
 
 
@@ -86,7 +87,7 @@ JSON_CASES: Final = (
     _answers(20, f'{{"code":true,{NUMBERED}}}', unsupported(1, opaque=7), 11, ONLY_5_5),
     _answers(21, f'{{"code":null,{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5),
     _answers(
-        22, f'{{"code":{{}},{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5, Severity.NOTE
+        22, f'{{"code":{{}},{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5, Severity.NOTE,
     ),
     _answers(23, f"{{{NUMBERED}}}", unsupported(0, opaque=7), 11, ONLY_5_5),
     _answers(24, '{"code":101,"language":"KLINGON","opaque":7}', NOTHING, 12),
@@ -110,24 +111,21 @@ JSON_CASES: Final = (
     _answers(42, '{"code":101,"opaque":7,"version":2147483647}', NOTHING, 16),
     _answers(43, '{"code":101,"opaque":7,"remark":"told to a server"}', NOTHING, 10),
     _answers(44, '{"code":-1,"opaque":7}', unsupported(-1, opaque=7), 23, SINCE_5_3),
-)
+)  # fmt: skip
 
 NAMES: Final = '"extFields":{"namespace":"{namespace}","key":"{key}"'
 
 
 def _text_of(number: int, written: str, kept: str, severity: Severity = Severity.MUST) -> Case:
     put = f'{{"code":100,"opaque":7,{NAMES},"value":{written}}}}}'
-    return Case(
-        id=f"header/{number}",
-        requirement=f"An ext field with the value {written} {WORDS[severity]} count as the text {kept}.",
+    return case(
+        f"header/{number}",
+        f"An ext field with the value {written} {WORDS[severity]} be read as the string {kept!r}.",
+        Send((Frame(header=put),)),
+        Expect((Answer(opaque=7),)),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": kept})),
         evidence="RemotingSerializable.decode @ 5.5.0 (a map of texts)",
-        severity=severity,
         items=(13,),
-        steps=(
-            Send((Frame(header=put),)),
-            Expect((Answer(opaque=7),)),
-            ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": kept})),
-        ),
         cleanup=(ask(102, {"namespace": "{namespace}", "key": "{key}"}),),
     )
 
@@ -138,7 +136,7 @@ TEXT_CASES: Final = (
     _text_of(62, '{"a":1}', '{"a":1}', Severity.NOTE),
     _text_of(63, '"\\u00e9\\n"', "é\n"),
     _text_of(64, "-12345678901234567890", "-12345678901234567890", Severity.NOTE),
-)
+)  # fmt: skip
 
 
 CASES: Final = JSON_CASES + TEXT_CASES

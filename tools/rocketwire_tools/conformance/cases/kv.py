@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import ONLY_5_5, Case, Severity
+from rocketwire_tools.conformance.cases.common import ENTRY, SPACE, put
+from rocketwire_tools.conformance.model.case import ONLY_5_5, Case, case
 from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Json, Text
 from rocketwire_tools.conformance.model.requests import OK_BARE, ask, found
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
-SPACE: Final = {"namespace": "{namespace}"}
 NOTHING: Final = Answer(code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}")
 EMPTY: Final = found(Text('{"table":{}}'), ext=None)
 PUT: Final = "DefaultRequestProcessor.putKVConfig, KVConfigManager.putKVConfig @ 5.5.0"
@@ -25,212 +24,156 @@ LOAD: Final = "KVConfigManager.load @ 5.5.0"
 REFUSED: Final = Answer(code=1, remark="namespace or key is null", ext=None)
 
 
-def put(value: str = "v", key: str = "{key}") -> dict[str, str]:
-    """The ext fields of 100."""
-    return {"namespace": "{namespace}", "key": key, "value": value}
-
-
 def _refused(number: int, what: str, ext: Mapping[str, str] | None) -> Case:
-    return Case(
-        id=f"ns/100/{number}",
-        requirement=f"100 without {what} MUST be refused.",
+    return case(
+        f"ns/100/{number}",
+        f"100 without {what} MUST be rejected.",
+        ask(100, ext, REFUSED),
         evidence=PUT,
         items=(41,),
-        steps=(ask(100, ext, REFUSED),),
     )
 
 
 def _kept(number: int, what: str, value: str, written: str) -> Case:
-    return Case(
-        id=f"ns/100/{number}",
-        requirement=f"A value with {what} MUST be kept, and be listed as Java's JSON writes it.",
+    return case(
+        f"ns/100/{number}",
+        f"A value with {what} MUST be stored, and MUST be listed in Java's JSON encoding.",
+        ask(100, put(value), OK_BARE),
+        ask(101, ENTRY, Answer(ext={"value": value})),
+        ask(219, SPACE, found(Text('{"table":{"{key}":"' + written + '"}}'))),
         evidence=f"{PUT}, JSONWriter.writeString of fastjson2",
         items=(45,),
         profiles=ONLY_5_5,
-        steps=(
-            ask(100, put(value), OK_BARE),
-            ask(101, ENTRY, Answer(ext={"value": value})),
-            ask(219, SPACE, found(Text('{"table":{"{key}":"' + written + '"}}'))),
-        ),
     )
 
 
 def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
-    wanted = Answer(code=22, ext={}, remark=ANY) if value is None else Answer(ext={"value": value})
-    return Case(
-        id=f"ns/100/{number}",
-        requirement=f"A KV file that {what} MUST be read at the start.",
+    expected = (
+        Answer(code=22, ext={}, remark=ANY) if value is None else Answer(ext={"value": value})
+    )
+    return case(
+        f"ns/100/{number}",
+        f"A KV file that {what} MUST NOT prevent the start.",
+        ask(101, {"namespace": "n", "key": "k"}, expected),
         evidence=LOAD,
         items=(46,),
         kv=content,
-        steps=(ask(101, {"namespace": "n", "key": "k"}, wanted),),
     )
 
 
 CASES: Final = (
-    Case(
-        id="ns/100/1",
-        requirement="A stored value MUST be given back by 101 and be listed by 219.",
-        evidence=f"{PUT}, {GET}, {LIST}",
-        items=(37,),
-        steps=(
-            ask(100, put(), Answer(ext=None)),
-            ask(101, ENTRY, Answer(ext={"value": "v"})),
-            ask(219, SPACE, found(Text('{"table":{"{key}":"v"}}'), ext=None)),
-        ),
+    case(
+        "ns/100/1", "101 MUST return a stored value, and 219 MUST list it.",
+        ask(100, put(), Answer(ext=None)),
+        ask(101, ENTRY, Answer(ext={"value": "v"})),
+        ask(219, SPACE, found(Text('{"table":{"{key}":"v"}}'), ext=None)),
+        evidence=f"{PUT}, {GET}, {LIST}", items=(37,),
     ),
-    Case(
-        id="ns/100/3",
-        requirement="A second value of the same key MUST replace the first.",
-        evidence=PUT,
-        items=(37,),
-        steps=(
-            ask(100, put("one")),
-            ask(100, put("two")),
-            ask(101, ENTRY, Answer(ext={"value": "two"})),
-        ),
+    case(
+        "ns/100/3", "A second value for a key MUST replace the first.",
+        ask(100, put("one")),
+        ask(100, put("two")),
+        ask(101, ENTRY, Answer(ext={"value": "two"})),
+        evidence=PUT, items=(37,),
     ),
-    Case(
-        id="ns/100/4",
-        requirement="Several keys of a namespace MUST be listed together.",
-        evidence=LIST,
-        items=(37,),
-        steps=(
-            ask(100, put("1", "{keyA}")),
-            ask(100, put("2", "{keyB}")),
-            ask(219, SPACE, found(Json({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
-        ),
+    case(
+        "ns/100/4", "Several keys of a namespace MUST be listed together.",
+        ask(100, put("1", "{keyA}")),
+        ask(100, put("2", "{keyB}")),
+        ask(219, SPACE, found(Json({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
+        evidence=LIST, items=(37,),
     ),
     _refused(5, "a namespace", {"key": "{key}", "value": "v"}),
     _refused(6, "a key", {"namespace": "{namespace}", "value": "v"}),
     _refused(7, "ext fields", None),
-    Case(
-        id="ns/100/8",
-        requirement="100 without a value SHOULD make the namespace and no entry.",
-        evidence=PUT,
-        severity=Severity.SHOULD,
-        items=(42,),
-        steps=(
-            ask(100, ENTRY, Answer(ext=None)),
-            ask(101, ENTRY, NOTHING),
-            ask(219, SPACE, EMPTY),
-        ),
+    case(
+        "ns/100/8", "100 without a value SHOULD create the namespace but no entry.",
+        ask(100, ENTRY, Answer(ext=None)),
+        ask(101, ENTRY, NOTHING),
+        ask(219, SPACE, EMPTY),
+        evidence=PUT, items=(42,),
     ),
-    Case(
-        id="ns/100/9",
-        requirement="An empty value in a JSON header MUST be kept.",
-        evidence=PUT,
-        items=(43,),
-        steps=(ask(100, put("")), ask(101, ENTRY, Answer(ext={"value": ""}))),
+    case(
+        "ns/100/9", "An empty value in a JSON header MUST be stored.",
+        ask(100, put("")),
+        ask(101, ENTRY, Answer(ext={"value": ""})),
+        evidence=PUT, items=(43,),
     ),
-    Case(
-        id="ns/100/10",
-        requirement="An empty value in a binary header SHOULD count as no value.",
-        evidence="RocketMQSerializable.readStr, mapDeserialize @ 5.5.0",
-        severity=Severity.SHOULD,
-        items=(43,),
-        steps=(
-            ask(100, put(""), binary=True),
-            ask(101, ENTRY, NOTHING),
-            ask(219, SPACE, EMPTY),
-        ),
+    case(
+        "ns/100/10", "An empty value in a binary header SHOULD be read as no value.",
+        ask(100, put(""), binary=True),
+        ask(101, ENTRY, NOTHING),
+        ask(219, SPACE, EMPTY),
+        evidence="RocketMQSerializable.readStr, mapDeserialize @ 5.5.0", items=(43,),
     ),
     _kept(20, "a quotation mark and a backslash", '"\\', '\\"\\\\'),
     _kept(21, "a slash, <, >, &, ' and =", "/<>&'=", "/<>&'="),
     _kept(22, "line feed, tab and carriage return", "\n\t\r\b\f", "\\n\\t\\r\\b\\f"),
     _kept(23, "control characters", "\x01\x0b\x1f", "\\u0001\\u000b\\u001f"),
     _kept(24, "U+007F, U+0080, U+2028 and U+2029", "\x7f\x80\u2028\u2029", "\x7f\x80\u2028\u2029"),
-    _kept(25, "letters beyond ASCII", "é漢", "é漢"),
-    _kept(26, "characters beyond the first plane", "😀", "😀"),
-    _kept(27, "blanks around it", "  v  ", "  v  "),
-    Case(
-        id="ns/101/1",
-        requirement="101 for an entry that is not there MUST answer code 22 and name what was asked.",
-        evidence=GET,
-        items=(38,),
-        steps=(ask(101, ENTRY, NOTHING),),
+    _kept(25, "non-ASCII letters", "é漢", "é漢"),
+    _kept(26, "characters above U+FFFF", "😀", "😀"),
+    _kept(27, "leading and trailing spaces", "  v  ", "  v  "),
+    case(
+        "ns/101/1",
+        "101 for an unknown entry MUST return code 22 with the requested names in the remark.",
+        ask(101, ENTRY, NOTHING),
+        evidence=GET, items=(38,),
     ),
-    Case(
-        id="ns/101/2",
-        requirement="101 for another key of a namespace that is there MUST answer code 22.",
-        evidence=GET,
-        items=(38,),
-        steps=(
-            ask(100, put("v", "{keyB}")),
-            ask(101, ENTRY, NOTHING),
+    case(
+        "ns/101/2", "101 for an unknown key of an existing namespace MUST return code 22.",
+        ask(100, put("v", "{keyB}")),
+        ask(101, ENTRY, NOTHING),
+        evidence=GET, items=(38,),
+    ),
+    case(
+        "ns/101/3", "101 without ext fields MUST return code 22 with null in the remark.",
+        ask(101, None, Answer(code=22, ext={}, remark="No config item, Namespace: null Key: null")),
+        evidence=GET, items=(39,),
+    ),
+    case(
+        "ns/102/1", "A deleted entry MUST be removed; its namespace remains.",
+        ask(100, put()),
+        ask(102, ENTRY, Answer(ext=None)),
+        ask(101, ENTRY, NOTHING),
+        ask(219, SPACE, EMPTY),
+        evidence=DELETE, items=(44,),
+    ),
+    case(
+        "ns/102/2", "Deleting an unknown entry MUST succeed.",
+        ask(102, ENTRY, Answer(ext=None)),
+        ask(102, None, Answer(ext=None)),
+        evidence=DELETE, items=(44,),
+    ),
+    case(
+        "ns/102/3", "Deleting an entry MUST NOT remove other entries of its namespace.",
+        ask(100, put("1", "{keyA}")),
+        ask(100, put("2", "{keyB}")),
+        ask(102, {"namespace": "{namespace}", "key": "{keyA}"}),
+        ask(219, SPACE, found(Text('{"table":{"{keyB}":"2"}}'))),
+        evidence=DELETE, items=(44,),
+    ),
+    case(
+        "ns/219/1", "219 for an unknown namespace MUST return code 22 with its name in the remark.",
+        ask(
+            219, {"namespace": "{namespaceX}"},
+            Answer(code=22, ext=None, remark="No config item, Namespace: {namespaceX}"),
         ),
-    ),
-    Case(
-        id="ns/101/3",
-        requirement="101 without ext fields MUST answer code 22 and say null.",
-        evidence=GET,
-        items=(39,),
-        steps=(
-            ask(
-                101,
-                None,
-                Answer(code=22, ext={}, remark="No config item, Namespace: null Key: null"),
-            ),
-        ),
-    ),
-    Case(
-        id="ns/102/1",
-        requirement="A deleted entry MUST be gone, its namespace stays.",
-        evidence=DELETE,
-        items=(44,),
-        steps=(
-            ask(100, put()),
-            ask(102, ENTRY, Answer(ext=None)),
-            ask(101, ENTRY, NOTHING),
-            ask(219, SPACE, EMPTY),
-        ),
-    ),
-    Case(
-        id="ns/102/2",
-        requirement="Deleting what is not there MUST be a success.",
-        evidence=DELETE,
-        items=(44,),
-        steps=(ask(102, ENTRY, Answer(ext=None)), ask(102, None, Answer(ext=None))),
-    ),
-    Case(
-        id="ns/102/3",
-        requirement="Deleting one entry MUST leave the others of its namespace.",
-        evidence=DELETE,
-        items=(44,),
-        steps=(
-            ask(100, put("1", "{keyA}")),
-            ask(100, put("2", "{keyB}")),
-            ask(102, {"namespace": "{namespace}", "key": "{keyA}"}),
-            ask(219, SPACE, found(Text('{"table":{"{keyB}":"2"}}'))),
-        ),
-    ),
-    Case(
-        id="ns/219/1",
-        requirement="219 for a namespace that is not there MUST answer code 22 and name it.",
-        evidence=LIST,
-        items=(40,),
-        steps=(
-            ask(
-                219,
-                {"namespace": "{namespaceX}"},
-                Answer(code=22, ext=None, remark="No config item, Namespace: {namespaceX}"),
-            ),
-            ask(219, None, Answer(code=22, ext=None, remark="No config item, Namespace: null")),
-        ),
+        ask(219, None, Answer(code=22, ext=None, remark="No config item, Namespace: null")),
+        evidence=LIST, items=(40,),
     ),
     _loaded(50, "is empty", "", None),
     _loaded(51, "is null", "null", None),
-    Case(
-        id="ns/100/52",
-        requirement="Of a KV file the entries MUST be read; blanks, members that nobody knows and numbers for texts do no harm.",
-        evidence=LOAD,
-        items=(46,),
-        kv='{\n "a":1, "configTable" : { "n" : {"k":"v", "one":1, "nil":null}, "empty":{} }, "b":[]}\n',
-        steps=(
-            ask(101, {"namespace": "n", "key": "k"}, Answer(ext={"value": "v"})),
-            ask(101, {"namespace": "n", "key": "one"}, Answer(ext={"value": "1"})),
-            ask(101, {"namespace": "n", "key": "nil"}, Answer(code=22, ext={}, remark=ANY)),
-            ask(219, {"namespace": "empty"}, EMPTY),
-        ),
+    case(
+        "ns/100/52",
+        "A KV file MUST be read; whitespace, unknown members and numbers instead of strings are "
+        "allowed.",
+        ask(101, {"namespace": "n", "key": "k"}, Answer(ext={"value": "v"})),
+        ask(101, {"namespace": "n", "key": "one"}, Answer(ext={"value": "1"})),
+        ask(101, {"namespace": "n", "key": "nil"}, Answer(code=22, ext={}, remark=ANY)),
+        ask(219, {"namespace": "empty"}, EMPTY),
+        evidence=LOAD, items=(46,),
+        kv='{\n "a":1, "configTable" : { "n" : {"k":"v", "one":1, "nil":null}, "empty":{} }, '
+        '"b":[]}\n',
     ),
-)
+)  # fmt: skip

@@ -1,66 +1,44 @@
-"""KV configuration: values with unusual characters, and the file they are kept in."""
+"""KV configuration: unusual values, and the KV file."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import Case, Severity
+from rocketwire_tools.conformance.cases.common import ENTRY, SPACE, put
+from rocketwire_tools.conformance.model.case import case
 from rocketwire_tools.conformance.model.outcomes import Answer, Json
 from rocketwire_tools.conformance.model.requests import OK, ask, found
 from rocketwire_tools.conformance.model.steps import Restart
 
-ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
-SPACE: Final = {"namespace": "{namespace}"}
 PUT: Final = "DefaultRequestProcessor.putKVConfig, KVConfigManager.putKVConfig @ 5.5.0"
 
 
-def put(value: str = "v", key: str = "{key}") -> dict[str, str]:
-    """The ext fields of 100."""
-    return {"namespace": "{namespace}", "key": key, "value": value}
-
-
 CASES: Final = (
-    Case(
-        id="ns/100/2",
-        requirement="A value MUST survive a restart of the server.",
-        evidence="KVConfigManager.load, persist @ 5.5.0",
-        items=(46,),
-        tags=frozenset({"slow"}),
+    case(
+        "ns/100/2", "A value MUST survive a restart of the server.",
+        ask(100, put("kept"), OK),
+        Restart(),
+        ask(219, SPACE, found(Json({"table": {"{key}": "kept"}})), on="b"),
+        evidence="KVConfigManager.load, persist @ 5.5.0", items=(46,), tags=frozenset({"slow"}),
         fresh=True,
-        steps=(
-            ask(100, put("kept"), OK),
-            Restart(),
-            ask(219, SPACE, found(Json({"table": {"{key}": "kept"}})), on="b"),
-        ),
     ),
-    Case(
-        id="ns/100/30",
-        requirement="A value of 30,000 characters MUST be kept.",
+    case(
+        "ns/100/30", "A value of 30,000 characters MUST be stored.",
+        ask(100, put("x" * 30_000)),
+        ask(101, ENTRY, Answer(ext={"value": "x" * 30_000})),
         evidence=PUT,
-        steps=(
-            ask(100, put("x" * 30_000)),
-            ask(101, ENTRY, Answer(ext={"value": "x" * 30_000})),
-        ),
     ),
-    Case(
-        id="ns/100/31",
-        requirement="Empty texts MAY be namespace and key.",
-        evidence=PUT,
-        severity=Severity.NOTE,
-        tags=frozenset({"destructive"}),
-        steps=(
-            ask(100, {"namespace": "", "key": "", "value": "v"}),
-            ask(101, {"namespace": "", "key": ""}, Answer(ext={"value": "v"})),
-        ),
+    case(
+        "ns/100/31", "Namespace and key MAY be empty strings.",
+        ask(100, {"namespace": "", "key": "", "value": "v"}),
+        ask(101, {"namespace": "", "key": ""}, Answer(ext={"value": "v"})),
+        evidence=PUT, tags=frozenset({"destructive"}),
         cleanup=(ask(102, {"namespace": "", "key": ""}),),
     ),
-    Case(
-        id="ns/100/32",
-        requirement="Ext fields that nobody asked for MUST be ignored.",
+    case(
+        "ns/100/32", "Unknown ext fields MUST be ignored.",
+        ask(100, put() | {"AccessKey": "a", "Signature": "s", "other": "x"}),
+        ask(101, ENTRY | {"other": "x"}, Answer(ext={"value": "v"})),
         evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
-        steps=(
-            ask(100, put() | {"AccessKey": "a", "Signature": "s", "other": "x"}),
-            ask(101, ENTRY | {"other": "x"}, Answer(ext={"value": "v"})),
-        ),
     ),
-)
+)  # fmt: skip

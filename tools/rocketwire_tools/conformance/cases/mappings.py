@@ -1,10 +1,11 @@
-"""What else a registration brings: filter servers, mappings of static topics."""
+"""Further parts of a registration: filter servers and mappings of static topics."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.cases.common import ROUTE
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Lacks, Like, Text
 from rocketwire_tools.conformance.model.requests import (
     ask,
@@ -17,17 +18,16 @@ from rocketwire_tools.conformance.model.requests import (
 
 FILTERS: Final = "RouteInfoManager.registerBroker, pickupTopicRouteData (filterServerTable) @ 5.5.0"
 MAPPINGS: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) @ 5.5.0"
-ROUTE: Final = {"topic": "{topic}"}
 
 
 def filters(*servers: str) -> Answer:
-    """A route with these filter servers of ``{address}``; without any of them it has none at all."""
+    """A route with exactly these filter servers of ``{address}``."""
     table = {"{address}": list(servers)} if servers else {}
     return found(Json(Has({"filterServerTable": table})))
 
 
 def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[str, Any]:
-    """A static topic's mapping as a broker registers it."""
+    """The mapping of a static topic in a registration."""
     return {
         "bname": broker,
         "currIdMap": {"0": 1},
@@ -40,193 +40,130 @@ def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[s
 
 
 def mapped(members: object) -> Answer:
-    """A route whose mappings by broker are these."""
+    """A route with these mappings by broker."""
     return found(Json(Has({"topicQueueMappingByBroker": members})))
 
 
-def _registered(version: int = 1, **more: Any) -> dict[str, Any]:
-    return registration(version=data_version(version), mappings={"{topic}": mapping(**more)})
+def _registered(version: int = 1, **settings: Any) -> dict[str, Any]:
+    return registration(version=data_version(version), mappings={"{topic}": mapping(**settings)})
 
 
 def _epoch(number: int, version: int, text: str, what: str) -> Case:
-    return Case(
-        id=f"ns/mapping/{number}",
-        requirement=what,
+    return case(
+        f"ns/mapping/{number}",
+        what,
+        register(None, _registered(epoch=2**53 + 1)),
+        ask(105, ROUTE, found(Text(Like(f'.*"epoch":{text},.*'))), version=version),
         evidence="ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0 (WriteBrowserCompatible)",
-        profiles=SINCE_5_3,
         items=(72,),
-        steps=(
-            register(None, _registered(epoch=2**53 + 1)),
-            ask(105, ROUTE, found(Text(Like(f'.*"epoch":{text},.*'))), version=version),
-        ),
+        profiles=SINCE_5_3,
     )
 
 
 CASES: Final = (
-    Case(
-        id="ns/filter/1",
-        requirement="A broker's filter servers MUST be in its topics' routes.",
-        evidence=FILTERS,
-        items=(70,),
-        steps=(
-            register(None, registration(filter_servers=("f:1", "f:2")), on="a"),
-            register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
-            ask(
-                105,
-                ROUTE,
-                found(Json(Has({"filterServerTable": Has({"{address}": ["f:1", "f:2"]})}))),
-            ),
+    case(
+        "ns/filter/1", "The routes of a broker's topics MUST contain its filter servers.",
+        register(None, registration(filter_servers=("f:1", "f:2")), on="a"),
+        register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
+        ask(
+            105, ROUTE, found(Json(Has({"filterServerTable": Has({"{address}": ["f:1", "f:2"]})}))),
         ),
+        evidence=FILTERS, items=(70,),
     ),
-    Case(
-        id="ns/filter/2",
-        requirement="Addresses without filter servers MUST not be in the table.",
-        evidence=FILTERS,
-        profiles=SINCE_5_3,
-        items=(70,),
-        steps=(
-            register(None, registration(filter_servers=("f:1",)), on="a"),
-            register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
-            ask(105, ROUTE, filters("f:1")),
-        ),
+    case(
+        "ns/filter/2",
+        "The table of filter servers MUST NOT contain addresses without filter servers.",
+        register(None, registration(filter_servers=("f:1",)), on="a"),
+        register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
+        ask(105, ROUTE, filters("f:1")),
+        evidence=FILTERS, items=(70,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/filter/3",
-        requirement="A registration whose list of filter servers is null MUST keep those that are there.",
-        evidence=FILTERS,
-        items=(70,),
-        steps=(
-            register(None, registration(filter_servers=("f:1",))),
-            register(None, registration(filter_servers=None)),
-            ask(105, ROUTE, filters("f:1")),
-        ),
+    case(
+        "ns/filter/3",
+        "A registration with a null list of filter servers MUST keep the current ones.",
+        register(None, registration(filter_servers=("f:1",))),
+        register(None, registration(filter_servers=None)),
+        ask(105, ROUTE, filters("f:1")),
+        evidence=FILTERS, items=(70,),
     ),
-    Case(
-        id="ns/filter/4",
-        requirement="A registration with an empty list of filter servers MUST take them away.",
-        evidence=FILTERS,
-        profiles=SINCE_5_3,
-        items=(70,),
-        steps=(
-            register(None, registration(filter_servers=("f:1",))),
-            register(None, registration(filter_servers=())),
-            ask(105, ROUTE, filters()),
-        ),
+    case(
+        "ns/filter/4",
+        "A registration with an empty list of filter servers MUST remove the current ones.",
+        register(None, registration(filter_servers=("f:1",))),
+        register(None, registration(filter_servers=())),
+        ask(105, ROUTE, filters()),
+        evidence=FILTERS, items=(70,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/filter/5",
-        requirement="A registration without a list of filter servers MUST take them away.",
-        evidence=FILTERS,
-        profiles=SINCE_5_3,
-        items=(70,),
-        steps=(
-            register(None, registration(filter_servers=("f:1",))),
-            register(
-                None, {"topicConfigSerializeWrapper": registration()["topicConfigSerializeWrapper"]}
-            ),
-            ask(105, ROUTE, filters()),
+    case(
+        "ns/filter/5",
+        "A registration without a list of filter servers MUST remove the current ones.",
+        register(None, registration(filter_servers=("f:1",))),
+        register(
+            None, {"topicConfigSerializeWrapper": registration()["topicConfigSerializeWrapper"]},
         ),
+        ask(105, ROUTE, filters()),
+        evidence=FILTERS, items=(70,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/filter/6",
-        requirement="A registration of a version below 37 MUST keep the filter servers that are there.",
-        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0",
-        items=(57, 70),
-        steps=(
-            register(None, registration(filter_servers=("f:1",))),
-            register(None, registration()["topicConfigSerializeWrapper"], version=36),
-            ask(105, ROUTE, filters("f:1")),
-        ),
+    case(
+        "ns/filter/6", "A registration of a version below 37 MUST keep the current filter servers.",
+        register(None, registration(filter_servers=("f:1",))),
+        register(None, registration()["topicConfigSerializeWrapper"], version=36),
+        ask(105, ROUTE, filters("f:1")),
+        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", items=(57, 70),
     ),
-    Case(
-        id="ns/filter/7",
-        requirement="A registration without a body MUST take the filter servers away.",
-        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0",
-        profiles=SINCE_5_3,
-        items=(57,),
-        steps=(
-            register(None, registration(filter_servers=("f:1",))),
-            ask(103, broker_ext(), Answer(ext={})),
-            ask(105, ROUTE, filters()),
-        ),
+    case(
+        "ns/filter/7", "A registration without a body MUST remove the filter servers.",
+        register(None, registration(filter_servers=("f:1",))),
+        ask(103, broker_ext(), Answer(ext={})),
+        ask(105, ROUTE, filters()),
+        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", items=(57,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/mapping/1",
-        requirement="The mapping of a static topic MUST be in its route.",
-        evidence=MAPPINGS,
-        profiles=SINCE_5_3,
-        items=(71,),
-        steps=(
-            register(None, _registered()),
-            ask(105, ROUTE, mapped({"{broker}": mapping()})),
-            ask(105, {"topic": "{topicB}"}, found(Json(Lacks(("topicQueueMappingByBroker",))))),
-        ),
+    case(
+        "ns/mapping/1", "The route of a static topic MUST contain its mapping.",
+        register(None, _registered()),
+        ask(105, ROUTE, mapped({"{broker}": mapping()})),
+        ask(105, {"topic": "{topicB}"}, found(Json(Lacks(("topicQueueMappingByBroker",))))),
+        evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/mapping/2",
-        requirement="With the same data version a changed mapping MUST not count; with a new one it MUST.",
-        evidence=MAPPINGS,
-        profiles=SINCE_5_3,
-        items=(71,),
-        steps=(
-            register(None, _registered()),
-            register(None, _registered(queues=16)),
-            ask(105, ROUTE, mapped({"{broker}": mapping()})),
-            register(None, _registered(2, queues=16)),
-            ask(105, ROUTE, mapped({"{broker}": mapping(queues=16)})),
-        ),
+    case(
+        "ns/mapping/2",
+        "A changed mapping MUST be ignored with the same data version and applied with a new one.",
+        register(None, _registered()),
+        register(None, _registered(queues=16)),
+        ask(105, ROUTE, mapped({"{broker}": mapping()})),
+        register(None, _registered(2, queues=16)),
+        ask(105, ROUTE, mapped({"{broker}": mapping(queues=16)})),
+        evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/mapping/3",
-        requirement="A mapping of another broker's name SHOULD stand beside the first.",
-        evidence=MAPPINGS,
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(71,),
-        steps=(
-            register(None, _registered()),
-            register(None, _registered(2, broker="{brokerB}")),
-            ask(105, ROUTE, mapped({"{broker}": mapping(), "{brokerB}": mapping("{brokerB}")})),
-        ),
+    case(
+        "ns/mapping/3", "A mapping with another broker name SHOULD be added to the first.",
+        register(None, _registered()),
+        register(None, _registered(2, broker="{brokerB}")),
+        ask(105, ROUTE, mapped({"{broker}": mapping(), "{brokerB}": mapping("{brokerB}")})),
+        evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/mapping/4",
-        requirement="A mapping SHOULD outlive the deletion of its topic.",
-        evidence=f"{MAPPINGS}, deleteTopic",
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(71,),
-        steps=(
-            register(None, _registered()),
-            ask(216, ROUTE),
-            register(),
-            ask(105, ROUTE, mapped({"{broker}": mapping()})),
-        ),
+    case(
+        "ns/mapping/4", "A mapping SHOULD remain after the deletion of its topic.",
+        register(None, _registered()),
+        ask(216, ROUTE),
+        register(),
+        ask(105, ROUTE, mapped({"{broker}": mapping()})),
+        evidence=f"{MAPPINGS}, deleteTopic", items=(71,), profiles=SINCE_5_3,
     ),
     _epoch(10, 401, '"9007199254740993"', "Standard JSON MUST quote integers beyond 2^53 - 1."),
     _epoch(11, 400, "9007199254740993", "Java's own JSON MUST write large integers as numbers."),
-    Case(
-        id="ns/mapping/12",
-        requirement="A mapping MUST be written with its members in the order of their names.",
-        evidence="TopicQueueMappingInfo @ 5.5.0",
-        profiles=SINCE_5_3,
-        items=(71,),
-        steps=(
-            register(None, _registered()),
-            ask(
-                105,
-                ROUTE,
-                found(
-                    Text(
-                        Like(
-                            r'.*,"topicQueueMappingByBroker":\{"{broker}":\{"bname":"{broker}",'
-                            r'"currIdMap":\{"0":1\},"dirty":false,"epoch":5,"scope":"__global__",'
-                            r'"topic":"{topic}","totalQueues":8\}\}\}'
-                        )
-                    )
-                ),
-                version=513,
-            ),
+    case(
+        "ns/mapping/12", "The members of a mapping MUST be sorted by name.",
+        register(None, _registered()),
+        ask(
+            105, ROUTE,
+            found(Text(Like(
+                r'.*,"topicQueueMappingByBroker":\{"{broker}":\{"bname":"{broker}",'
+                r'"currIdMap":\{"0":1\},"dirty":false,"epoch":5,"scope":"__global__",'
+                r'"topic":"{topic}","totalQueues":8\}\}\}'
+            ))),
+            version=513,
         ),
+        evidence="TopicQueueMappingInfo @ 5.5.0", items=(71,), profiles=SINCE_5_3,
     ),
-)
+)  # fmt: skip

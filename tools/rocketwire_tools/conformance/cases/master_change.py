@@ -1,10 +1,11 @@
-"""Registration (103): who takes whose place, and brokers that share names, addresses or clusters."""
+"""Registration (103): changes of masters, and brokers that share names, addresses or clusters."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.cases.common import ACCEPTED, group, slave
+from rocketwire_tools.conformance.model.case import SINCE_5_3, case
 from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
 from rocketwire_tools.conformance.model.requests import (
     ask,
@@ -16,163 +17,100 @@ from rocketwire_tools.conformance.model.requests import (
 )
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
-ACCEPTED: Final = Answer(ext={})
-
-
-def slave(number: int = 1, **more: str) -> dict[str, str]:
-    """The ext fields of a slave ``{addressS}``."""
-    return broker_ext(address="{addressS}", broker_id=number, ha="{haS}", **more)
-
-
-def group(addresses: dict[str, str], **more: object) -> Answer:
-    """106 in which the group ``{broker}`` has exactly these addresses."""
-    members: dict[str, object] = {"brokerAddrs": addresses} | more
-    return found(Json(Has({"brokerAddrTable": Has({"{broker}": Has(members)})})))
 
 
 CASES: Final = (
-    Case(
-        id="ns/103/11",
-        requirement="A slave that becomes master at the same address MUST not stay as slave.",
-        evidence=REGISTER,
-        items=(63,),
-        steps=(
-            register(),
-            register(slave()),
-            ask(106, None, group({"0": "{address}", "1": "{addressS}"})),
-            register(broker_ext(address="{addressS}", broker_id=0)),
-            ask(106, None, group({"0": "{addressS}"})),
-        ),
+    case(
+        "ns/103/11",
+        "A slave that becomes master at the same address MUST NOT remain listed as slave.",
+        register(),
+        register(slave()),
+        ask(106, None, group({"0": "{address}", "1": "{addressS}"})),
+        register(broker_ext(address="{addressS}", broker_id=0)),
+        ask(106, None, group({"0": "{addressS}"})),
+        evidence=REGISTER, items=(63,),
     ),
-    Case(
-        id="ns/103/12",
-        requirement="A newcomer under an id MUST be ignored if its stateVersion is lower than that of the one there.",
-        evidence=REGISTER,
-        profiles=SINCE_5_3,
-        items=(64,),
-        steps=(
-            register(None, registration(version=data_version(1, 5)), on="a"),
-            register(
-                broker_ext(address="{addressB}"),
-                registration(version=data_version(1, 4)),
-                ACCEPTED,
-                on="b",
-            ),
-            ask(106, None, group({"0": "{address}"}), on="b"),
+    case(
+        "ns/103/12",
+        "A new address for an id MUST be ignored if its stateVersion is lower than the current "
+        "one.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(
+            broker_ext(address="{addressB}"), registration(version=data_version(1, 4)), ACCEPTED,
+            on="b",
         ),
+        ask(106, None, group({"0": "{address}"}), on="b"),
+        evidence=REGISTER, items=(64,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/13",
-        requirement="A newcomer under an id MUST replace the one there if its stateVersion is the same or higher.",
-        evidence=REGISTER,
-        profiles=SINCE_5_3,
-        items=(64,),
-        steps=(
-            register(None, registration(version=data_version(1, 5)), on="a"),
-            register(
-                broker_ext(address="{addressB}"), registration(version=data_version(1, 5)), on="b"
-            ),
-            ask(106, None, group({"0": "{addressB}"}), on="b"),
-            register(
-                broker_ext(address="{addressC}"), registration(version=data_version(1, 6)), on="c"
-            ),
-            ask(106, None, group({"0": "{addressC}"}), on="c"),
+    case(
+        "ns/103/13",
+        "A new address for an id MUST replace the current one if its stateVersion is equal or "
+        "higher.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(
+            broker_ext(address="{addressB}"), registration(version=data_version(1, 5)), on="b",
         ),
-    ),
-    Case(
-        id="ns/103/14",
-        requirement="A newcomer under the id of a master of another cluster SHOULD replace it, whatever its stateVersion.",
-        evidence=REGISTER,
-        profiles=SINCE_5_3,
-        severity=Severity.SHOULD,
-        items=(64, 75),
-        steps=(
-            register(None, registration(version=data_version(1, 5)), on="a"),
-            register(
-                broker_ext(cluster="{clusterB}", address="{addressB}"),
-                registration(version=data_version(1, 4)),
-                on="b",
-            ),
-            ask(106, None, group({"0": "{addressB}"}, cluster="{cluster}"), on="b"),
+        ask(106, None, group({"0": "{addressB}"}), on="b"),
+        register(
+            broker_ext(address="{addressC}"), registration(version=data_version(1, 6)), on="c",
         ),
+        ask(106, None, group({"0": "{addressC}"}), on="c"),
+        evidence=REGISTER, items=(64,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/15",
-        requirement="A slave that claims to be master with a lower stateVersion MUST leave the group.",
-        evidence=REGISTER,
-        profiles=SINCE_5_3,
-        items=(65,),
-        steps=(
-            register(None, registration(version=data_version(1, 5)), on="a"),
-            register(slave(), None, on="b"),
-            register(
-                broker_ext(address="{addressS}", broker_id=0),
-                registration(version=data_version(1, 4)),
-                ACCEPTED,
-                on="b",
-            ),
-            ask(106, None, group({"0": "{address}"}), on="b"),
-            ask(
-                322,
-                slave(),
-                Answer(ext={"changed": "true"}),
-                body=data_version(),
-                on="b",
-            ),
+    case(
+        "ns/103/14",
+        "A new address for the id of a master of another cluster SHOULD replace it with any "
+        "stateVersion.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(
+            broker_ext(cluster="{clusterB}", address="{addressB}"),
+            registration(version=data_version(1, 4)), on="b",
         ),
+        ask(106, None, group({"0": "{addressB}"}, cluster="{cluster}"), on="b"),
+        evidence=REGISTER, items=(64, 75), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/16",
-        requirement="The same broker name in a second cluster MUST be listed in both, and keep its first cluster.",
-        evidence=REGISTER,
-        items=(75,),
-        steps=(
-            register(on="a"),
-            register(broker_ext(cluster="{clusterB}", address="{addressS}", broker_id=1), on="b"),
-            ask(
-                106,
-                None,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "brokerAddrTable": Has({"{broker}": Has({"cluster": "{cluster}"})}),
-                                "clusterAddrTable": Has(
-                                    {"{cluster}": ["{broker}"], "{clusterB}": ["{broker}"]}
-                                ),
-                            }
-                        )
-                    )
-                ),
-            ),
+    case(
+        "ns/103/15",
+        "A slave that registers as master with a lower stateVersion MUST be removed from the "
+        "group.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(slave(), None, on="b"),
+        register(
+            broker_ext(address="{addressS}", broker_id=0), registration(version=data_version(1, 4)),
+            ACCEPTED, on="b",
         ),
+        ask(106, None, group({"0": "{address}"}), on="b"),
+        ask(322, slave(), Answer(ext={"changed": "true"}), body=data_version(), on="b"),
+        evidence=REGISTER, items=(65,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/17",
-        requirement="The same address under two broker names MUST be listed under both.",
-        evidence=REGISTER,
-        items=(74,),
-        steps=(
-            register(on="a"),
-            register(broker_ext(name="{brokerB}"), on="a"),
-            ask(
-                106,
-                None,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "brokerAddrTable": Has(
-                                    {
-                                        "{broker}": Has({"brokerAddrs": {"0": "{address}"}}),
-                                        "{brokerB}": Has({"brokerAddrs": {"0": "{address}"}}),
-                                    }
-                                )
-                            }
-                        )
-                    )
-                ),
-            ),
+    case(
+        "ns/103/16",
+        "A broker name registered in two clusters MUST be listed in both, and MUST keep its first "
+        "cluster.",
+        register(on="a"),
+        register(broker_ext(cluster="{clusterB}", address="{addressS}", broker_id=1), on="b"),
+        ask(
+            106, None,
+            found(Json(Has({
+                "brokerAddrTable": Has({"{broker}": Has({"cluster": "{cluster}"})}),
+                "clusterAddrTable": Has({"{cluster}": ["{broker}"], "{clusterB}": ["{broker}"]}),
+            }))),
         ),
+        evidence=REGISTER, items=(75,),
     ),
-)
+    case(
+        "ns/103/17", "An address registered under two broker names MUST be listed under both.",
+        register(on="a"),
+        register(broker_ext(name="{brokerB}"), on="a"),
+        ask(
+            106, None,
+            found(Json(Has({
+                "brokerAddrTable": Has({
+                    "{broker}": Has({"brokerAddrs": {"0": "{address}"}}),
+                    "{brokerB}": Has({"brokerAddrs": {"0": "{address}"}}),
+                }),
+            }))),
+        ),
+        evidence=REGISTER, items=(74,),
+    ),
+)  # fmt: skip

@@ -4,132 +4,98 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.cases.common import SLAVE
+from rocketwire_tools.conformance.model.case import SINCE_5_3, case
 from rocketwire_tools.conformance.model.outcomes import ANY, Json, Text
-from rocketwire_tools.conformance.model.requests import ask, broker_ext, found, register
+from rocketwire_tools.conformance.model.requests import ask, found, register
 
 HANDLER: Final = (
     "DefaultRequestProcessor.getBrokerMemberGroup, RouteInfoManager.getBrokerMemberGroup @ 5.5.0"
 )
 REMARK: Final = "not set any response code"
 ASKED: Final = {"clusterName": "{cluster}", "brokerName": "{broker}"}
-SLAVE: Final = broker_ext(address="{addressS}", broker_id=1, ha="{haS}")
 
 
 CASES: Final = (
-    Case(
-        id="ns/901/1",
-        requirement="901 MUST list the addresses of the group by their ids.",
-        evidence=HANDLER,
-        profiles=SINCE_5_3,
-        items=(112,),
-        steps=(
-            register(on="a"),
-            register(SLAVE, None, on="b"),
-            ask(
-                901,
-                ASKED,
-                found(
-                    Json(
-                        {
-                            "brokerMemberGroup": {
-                                "brokerAddrs": {"0": "{address}", "1": "{addressS}"},
-                                "brokerName": "{broker}",
-                                "cluster": "{cluster}",
-                            }
-                        }
-                    ),
-                    remark=ANY,
-                    ext=None,
-                ),
+    case(
+        "ns/901/1", "901 MUST list the addresses of the group by id.",
+        register(on="a"),
+        register(SLAVE, None, on="b"),
+        ask(
+            901, ASKED,
+            found(
+                Json({
+                    "brokerMemberGroup": {
+                        "brokerAddrs": {"0": "{address}", "1": "{addressS}"},
+                        "brokerName": "{broker}",
+                        "cluster": "{cluster}",
+                    },
+                }),
+                remark=ANY, ext=None,
             ),
         ),
+        evidence=HANDLER, items=(112,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/901/2",
-        requirement="A success of 901 SHOULD carry the remark that Java forgets there, and bare integer keys.",
-        evidence=f"{HANDLER}; RemotingCommand.createResponseCommand",
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(112,),
-        steps=(
-            register(),
-            ask(
-                901,
-                ASKED,
-                found(
-                    Text(
-                        '{"brokerMemberGroup":{"brokerAddrs":{0:"{address}"},'
-                        '"brokerName":"{broker}","cluster":"{cluster}"}}'
-                    ),
-                    remark=REMARK,
-                    ext=None,
+    case(
+        "ns/901/2",
+        "A success of 901 SHOULD have the remark that Java fails to clear, and unquoted integer "
+        "keys.",
+        register(),
+        ask(
+            901, ASKED,
+            found(
+                Text(
+                    '{"brokerMemberGroup":{"brokerAddrs":{0:"{address}"},'
+                    '"brokerName":"{broker}","cluster":"{cluster}"}}'
                 ),
-                version=513,
+                remark=REMARK, ext=None,
+            ),
+            version=513,
+        ),
+        evidence=f"{HANDLER}; RemotingCommand.createResponseCommand", items=(112,),
+        profiles=SINCE_5_3,
+    ),
+    case(
+        "ns/901/3",
+        "901 with another cluster SHOULD return that cluster's name with the addresses of the "
+        "group.",
+        register(),
+        ask(
+            901, ASKED | {"clusterName": "{clusterB}"},
+            found(
+                Json({
+                    "brokerMemberGroup": {
+                        "brokerAddrs": {"0": "{address}"},
+                        "brokerName": "{broker}",
+                        "cluster": "{clusterB}",
+                    },
+                }),
+                remark=ANY,
             ),
         ),
+        evidence=HANDLER, items=(112,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/901/3",
-        requirement="901 for another cluster SHOULD show its name and the group's addresses all the same.",
-        evidence=HANDLER,
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(112,),
-        steps=(
-            register(),
-            ask(
-                901,
-                ASKED | {"clusterName": "{clusterB}"},
-                found(
-                    Json(
-                        {
-                            "brokerMemberGroup": {
-                                "brokerAddrs": {"0": "{address}"},
-                                "brokerName": "{broker}",
-                                "cluster": "{clusterB}",
-                            }
-                        }
-                    ),
-                    remark=ANY,
-                ),
+    case(
+        "ns/901/4", "901 for an unknown group MUST succeed without addresses.",
+        ask(
+            901, ASKED,
+            found(
+                Json({
+                    "brokerMemberGroup": {
+                        "brokerAddrs": {},
+                        "brokerName": "{broker}",
+                        "cluster": "{cluster}",
+                    },
+                }),
+                remark=ANY,
             ),
         ),
+        evidence=HANDLER, items=(112,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/901/4",
-        requirement="901 for a group that is not there MUST be a success without addresses.",
-        evidence=HANDLER,
-        profiles=SINCE_5_3,
-        items=(112,),
-        steps=(
-            ask(
-                901,
-                ASKED,
-                found(
-                    Json(
-                        {
-                            "brokerMemberGroup": {
-                                "brokerAddrs": {},
-                                "brokerName": "{broker}",
-                                "cluster": "{cluster}",
-                            }
-                        }
-                    ),
-                    remark=ANY,
-                ),
-            ),
-        ),
+    case(
+        "ns/901/5", "901 without a group MUST succeed without addresses and names.",
+        ask(901, None, found(Text('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
+        ask(901, {}, found(Text('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
+        evidence=HANDLER, items=(112,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/901/5",
-        requirement="901 for no group MUST be a success without addresses and names.",
-        evidence=HANDLER,
-        profiles=SINCE_5_3,
-        items=(112,),
-        steps=(
-            ask(901, None, found(Text('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
-            ask(901, {}, found(Text('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
-        ),
-    ),
-)
+)  # fmt: skip

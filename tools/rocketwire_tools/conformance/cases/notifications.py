@@ -1,10 +1,10 @@
-"""What brokers are told when the smallest id of their group changes (905)."""
+"""Notifications of brokers when the smallest id of their group changes (905)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import Has, Incoming, Json, Silence
 from rocketwire_tools.conformance.model.requests import (
     OTHER_SETTING,
@@ -28,7 +28,7 @@ ENABLED: Final = {"notifyMinBrokerIdChanged": "true"}
 
 
 def member(number: int, acting: str = "true") -> dict[str, str]:
-    """The ext fields of the group's member with that id, at ``{listenerN}``."""
+    """The ext fields of a member at ``{listenerN}``."""
     return broker_ext(
         address=f"{{listener{number}}}",
         broker_id=number,
@@ -38,27 +38,27 @@ def member(number: int, acting: str = "true") -> dict[str, str]:
 
 
 def join(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:
-    """These members register, in this order, each on a connection ``bN`` of its own."""
+    """Register these members in this order, each on its own connection ``bN``."""
     return tuple(register(member(number, acting), None, on=f"b{number}") for number in numbers)
 
 
 def leave(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:
-    """These members unregister, in this order."""
+    """Unregister these members in this order."""
     return tuple(unregister(member(number, acting), on=f"b{number}") for number in numbers)
 
 
 def listen(*numbers: int) -> tuple[Listen, ...]:
-    """One listener for each member, whose connections are called ``sN``."""
+    """Open a listener for each member; its connections are ``sN``."""
     return tuple(Listen(f"s{number}", f"{{listener{number}}}") for number in numbers)
 
 
 def told(number: int, **fields: str) -> Expect:
-    """The member is told this and nothing else."""
+    """Expect this notification of the member, and no other."""
     return Expect((Incoming(code=905, flag=2, ext=fields),), on=f"s{number}")
 
 
 def untold(number: int) -> Expect:
-    """The member is told nothing."""
+    """Expect no notification of the member."""
     return Expect((Silence(seconds=1.0),), on=f"s{number}")
 
 
@@ -70,47 +70,40 @@ def _case(
     members: tuple[int, ...],
     steps: tuple[Step, ...],
     options: Mapping[str, str] = ENABLED,
-    severity: Severity = Severity.MUST,
 ) -> Case:
-    """A case of these members, which leave in this order at its end: the largest first, of which nobody is told.
+    """A case with these members, which unregister at its end: the largest id first, silently.
 
-    Were they to be lost instead, the server might tell the others of it later, when somebody else listens at their addresses.
+    Lost connections would make the server notify other members later, when another case may listen
+    at their addresses.
     """
-    return Case(
-        id=f"ns/905/{number}",
-        requirement=requirement,
+    return case(
+        f"ns/905/{number}",
+        requirement,
+        *steps,
         evidence=evidence,
-        severity=severity,
+        items=(102,),
         profiles=SINCE_5_3,
         options=options,
-        items=(102,),
-        steps=steps,
         cleanup=leave(*members),
     )
 
 
 CASES: Final = (
     _case(
-        1,
-        "When a smaller id joins, the others of the group MUST be told its address, one-way.",
-        JOINED,
-        members=(2, 1),
+        1, "If a smaller id joins, the other members MUST be notified of its address, one-way.",
+        JOINED, members=(2, 1),
         steps=(
-            *listen(1, 2),
-            *join(2, 1),
-            told(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
-            untold(1),
+            *listen(1, 2), *join(2, 1),
+            told(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"), untold(1),
         ),
     ),
     _case(
         2,
-        "When the smallest id leaves, all that remain MUST be told who it was and who is the smallest now.",
-        LEFT,
-        members=(2, 1, 0),
+        "If the smallest id leaves, the remaining members MUST be notified of it and of the new "
+        "smallest id.",
+        LEFT, members=(2, 1, 0),
         steps=(
-            *join(0, 1, 2),
-            *listen(1, 2),
-            *leave(0),
+            *join(0, 1, 2), *listen(1, 2), *leave(0),
             *(
                 told(
                     number,
@@ -123,110 +116,52 @@ CASES: Final = (
         ),
     ),
     _case(
-        3,
-        "When the connection of the smallest id is lost, all that remain MUST be told.",
-        LEFT,
-        members=(1, 0),
+        3, "If the connection of the smallest id is lost, the remaining members MUST be notified.",
+        LEFT, members=(1, 0),
         steps=(
-            *join(0, 1),
-            *listen(1),
-            Close("b0"),
+            *join(0, 1), *listen(1), Close("b0"),
             told(1, minBrokerId="1", minBrokerAddr="{listener1}", offlineBrokerAddr="{listener0}"),
         ),
     ),
     _case(
-        4,
-        "Groups that do not want an acting master MUST not be told who leaves.",
-        LEFT,
+        4, "A group with enableActingMaster=false MUST NOT be notified if a member leaves.", LEFT,
         members=(1, 0),
-        steps=(
-            *join(0, 1, acting="false"),
-            *listen(1),
-            *leave(0, acting="false"),
-            untold(1),
-        ),
+        steps=(*join(0, 1, acting="false"), *listen(1), *leave(0, acting="false"), untold(1)),
     ),
     _case(
-        5,
-        "When an id joins that is not the smallest, nobody MUST be told.",
-        JOINED,
-        members=(1, 0),
-        steps=(
-            *listen(0, 1),
-            *join(0, 1),
-            untold(0),
-            untold(1),
-        ),
+        5, "If an id joins that is not the smallest, members MUST NOT be notified.", JOINED,
+        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), untold(0), untold(1)),
     ),
     _case(
-        6,
-        "When an id leaves that is not the smallest, nobody MUST be told.",
-        LEFT,
-        members=(1, 0),
-        steps=(
-            *listen(0, 1),
-            *join(0, 1),
-            *leave(1),
-            untold(0),
-        ),
+        6, "If an id leaves that is not the smallest, members MUST NOT be notified.", LEFT,
+        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), *leave(1), untold(0)),
     ),
     _case(
-        7,
-        "Without notifyMinBrokerIdChanged nobody MUST be told anything.",
-        NOTIFY,
-        options=OTHER_SETTING,
-        members=(2, 1),
-        steps=(
-            *listen(2),
-            *join(2, 1),
-            untold(2),
-        ),
+        7, "Without notifyMinBrokerIdChanged, members MUST NOT be notified.", NOTIFY,
+        options=OTHER_SETTING, members=(2, 1), steps=(*listen(2), *join(2, 1), untold(2)),
     ),
     _case(
-        8,
-        "A member that cannot be reached MUST not keep the server from answering.",
-        NOTIFY,
-        members=(2, 1),
+        8, "An unreachable member MUST NOT delay responses.", NOTIFY, members=(2, 1),
         steps=(
             *join(2, 1),
             ask(
-                106,
-                None,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "brokerAddrTable": Has(
-                                    {
-                                        "{broker}": Has(
-                                            {
-                                                "brokerAddrs": {
-                                                    "1": "{listener1}",
-                                                    "2": "{listener2}",
-                                                }
-                                            }
-                                        )
-                                    }
-                                )
-                            }
-                        )
-                    )
-                ),
+                106, None,
+                found(Json(Has({
+                    "brokerAddrTable": Has({
+                        "{broker}": Has({"brokerAddrs": {"1": "{listener1}", "2": "{listener2}"}}),
+                    }),
+                }))),
                 on="reader",
             ),
         ),
     ),
     _case(
         9,
-        "The only slave that becomes master at its address SHOULD be told of itself.",
-        JOINED,
-        severity=Severity.SHOULD,
-        members=(1,),
+        "A single slave that becomes master at its address SHOULD be notified of its own change.",
+        JOINED, members=(1,),
         steps=(
-            *listen(1),
-            *join(1),
-            register(member(1) | {"brokerId": "0"}, None, on="b1"),
+            *listen(1), *join(1), register(member(1) | {"brokerId": "0"}, None, on="b1"),
             told(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
         ),
     ),
-)
+)  # fmt: skip

@@ -1,10 +1,11 @@
-"""Registrations as releases before 5.0.0 send them, in either form of header, and with members that are null."""
+"""Registrations of releases before 5.0.0, with both header types and with null members."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.cases.common import ACCEPTED, ROUTE, ROUTED
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Outcome
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
@@ -20,15 +21,12 @@ from rocketwire_tools.conformance.model.requests import (
 
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
 BODY: Final = "RegisterBrokerBody.decode, TopicConfigSerializeWrapper @ 5.5.0"
-ROUTE: Final = {"topic": "{topic}"}
-ROUTED: Final = found(Json(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
-ACCEPTED: Final = Answer(ext={})
 ANYTHING: Final = Answer(code=ANY, remark=ANY, body=ANY)
 OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
 
 
 def old_topic(name: str) -> dict[str, Any]:
-    """A TopicConfig of 4.x, which knows no attributes."""
+    """A TopicConfig of 4.x, without attributes."""
     return {
         "order": False,
         "perm": 6,
@@ -44,45 +42,40 @@ OLD_BODY: Final[dict[str, Any]] = {
     "filterServerList": [],
     "topicConfigSerializeWrapper": {
         "dataVersion": OLD_VERSION,
-        "topicConfigTable": {
-            "{topic}": old_topic("{topic}"),
-            "{topicB}": old_topic("{topicB}"),
-        },
+        "topicConfigTable": {"{topic}": old_topic("{topic}"), "{topicB}": old_topic("{topicB}")},
     },
 }
 
 
 def _release(number: int, release: str, version: int, **ext: str) -> Case:
-    return Case(
-        id=f"ns/103/{number}",
-        requirement=f"A broker of {release} MUST be able to register, to ask for its data version and to leave.",
+    return case(
+        f"ns/103/{number}",
+        f"A broker of {release} MUST be able to register, query its data version and unregister.",
+        ask(103, broker_ext(**ext), ACCEPTED, body=OLD_BODY, version=version),
+        ask(105, ROUTE, ROUTED, version=version, on="reader"),
+        ask(
+            322,
+            broker_ext(),
+            found(Json(Has(OLD_VERSION)), ext={"changed": "false"}),
+            body=OLD_VERSION,
+            version=version,
+        ),
+        ask(104, broker_ext(), Answer(ext=None), version=version),
+        until(105, ROUTE, NO_ROUTE, on="reader"),
         evidence=HANDLER,
         items=(48,),
-        steps=(
-            ask(103, broker_ext(**ext), ACCEPTED, body=OLD_BODY, version=version),
-            ask(105, ROUTE, ROUTED, version=version, on="reader"),
-            ask(
-                322,
-                broker_ext(),
-                found(Json(Has(OLD_VERSION)), ext={"changed": "false"}),
-                body=OLD_VERSION,
-                version=version,
-            ),
-            ask(104, broker_ext(), Answer(ext=None), version=version),
-            until(105, ROUTE, NO_ROUTE, on="reader"),
-        ),
     )
 
 
 def _null(number: int, what: str, body: Any, outcome: Outcome, then: Outcome) -> Case:
-    return Case(
-        id=f"ns/103/{number}",
-        requirement=f"A registration with {what} SHOULD be taken as Java takes it.",
+    return case(
+        f"ns/103/{number}",
+        f"A registration with {what} SHOULD be handled as in Java.",
+        register(None, body, outcome),
+        ask(105, ROUTE, then, on="reader"),
         evidence=BODY,
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
         items=(54,),
-        steps=(register(None, body, outcome), ask(105, ROUTE, then, on="reader")),
+        profiles=SINCE_5_3,
     )
 
 
@@ -97,38 +90,29 @@ CASES: Final = (
     _release(180, "3.2.6", 83),
     _release(181, "4.2.0", 253),
     _release(182, "4.9.4", 401, compressed="false", bodyCrc32="0"),
-    Case(
-        id="ns/103/183",
-        requirement="A broker whose headers are binary MUST be able to register, to be found and to leave.",
-        evidence="RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
-        items=(17, 48),
-        steps=(
-            register(None, None, Answer(ext=ANY), binary=True),
-            ask(105, ROUTE, ROUTED, binary=True, on="reader"),
-            ask(106, None, found(), binary=True, on="reader"),
-            ask(104, broker_ext(), Answer(), binary=True),
-            until(105, ROUTE, NO_ROUTE, on="reader"),
-        ),
+    case(
+        "ns/103/183",
+        "A broker with binary headers MUST be able to register, be listed and unregister.",
+        register(None, None, Answer(ext=ANY), binary=True),
+        ask(105, ROUTE, ROUTED, binary=True, on="reader"),
+        ask(106, None, found(), binary=True, on="reader"),
+        ask(104, broker_ext(), Answer(), binary=True),
+        until(105, ROUTE, NO_ROUTE, on="reader"),
+        evidence="RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0", items=(17, 48),
     ),
     _null(190, "dataVersion null", _with("dataVersion", None), ACCEPTED, ROUTED),
     _null(191, "topicConfigTable null", _with("topicConfigTable", None), ACCEPTED, NO_ROUTE),
     _null(
-        192,
-        "topicQueueMappingInfoMap null",
-        _with("topicQueueMappingInfoMap", None),
-        ACCEPTED,
+        192, "topicQueueMappingInfoMap null", _with("topicQueueMappingInfoMap", None), ACCEPTED,
         ROUTED,
     ),
     _null(
-        194,
-        "a topic that is null",
-        _with("topicConfigTable", {"{topicX}": None, "{topic}": old_topic("{topic}")}),
-        FAILED,
+        194, "a topic that is null",
+        _with("topicConfigTable", {"{topicX}": None, "{topic}": old_topic("{topic}")}), FAILED,
         NO_ROUTE,
     ),
     _null(
-        196,
-        "an enumeration that is not listed",
+        196, "an enumeration that is not listed",
         _with(
             "topicConfigTable",
             {
@@ -136,12 +120,10 @@ CASES: Final = (
                 "{topicB}": old_topic("{topicB}"),
             },
         ),
-        ACCEPTED,
-        ROUTED,
+        ACCEPTED, ROUTED,
     ),
     _null(
-        197,
-        "numbers as texts",
+        197, "numbers as texts",
         _with(
             "topicConfigTable",
             {
@@ -149,102 +131,63 @@ CASES: Final = (
                 "{topicB}": old_topic("{topicB}"),
             },
         ),
-        ACCEPTED,
-        ROUTED,
+        ACCEPTED, ROUTED,
     ),
-    Case(
-        id="ns/103/193",
-        requirement="What comes of a registration with topicConfigSerializeWrapper null, or a topic without a name, MAY differ; it is answered.",
-        evidence=BODY,
-        severity=Severity.NOTE,
-        profiles=SINCE_5_3,
-        items=(54,),
-        steps=(
-            register(None, {"topicConfigSerializeWrapper": None}, ANYTHING, on="a"),
-            register(
-                None,
-                _with(
-                    "topicConfigTable", {"{topicX}": {"perm": 6}, "{topic}": old_topic("{topic}")}
-                ),
-                ANYTHING,
-                on="b",
-            ),
-            ask(106, None, found(), on="reader"),
+    case(
+        "ns/103/193",
+        "The result of a registration with topicConfigSerializeWrapper null, or a topic without a "
+        "name, MAY vary; the request is answered.",
+        register(None, {"topicConfigSerializeWrapper": None}, ANYTHING, on="a"),
+        register(
+            None,
+            _with("topicConfigTable", {"{topicX}": {"perm": 6}, "{topic}": old_topic("{topic}")}),
+            ANYTHING, on="b",
         ),
+        ask(106, None, found(), on="reader"),
+        evidence=BODY, items=(54,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/200",
-        requirement="A negative brokerId SHOULD be an id like others.",
-        evidence="RouteInfoManager.registerBroker @ 5.5.0",
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(55,),
-        steps=(
-            register(broker_ext(broker_id=-1), None, ACCEPTED),
-            ask(
-                901,
-                {"clusterName": "{cluster}", "brokerName": "{broker}"},
-                found(
-                    Json({"brokerMemberGroup": Has({"brokerAddrs": {"-1": "{address}"}})}),
-                    remark=ANY,
-                ),
+    case(
+        "ns/103/200", "A negative brokerId SHOULD be accepted.",
+        register(broker_ext(broker_id=-1), None, ACCEPTED),
+        ask(
+            901, {"clusterName": "{cluster}", "brokerName": "{broker}"},
+            found(
+                Json({"brokerMemberGroup": Has({"brokerAddrs": {"-1": "{address}"}})}), remark=ANY,
             ),
         ),
+        evidence="RouteInfoManager.registerBroker @ 5.5.0", items=(55,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/201",
-        requirement="Fields of a registration that cannot be read, and are not mandatory, MUST count as absent.",
-        evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
-        profiles=SINCE_5_3,
-        items=(55,),
-        steps=(
-            register(
-                broker_ext(heartbeatTimeoutMillis="abc", bodyCrc32=" 5", compressed="yes"),
-                None,
-                ACCEPTED,
-            ),
-            ask(105, ROUTE, ROUTED, on="reader"),
+    case(
+        "ns/103/201", "Invalid optional fields of a registration MUST be treated as absent.",
+        register(
+            broker_ext(heartbeatTimeoutMillis="abc", bodyCrc32=" 5", compressed="yes"), None,
+            ACCEPTED,
         ),
+        ask(105, ROUTE, ROUTED, on="reader"),
+        evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0", items=(55,),
+        profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/202",
-        requirement="enableActingMaster=TRUE MUST mean true, and anything else but true false.",
+    case(
+        "ns/103/202",
+        "enableActingMaster=TRUE MUST be read as true, and any value other than true as false.",
+        register(broker_ext(enableActingMaster="TRUE")),
+        ask(105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": True})]})))),
+        register(broker_ext(enableActingMaster="1")),
+        ask(105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": False})]})))),
         evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0 (Boolean.parseBoolean)",
-        profiles=SINCE_5_3,
-        items=(68,),
-        steps=(
-            register(broker_ext(enableActingMaster="TRUE")),
-            ask(105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": True})]})))),
-            register(broker_ext(enableActingMaster="1")),
-            ask(
-                105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": False})]})))
-            ),
-        ),
+        items=(68,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/103/203",
-        requirement="Addresses MUST be kept as they are, host names and IPv6 included.",
-        evidence="RouteInfoManager.registerBroker @ 5.5.0",
-        items=(48,),
-        steps=(
-            register(broker_ext(address="broker.{cluster}.example:10911"), None, ACCEPTED),
-            ask(
-                105,
-                ROUTE,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "brokerDatas": [
-                                    Has({"brokerAddrs": {"0": "broker.{cluster}.example:10911"}})
-                                ]
-                            }
-                        )
-                    )
-                ),
-            ),
-            unregister(broker_ext(address="broker.{cluster}.example:10911")),
-            until(105, ROUTE, NO_ROUTE),
+    case(
+        "ns/103/203", "Addresses MUST be stored unchanged, including host names and IPv6.",
+        register(broker_ext(address="broker.{cluster}.example:10911"), None, ACCEPTED),
+        ask(
+            105, ROUTE,
+            found(Json(Has({
+                "brokerDatas": [Has({"brokerAddrs": {"0": "broker.{cluster}.example:10911"}})],
+            }))),
         ),
+        unregister(broker_ext(address="broker.{cluster}.example:10911")),
+        until(105, ROUTE, NO_ROUTE),
+        evidence="RouteInfoManager.registerBroker @ 5.5.0", items=(48,),
     ),
-)
+)  # fmt: skip

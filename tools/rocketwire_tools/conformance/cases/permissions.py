@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import Case
+from rocketwire_tools.conformance.model.case import case
 from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
 from rocketwire_tools.conformance.model.requests import (
     ask,
@@ -23,17 +23,17 @@ OTHER: Final = broker_ext(name="{brokerB}", address="{addressB}", ha="{haB}")
 
 
 def wiped(count: int) -> Answer:
-    """The answer to 205."""
+    """The response to 205."""
     return Answer(ext={"wipeTopicCount": str(count)})
 
 
 def added(count: int) -> Answer:
-    """The answer to 327."""
+    """The response to 327."""
     return Answer(ext={"addTopicCount": str(count)})
 
 
 def perm(value: int, broker: str = "{broker}") -> Answer:
-    """A route in which that broker's queues have this permission, and no others are."""
+    """A route that contains only this broker's queues, with this permission."""
     return found(Json(Has({"queueDatas": [Has({"brokerName": broker, "perm": value})]})))
 
 
@@ -42,117 +42,88 @@ def _topics(*perms: int) -> dict[str, object]:
 
 
 CASES: Final = (
-    Case(
-        id="ns/205/1",
-        requirement="205 MUST take the write bit from every topic of the broker, and say how many topics it has.",
-        evidence=CHANGE,
-        items=(103,),
-        steps=(
-            register(None, _topics(6, 7, 2, 4)),
-            ask(205, BROKER, wiped(4)),
-            ask(105, {"topic": "{topic6}"}, perm(4)),
-            ask(105, {"topic": "{topic7}"}, perm(5)),
-            ask(105, {"topic": "{topic2}"}, perm(0)),
-            ask(105, {"topic": "{topic4}"}, perm(4)),
+    case(
+        "ns/205/1",
+        "205 MUST clear the write bit of every topic of the broker and return the number of "
+        "topics.",
+        register(None, _topics(6, 7, 2, 4)),
+        ask(205, BROKER, wiped(4)),
+        ask(105, {"topic": "{topic6}"}, perm(4)),
+        ask(105, {"topic": "{topic7}"}, perm(5)),
+        ask(105, {"topic": "{topic2}"}, perm(0)),
+        ask(105, {"topic": "{topic4}"}, perm(4)),
+        evidence=CHANGE, items=(103,),
+    ),
+    case(
+        "ns/205/2", "205 MUST count all topics of the broker even if nothing changes.",
+        register(),
+        ask(205, BROKER, wiped(2)),
+        ask(205, BROKER, wiped(2)),
+        evidence=CHANGE, items=(103,),
+    ),
+    case(
+        "ns/205/3", "205 for an unknown broker, or without one, MUST return 0.",
+        ask(205, BROKER, wiped(0)),
+        ask(205, None, wiped(0)),
+        ask(205, {}, wiped(0)),
+        evidence=CHANGE, items=(103,),
+    ),
+    case(
+        "ns/205/4", "205 MUST NOT change other brokers of the same topics.",
+        register(on="a"),
+        register(OTHER, None, on="b"),
+        ask(205, BROKER, wiped(2)),
+        ask(
+            105, {"topic": "{topic}"},
+            found(Json(Has({
+                "queueDatas": [
+                    Has({"brokerName": "{broker}", "perm": 4}),
+                    Has({"brokerName": "{brokerB}", "perm": 6}),
+                ],
+            }))),
         ),
+        evidence=CHANGE, items=(103,),
     ),
-    Case(
-        id="ns/205/2",
-        requirement="205 MUST count the topics of the broker whether or not anything changes.",
-        evidence=CHANGE,
-        items=(103,),
-        steps=(register(), ask(205, BROKER, wiped(2)), ask(205, BROKER, wiped(2))),
+    case(
+        "ns/205/5",
+        "A cleared permission MUST be restored by the broker's next data version, but not before.",
+        register(),
+        ask(205, BROKER, wiped(2)),
+        register(),
+        ask(105, {"topic": "{topic}"}, perm(4)),
+        register(None, registration(version=data_version(2))),
+        ask(105, {"topic": "{topic}"}, perm(6)),
+        evidence=REGISTER, items=(105,),
     ),
-    Case(
-        id="ns/205/3",
-        requirement="205 for a broker that is not there, or for none, MUST count 0.",
-        evidence=CHANGE,
-        items=(103,),
-        steps=(ask(205, BROKER, wiped(0)), ask(205, None, wiped(0)), ask(205, {}, wiped(0))),
+    case(
+        "ns/205/6", "Broker names MUST be compared exactly.",
+        register(),
+        ask(205, {"brokerName": "{broker} "}, wiped(0)),
+        ask(205, {"brokerName": "X{broker}"}, wiped(0)),
+        ask(105, {"topic": "{topic}"}, perm(6)),
+        evidence=CHANGE, items=(103,),
     ),
-    Case(
-        id="ns/205/4",
-        requirement="205 MUST leave other brokers of the same topics alone.",
-        evidence=CHANGE,
-        items=(103,),
-        steps=(
-            register(on="a"),
-            register(OTHER, None, on="b"),
-            ask(205, BROKER, wiped(2)),
-            ask(
-                105,
-                {"topic": "{topic}"},
-                found(
-                    Json(
-                        Has(
-                            {
-                                "queueDatas": [
-                                    Has({"brokerName": "{broker}", "perm": 4}),
-                                    Has({"brokerName": "{brokerB}", "perm": 6}),
-                                ]
-                            }
-                        )
-                    )
-                ),
-            ),
-        ),
+    case(
+        "ns/327/1", "327 MUST set read and write permission for every topic of the broker.",
+        register(None, _topics(2, 4, 7)),
+        ask(327, BROKER, added(3)),
+        ask(105, {"topic": "{topic2}"}, perm(6)),
+        ask(105, {"topic": "{topic4}"}, perm(6)),
+        ask(105, {"topic": "{topic7}"}, perm(6)),
+        evidence=CHANGE, items=(104,),
     ),
-    Case(
-        id="ns/205/5",
-        requirement="A permission that was taken away MUST come back with the broker's next data version, and not before.",
-        evidence=REGISTER,
-        items=(105,),
-        steps=(
-            register(),
-            ask(205, BROKER, wiped(2)),
-            register(),
-            ask(105, {"topic": "{topic}"}, perm(4)),
-            register(None, registration(version=data_version(2))),
-            ask(105, {"topic": "{topic}"}, perm(6)),
-        ),
+    case(
+        "ns/327/2", "327 for an unknown broker, or without one, MUST return 0.",
+        ask(327, BROKER, added(0)),
+        ask(327, None, added(0)),
+        evidence=CHANGE, items=(104,),
     ),
-    Case(
-        id="ns/205/6",
-        requirement="The name of a broker MUST be compared exactly.",
-        evidence=CHANGE,
-        items=(103,),
-        steps=(
-            register(),
-            ask(205, {"brokerName": "{broker} "}, wiped(0)),
-            ask(205, {"brokerName": "X{broker}"}, wiped(0)),
-            ask(105, {"topic": "{topic}"}, perm(6)),
-        ),
+    case(
+        "ns/327/3", "327 MUST restore the permissions that 205 cleared.",
+        register(),
+        ask(205, BROKER, wiped(2)),
+        ask(327, BROKER, added(2)),
+        ask(105, {"topic": "{topic}"}, perm(6)),
+        evidence=CHANGE, items=(103, 104),
     ),
-    Case(
-        id="ns/327/1",
-        requirement="327 MUST give read and write permission to every topic of the broker, whatever it had.",
-        evidence=CHANGE,
-        items=(104,),
-        steps=(
-            register(None, _topics(2, 4, 7)),
-            ask(327, BROKER, added(3)),
-            ask(105, {"topic": "{topic2}"}, perm(6)),
-            ask(105, {"topic": "{topic4}"}, perm(6)),
-            ask(105, {"topic": "{topic7}"}, perm(6)),
-        ),
-    ),
-    Case(
-        id="ns/327/2",
-        requirement="327 for a broker that is not there, or for none, MUST count 0.",
-        evidence=CHANGE,
-        items=(104,),
-        steps=(ask(327, BROKER, added(0)), ask(327, None, added(0))),
-    ),
-    Case(
-        id="ns/327/3",
-        requirement="327 MUST bring back what 205 has taken.",
-        evidence=CHANGE,
-        items=(103, 104),
-        steps=(
-            register(),
-            ask(205, BROKER, wiped(2)),
-            ask(327, BROKER, added(2)),
-            ask(105, {"topic": "{topic}"}, perm(6)),
-        ),
-    ),
-)
+)  # fmt: skip

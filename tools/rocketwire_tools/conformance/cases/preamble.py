@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import Closed, Silence
 from rocketwire_tools.conformance.model.requests import ask, found
 from rocketwire_tools.conformance.model.steps import Expect, Open, Request, Send
@@ -22,74 +22,65 @@ IPV6: Final = bytes(15) + b"\x01" + bytes(15) + b"\x02" + struct.pack(">HH", 400
 
 
 def v2(command: int, family: int, content: bytes, length: int | None = None) -> bytes:
-    """A header of version 2; ``command`` is the byte 13, ``family`` the byte 14."""
+    """A PROXY header of version 2; ``command`` is byte 13, ``family`` byte 14."""
     size = len(content) if length is None else length
     return SIGNATURE + bytes([command, family]) + struct.pack(">H", size) + content
 
 
 def _taken(number: int, what: str, header: bytes, item: int, evidence: str = V2) -> Case:
-    return Case(
-        id=f"proxy/{number}",
-        requirement=f"{what} MUST be taken, and the requests behind it be answered.",
+    return case(
+        f"proxy/{number}",
+        f"{what} MUST be accepted, and the following requests answered.",
+        Open(preamble=header),
+        ask(106, None, found()),
+        ask(106, None, found()),
         evidence=evidence,
-        profiles=SINCE_5_3,
         items=(item,),
-        steps=(Open(preamble=header), ask(106, None, found()), ask(106, None, found())),
+        profiles=SINCE_5_3,
     )
 
 
 def _refused(number: int, what: str, header: bytes, item: int, evidence: str = V2) -> Case:
-    return Case(
-        id=f"proxy/{number}",
-        requirement=f"{what} MUST close the connection.",
+    return case(
+        f"proxy/{number}",
+        f"{what} MUST close the connection.",
+        Send((header, Request(code=106))),
+        Expect((Closed(),)),
         evidence=evidence,
-        profiles=SINCE_5_3,
         items=(item,),
-        steps=(Send((header, Request(code=106))), Expect((Closed(),))),
+        profiles=SINCE_5_3,
     )
 
 
 CASES: Final = (
     _taken(1, "A PROXY line for IPv4", LINE, 26, V1),
     _taken(
-        2, "A PROXY line for IPv6", b"PROXY TCP6 2001:db8::1 2001:db8::2 40000 9876\r\n", 26, V1
+        2, "A PROXY line for IPv6", b"PROXY TCP6 2001:db8::1 2001:db8::2 40000 9876\r\n", 26, V1,
     ),
-    _taken(3, "A PROXY line that says UNKNOWN", b"PROXY UNKNOWN\r\n", 27, V1),
+    _taken(3, "A PROXY line with UNKNOWN", b"PROXY UNKNOWN\r\n", 27, V1),
     _taken(
-        4,
-        "A PROXY line that says UNKNOWN and more",
-        b"PROXY UNKNOWN whatever stands here\r\n",
-        27,
-        V1,
+        4, "A PROXY line with UNKNOWN and further text", b"PROXY UNKNOWN whatever stands here\r\n",
+        27, V1,
     ),
-    Case(
-        id="proxy/5",
-        requirement="A PROXY line and a request in one segment MUST be taken.",
-        evidence=V1,
-        profiles=SINCE_5_3,
-        items=(26,),
-        steps=(Send((LINE, Request(code=106))), Expect((found(),))),
+    case(
+        "proxy/5", "A PROXY line and a request in one segment MUST be accepted.",
+        Send((LINE, Request(code=106))),
+        Expect((found(),)),
+        evidence=V1, items=(26,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="proxy/6",
-        requirement="A PROXY line that comes byte by byte MUST be taken.",
-        evidence=V1,
-        profiles=SINCE_5_3,
-        items=(26,),
-        steps=(Send((LINE, Request(code=106)), pieces=1), Expect((found(),))),
+    case(
+        "proxy/6", "A PROXY line that arrives byte by byte MUST be accepted.",
+        Send((LINE, Request(code=106)), pieces=1),
+        Expect((found(),)),
+        evidence=V1, items=(26,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="proxy/7",
-        requirement="A PROXY line in two segments MUST be taken.",
-        evidence=V1,
-        profiles=SINCE_5_3,
-        items=(26,),
-        steps=(
-            Send((LINE[:20],)),
-            Expect((Silence(seconds=0.2),)),
-            Send((LINE[20:], Request(code=106))),
-            Expect((found(),)),
-        ),
+    case(
+        "proxy/7", "A PROXY line in two segments MUST be accepted.",
+        Send((LINE[:20],)),
+        Expect((Silence(seconds=0.2),)),
+        Send((LINE[20:], Request(code=106))),
+        Expect((found(),)),
+        evidence=V1, items=(26,), profiles=SINCE_5_3,
     ),
     _taken(10, "A header of version 2 for TCP over IPv4", v2(0x21, 0x11, IPV4), 27),
     _taken(11, "A header of version 2 for TCP over IPv6", v2(0x21, 0x21, IPV6), 27),
@@ -98,52 +89,35 @@ CASES: Final = (
     _taken(14, "A LOCAL header of version 2 without addresses", v2(0x20, 0x00, b""), 27),
     _taken(15, "A LOCAL header of version 2 with addresses", v2(0x20, 0x11, IPV4), 27),
     _taken(16, "A header of version 2 with a TLV", v2(0x21, 0x11, IPV4 + b"\x02\x00\x03abc"), 27),
-    _taken(17, "A header of version 2 of no family", v2(0x21, 0x00, b""), 27),
-    Case(
-        id="proxy/18",
-        requirement="A header of version 2 that comes byte by byte MUST be taken.",
-        evidence=V2,
-        profiles=SINCE_5_3,
-        items=(27,),
-        steps=(Send((v2(0x21, 0x11, IPV4), Request(code=106)), pieces=1), Expect((found(),))),
+    _taken(17, "A header of version 2 without a family", v2(0x21, 0x00, b""), 27),
+    case(
+        "proxy/18", "A header of version 2 that arrives byte by byte MUST be accepted.",
+        Send((v2(0x21, 0x11, IPV4), Request(code=106)), pieces=1),
+        Expect((found(),)),
+        evidence=V2, items=(27,), profiles=SINCE_5_3,
     ),
     _refused(
-        30,
-        "A PROXY line of an unknown family",
-        b"PROXY TCP5 192.0.2.1 192.0.2.2 40000 9876\r\n",
-        28,
-        V1,
+        30, "A PROXY line of an unknown family", b"PROXY TCP5 192.0.2.1 192.0.2.2 40000 9876\r\n",
+        28, V1,
     ),
     _refused(31, "A PROXY line of four fields", b"PROXY TCP4 192.0.2.1 192.0.2.2\r\n", 28, V1),
     _refused(
-        32, "A PROXY line with a port of 0", b"PROXY TCP4 192.0.2.1 192.0.2.2 0 9876\r\n", 28, V1
+        32, "A PROXY line with a port of 0", b"PROXY TCP4 192.0.2.1 192.0.2.2 0 9876\r\n", 28, V1,
     ),
     _refused(
-        33,
-        "A PROXY line with a port of 65536",
-        b"PROXY TCP4 192.0.2.1 192.0.2.2 65536 9876\r\n",
-        28,
-        V1,
+        33, "A PROXY line with a port of 65536", b"PROXY TCP4 192.0.2.1 192.0.2.2 65536 9876\r\n",
+        28, V1,
     ),
     _refused(
-        34,
-        "A PROXY line with an IPv6 address for IPv4",
-        b"PROXY TCP4 2001:db8::1 192.0.2.2 40000 9876\r\n",
-        28,
-        V1,
+        34, "A PROXY line with an IPv6 address for IPv4",
+        b"PROXY TCP4 2001:db8::1 192.0.2.2 40000 9876\r\n", 28, V1,
     ),
     _refused(
-        35,
-        "A PROXY line with an address that is none",
-        b"PROXY TCP4 192.0.2.256 192.0.2.2 40000 9876\r\n",
-        28,
-        V1,
+        35, "A PROXY line with an invalid address",
+        b"PROXY TCP4 192.0.2.256 192.0.2.2 40000 9876\r\n", 28, V1,
     ),
     _refused(
-        36,
-        "A PROXY line that does not end within 108 bytes",
-        b"PROXY UNKNOWN " + b"x" * 200,
-        28,
+        36, "A PROXY line that does not end within 108 bytes", b"PROXY UNKNOWN " + b"x" * 200, 28,
         V1,
     ),
     _refused(37, "A second PROXY line", LINE + LINE, 29, V1),
@@ -151,38 +125,29 @@ CASES: Final = (
     _refused(41, "A header of version 2 with an unknown command", v2(0x22, 0x11, IPV4), 28),
     _refused(42, "A header of version 2 with an unknown family", v2(0x21, 0x41, IPV4), 28),
     _refused(
-        43,
-        "A header of version 2 that is too short for its addresses",
-        v2(0x21, 0x11, IPV4[:4]),
+        43, "A header of version 2 that is too short for its addresses", v2(0x21, 0x11, IPV4[:4]),
         28,
     ),
     _refused(44, "A second header, of version 2,", v2(0x21, 0x11, IPV4) + v2(0x21, 0x11, IPV4), 29),
-    Case(
-        id="proxy/50",
-        requirement="A PROXY line MUST not be looked for after the first frame.",
-        evidence=DETECT,
-        profiles=SINCE_5_3,
-        items=(29,),
-        steps=(ask(106, None, found()), Send((LINE, Request(code=106))), Expect((Closed(),))),
+    case(
+        "proxy/50", "After the first frame a PROXY line MUST NOT be accepted.",
+        ask(106, None, found()),
+        Send((LINE, Request(code=106))),
+        Expect((Closed(),)),
+        evidence=DETECT, items=(29,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="proxy/51",
-        requirement="TLS behind a PROXY line SHOULD be spoken.",
-        evidence=f"{DETECT}, TlsModeHandler",
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(30,),
+    case(
+        "proxy/51", "TLS after a PROXY line SHOULD be supported.",
+        Open(preamble=LINE, tls="any"),
+        ask(106, None, found()),
+        evidence=f"{DETECT}, TlsModeHandler", items=(30,), profiles=SINCE_5_3,
         tags=frozenset({"tls"}),
-        steps=(Open(preamble=LINE, tls="any"), ask(106, None, found())),
     ),
-    Case(
-        id="proxy/52",
-        requirement="TLS behind a header of version 2 SHOULD be spoken.",
-        evidence=f"{DETECT}, TlsModeHandler",
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(30,),
+    case(
+        "proxy/52", "TLS after a header of version 2 SHOULD be supported.",
+        Open(preamble=v2(0x21, 0x11, IPV4), tls="any"),
+        ask(106, None, found()),
+        evidence=f"{DETECT}, TlsModeHandler", items=(30,), profiles=SINCE_5_3,
         tags=frozenset({"tls"}),
-        steps=(Open(preamble=v2(0x21, 0x11, IPV4), tls="any"), ask(106, None, found())),
     ),
-)
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The server as a program: what it prints, with which status it ends, and what it makes of its files."""
+"""The server as a program: output, exit status and files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Profile, Severity
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Profile, case
 from rocketwire_tools.conformance.model.outcomes import ANY, Answer
 from rocketwire_tools.conformance.model.requests import ask
 from rocketwire_tools.conformance.model.steps import Call
@@ -23,8 +23,8 @@ LOAD: Final = "KVConfigManager.load @ 5.5.0"
 PERSIST: Final = "KVConfigManager.persist, MixAll.string2File @ 5.5.0"
 SLOW: Final = frozenset({"slow"})
 NO_HOME: Final = (
-    "Please set the ROCKETMQ_HOME variable in your environment to match the location of the RocketMQ"
-    " installation"
+    "Please set the ROCKETMQ_HOME variable in your environment to match the location of the "
+    "RocketMQ installation"
 )
 USAGE: Final = (
     "usage: mqnamesrv [-c <arg>] [-h] [-n <arg>] [-p]",
@@ -38,7 +38,7 @@ UNUSABLE_KV: Final = ("{}", '{"configTable":null}', "garbage", '{"configTable":{
 
 
 def _ended(play: Play, finished: Finished, status: int, *lines: str) -> None:
-    """Fail unless the program ended with this status, having printed these lines."""
+    """Fail unless the program ended with this status and printed these lines."""
     if finished.status != status:
         play.fail(f"status {finished.status} instead of {status}: {finished.out[-400:]!r}")
     printed = finished.out.splitlines()
@@ -83,12 +83,12 @@ async def _port_in_use(play: Play) -> None:
 
 async def _no_home(play: Play) -> None:
     finished = await play.server().launch(without=["ROCKETMQ_HOME"])
-    if finished.status != 255:  # it did not come as far as the port, which is in use
+    if finished.status != 255:  # it stopped before it opened the port, which is in use
         _ended(play, finished, 254, NO_HOME)
 
 
 async def _prints_its_properties(play: Play) -> None:
-    # Java prints through its log, which the operator's command may have silenced
+    # Java prints through its log, which the operator's command may disable.
     _ended(play, await play.server().launch(["-p"]), 0)
 
 
@@ -123,124 +123,83 @@ def _case(
     function: Call,
     evidence: str,
     item: int,
-    severity: Severity = Severity.MUST,
     profiles: frozenset[Profile] = SINCE_5_3,
     *,
     fresh: bool = False,
 ) -> Case:
-    return Case(
-        id=f"process/{number}",
-        requirement=what,
+    return case(
+        f"process/{number}",
+        what,
+        function,
         evidence=evidence,
-        severity=severity,
+        items=(item,),
         profiles=profiles,
+        tags=SLOW,
         options=None if fresh else {"conformance.key": "process"},
         fresh=fresh,
-        items=(item,),
-        tags=SLOW,
-        steps=(function,),
     )
 
 
 CASES: Final = (
     _case(
-        1,
-        "A server that is ready MUST say so, with the form of its headers and its address.",
-        Call(_says_where_it_listens),
-        STARTUP,
-        122,
+        1, "A ready server MUST print its header type and its address.",
+        Call(_says_where_it_listens), STARTUP, 122,
     ),
     _case(
-        2,
-        "A server that is told to end (SIGTERM) MUST end with status 143.",
-        Call(_ends_with_143),
-        "Runtime.addShutdownHook in NamesrvStartup.start @ 5.5.0",
-        123,
-        fresh=True,
+        2, "A server MUST end with status 143 after SIGTERM.", Call(_ends_with_143),
+        "Runtime.addShutdownHook in NamesrvStartup.start @ 5.5.0", 123, fresh=True,
     ),
     _case(
-        3,
-        "-h MUST print the usage and end with status 0.",
-        Call(_help),
-        f"ServerUtil.parseCmdLine, {STARTUP}",
-        121,
+        3, "-h MUST print the usage and end with status 0.", Call(_help),
+        f"ServerUtil.parseCmdLine, {STARTUP}", 121,
     ),
     _case(
         4,
-        "An unknown option, or one without its argument, MUST be named, the usage be printed, and the status be 1.",
-        Call(_unknown_flag),
-        "ServerUtil.parseCmdLine @ 5.5.0",
-        121,
+        "An unknown option, or a missing argument, MUST be reported with the usage and status 1.",
+        Call(_unknown_flag), "ServerUtil.parseCmdLine @ 5.5.0", 121,
     ),
     _case(
-        5,
-        "A configuration file that is not there MUST end the server with status 255.",
-        Call(_missing_file),
-        STARTUP,
-        121,
+        5, "A missing configuration file MUST end the server with status 255.", Call(_missing_file),
+        STARTUP, 121,
     ),
     _case(
-        6,
-        "A port that is in use MUST end the server with status 255.",
-        Call(_port_in_use),
-        "NettyRemotingServer.start @ 5.5.0",
-        121,
+        6, "A port that is in use MUST end the server with status 255.", Call(_port_in_use),
+        "NettyRemotingServer.start @ 5.5.0", 121,
     ),
     _case(
         7,
-        "Without ROCKETMQ_HOME a server SHOULD end with status 254 and say so; or not need it.",
-        Call(_no_home),
-        CONTROLLER,
-        121,
-        Severity.SHOULD,
+        "Without ROCKETMQ_HOME a server SHOULD end with status 254 and a message, or not need it.",
+        Call(_no_home), CONTROLLER, 121,
     ),
     _case(
-        8,
-        "-p SHOULD end with status 0 and not start.",
-        Call(_prints_its_properties),
-        "MixAll.printObjectProperties @ 5.5.0",
-        121,
-        Severity.SHOULD,
+        8, "-p SHOULD end with status 0 and not start.", Call(_prints_its_properties),
+        "MixAll.printObjectProperties @ 5.5.0", 121,
     ),
     _case(
-        9,
-        "A KV file that cannot be read MUST end the server with status 255.",
-        Call(_unusable_kv),
-        LOAD,
+        9, "An unreadable KV file MUST end the server with status 255.", Call(_unusable_kv), LOAD,
         46,
     ),
     _case(
-        10,
-        "The KV file MUST be written with every change, and the text before be kept beside it.",
-        Call(_kv_file),
-        PERSIST,
-        37,
-        fresh=True,
+        10, "The KV file MUST be written after every change, with a backup of the old text.",
+        Call(_kv_file), PERSIST, 37, fresh=True,
     ),
     _case(
-        11,
-        "Port 0 MUST mean any port, which the server says.",
-        Call(_ephemeral_port),
-        "NettyRemotingServer.start @ 5.5.0",
-        122,
+        11, "With port 0 a server MUST use any free port and print it.", Call(_ephemeral_port),
+        "NettyRemotingServer.start @ 5.5.0", 122,
     ),
-    Case(
-        id="process/12",
-        requirement="Where the KV file cannot be written, changes MUST be answered and be seen; as success, or with code 1.",
-        evidence=PERSIST,
+    case(
+        "process/12",
+        "If the KV file is not writable, changes MUST be applied and answered with success or code "
+        "1.",
+        ask(
+            100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Answer(),
+            Answer(code=1, remark=ANY),
+        ),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"})),
+        evidence=PERSIST, items=(47,),
         options={
             "deleteTopicWithBrokerRegistration": "true",
             "kvConfigPath": "/proc/none/kvConfig.json",
         },
-        items=(47,),
-        steps=(
-            ask(
-                100,
-                {"namespace": "{namespace}", "key": "{key}", "value": "v"},
-                Answer(),
-                Answer(code=1, remark=ANY),
-            ),
-            ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"})),
-        ),
     ),
-)
+)  # fmt: skip

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like, Text
+from rocketwire_tools.conformance.cases.common import ROUTE, one_broker
+from rocketwire_tools.conformance.model.case import SINCE_5_3, case
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
@@ -17,26 +18,15 @@ from rocketwire_tools.conformance.model.requests import (
 )
 from rocketwire_tools.conformance.model.steps import Expect, Request, Send
 
-ROUTE: Final = {"topic": "{topic}"}
 PICKUP: Final = "RouteInfoManager.pickupTopicRouteData @ 5.5.0"
 ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"
 FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 
 
 def missing(topic: str) -> Answer:
-    """The answer to 105 where there is no route, of releases since 5.1.0."""
+    """The response to 105 without a route, since 5.1.0."""
     return Answer(
         code=17, ext=None, remark=f"No topic route info in name server for the topic: {topic}{FAQ}"
-    )
-
-
-def one_broker(addresses: str, tail: str = "") -> Text:
-    """The route of ``{topic}`` over one broker, byte for byte; ``addresses`` is inside the braces of brokerAddrs."""
-    return Text(
-        '{"brokerDatas":[{"brokerAddrs":{' + addresses + '},"brokerName":"{broker}",'
-        '"cluster":"{cluster}","enableActingMaster":false' + tail + '}],"filterServerTable":{},'
-        '"queueDatas":[{"brokerName":"{broker}","perm":6,"readQueueNums":8,"topicSysFlag":0,'
-        '"writeQueueNums":8}]}'
     )
 
 
@@ -62,155 +52,93 @@ TWO: Final = (
 )
 
 CASES: Final = (
-    Case(
-        id="ns/105/1",
-        requirement="105 for a topic that is not there MUST answer code 17 and name it, without a body.",
-        evidence=ANSWER,
-        profiles=SINCE_5_3,
-        items=(92,),
-        steps=(ask(105, ROUTE, missing("{topic}")),),
+    case(
+        "ns/105/1",
+        "105 for an unknown topic MUST return code 17 with its name in the remark, without a body.",
+        ask(105, ROUTE, missing("{topic}")),
+        evidence=ANSWER, items=(92,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/105/2",
-        requirement="105 for a topic that is not there MUST answer code 17, without a body.",
-        evidence=ANSWER,
-        items=(92,),
-        steps=(
-            ask(105, ROUTE, Answer(code=17, remark=Like("(?s)No topic route info .*{topic}.*"))),
+    case(
+        "ns/105/2", "105 for an unknown topic MUST return code 17 without a body.",
+        ask(105, ROUTE, Answer(code=17, remark=Like("(?s)No topic route info .*{topic}.*"))),
+        evidence=ANSWER, items=(92,),
+    ),
+    case(
+        "ns/105/3", "105 without a topic MUST return code 17.",
+        ask(105, None, missing("null")),
+        ask(105, {}, missing("null")),
+        ask(105, {"other": "x"}, missing("null")),
+        ask(105, {"topic": ""}, missing("")),
+        evidence=ANSWER, items=(92,), profiles=SINCE_5_3,
+    ),
+    case(
+        "ns/105/4", "A topic's name MUST be compared exactly, including case and spaces.",
+        register(),
+        ask(105, {"topic": " {topic}"}, NO_ROUTE),
+        ask(105, {"topic": "{topic} "}, NO_ROUTE),
+        ask(105, {"topic": "T{topic}"}, NO_ROUTE),
+        ask(105, ROUTE, found()),
+        evidence=PICKUP, items=(92,),
+    ),
+    case(
+        "ns/105/12", "A route MUST contain each broker of the topic once, with its queues.",
+        *TWO,
+        ask(
+            105, ROUTE,
+            found(Json(Has({
+                "brokerDatas": [
+                    Has({"brokerName": "{broker}", "brokerAddrs": {"0": "{address}"}}),
+                    Has({"brokerName": "{brokerB}", "brokerAddrs": {"0": "{addressB}"}}),
+                ],
+                "queueDatas": [Has({"brokerName": "{broker}"}), Has({"brokerName": "{brokerB}"})],
+            }))),
+            on="reader",
         ),
-    ),
-    Case(
-        id="ns/105/3",
-        requirement="105 without a topic MUST answer code 17.",
-        evidence=ANSWER,
-        profiles=SINCE_5_3,
-        items=(92,),
-        steps=(
-            ask(105, None, missing("null")),
-            ask(105, {}, missing("null")),
-            ask(105, {"other": "x"}, missing("null")),
-            ask(105, {"topic": ""}, missing("")),
+        ask(
+            105, {"topic": "{topicC}"},
+            found(Json(Has({"brokerDatas": [Has({"brokerName": "{brokerB}"})]}))), on="reader",
         ),
+        evidence=PICKUP, items=(48,),
     ),
-    Case(
-        id="ns/105/4",
-        requirement="A topic's name MUST be looked up as it is, letters and blanks included.",
+    case(
+        "ns/105/19",
+        "Topics with prefixes that brokers and clients use MUST be routed like other topics.",
+        register(None, registration(tuple(OWN))),
+        *(ask(105, {"topic": topic}, found(Json(Has({"queueDatas": [ANY]})))) for topic in OWN),
         evidence=PICKUP,
-        items=(92,),
-        steps=(
-            register(),
-            ask(105, {"topic": " {topic}"}, NO_ROUTE),
-            ask(105, {"topic": "{topic} "}, NO_ROUTE),
-            ask(105, {"topic": "T{topic}"}, NO_ROUTE),
-            ask(105, ROUTE, found()),
-        ),
     ),
-    Case(
-        id="ns/105/12",
-        requirement="A route MUST name each broker of the topic once, with its queues.",
-        evidence=PICKUP,
-        items=(48,),
-        steps=(
-            *TWO,
-            ask(
-                105,
-                ROUTE,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "brokerDatas": [
-                                    Has(
-                                        {
-                                            "brokerName": "{broker}",
-                                            "brokerAddrs": {"0": "{address}"},
-                                        }
-                                    ),
-                                    Has(
-                                        {
-                                            "brokerName": "{brokerB}",
-                                            "brokerAddrs": {"0": "{addressB}"},
-                                        }
-                                    ),
-                                ],
-                                "queueDatas": [
-                                    Has({"brokerName": "{broker}"}),
-                                    Has({"brokerName": "{brokerB}"}),
-                                ],
-                            }
-                        )
-                    )
-                ),
-                on="reader",
-            ),
-            ask(
-                105,
-                {"topic": "{topicC}"},
-                found(Json(Has({"brokerDatas": [Has({"brokerName": "{brokerB}"})]}))),
-                on="reader",
-            ),
+    case(
+        "ns/105/20", "A route MUST contain the registered queue numbers, permission and flags.",
+        register(
+            None,
+            registration((
+                topic_config("{topic}", perm=7, readQueueNums=3, writeQueueNums=5, topicSysFlag=3),
+                "{topicB}",
+            )),
         ),
-    ),
-    Case(
-        id="ns/105/19",
-        requirement="A topic may begin with what brokers and clients use for their own; all of them MUST be routed alike.",
-        evidence=PICKUP,
-        steps=(
-            register(None, registration(tuple(OWN))),
-            *(ask(105, {"topic": topic}, found(Json(Has({"queueDatas": [ANY]})))) for topic in OWN),
+        ask(
+            105, ROUTE,
+            found(Json(Has({
+                "queueDatas": [
+                    {
+                        "brokerName": "{broker}",
+                        "perm": 7,
+                        "readQueueNums": 3,
+                        "topicSysFlag": 3,
+                        "writeQueueNums": 5,
+                    },
+                ],
+            }))),
         ),
+        evidence=PICKUP, items=(48,),
     ),
-    Case(
-        id="ns/105/20",
-        requirement="A route MUST show each topic's queue numbers, permission and flags as they were registered.",
-        evidence=PICKUP,
-        items=(48,),
-        steps=(
-            register(
-                None,
-                registration(
-                    (
-                        topic_config(
-                            "{topic}", perm=7, readQueueNums=3, writeQueueNums=5, topicSysFlag=3
-                        ),
-                        "{topicB}",
-                    )
-                ),
-            ),
-            ask(
-                105,
-                ROUTE,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "queueDatas": [
-                                    {
-                                        "brokerName": "{broker}",
-                                        "perm": 7,
-                                        "readQueueNums": 3,
-                                        "topicSysFlag": 3,
-                                        "writeQueueNums": 5,
-                                    }
-                                ]
-                            }
-                        )
-                    )
-                ),
-            ),
-        ),
-    ),
-    Case(
-        id="ns/105/21",
-        requirement="Of 1,000 route requests in flight on one connection each MUST be answered once.",
+    case(
+        "ns/105/21",
+        "1,000 concurrent route requests on one connection MUST each be answered once.",
+        register(),
+        Send(tuple(Request(code=105, ext=ROUTE, opaque=n) for n in range(1000, 2000)), on="many"),
+        *(Expect((found(opaque=None),), on="many") for _ in range(1000)),
+        ask(105, ROUTE, found(Json(Has({"queueDatas": [ANY]}))), on="many"),
         evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
-        steps=(
-            register(),
-            Send(
-                tuple(Request(code=105, ext=ROUTE, opaque=n) for n in range(1000, 2000)), on="many"
-            ),
-            *(Expect((found(opaque=None),), on="many") for _ in range(1000)),
-            ask(105, ROUTE, found(Json(Has({"queueDatas": [ANY]}))), on="many"),
-        ),
     ),
-)
+)  # fmt: skip

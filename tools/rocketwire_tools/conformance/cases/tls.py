@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import Case
+from rocketwire_tools.conformance.model.case import Case, case
 from rocketwire_tools.conformance.model.outcomes import Closed
 from rocketwire_tools.conformance.model.requests import NO_ROUTE, ask, found, register, until
 from rocketwire_tools.conformance.model.steps import Close, Expect, Open, Request, Send
@@ -31,173 +31,122 @@ ASKED: Final = "TlsHelper.buildSslContext, parseClientAuthMode @ 5.5.0"
 
 
 def _client(number: int, requirement: str, auth: str, *steps: Step) -> Case:
-    """A server with a certificate of its own that does or does not ask for the clients'."""
-    return Case(
-        id=f"tls/{number}",
-        requirement=requirement,
+    """Options of a server with a certificate that does or does not request client certificates."""
+    return case(
+        f"tls/{number}",
+        requirement,
+        *steps,
         evidence=ASKED,
-        jvm=(*CERTIFIED, f"-Dtls.server.need.client.auth={auth}"),
-        files=FILES,
         items=(31,),
         tags=TLS,
-        steps=steps,
+        jvm=(*CERTIFIED, f"-Dtls.server.need.client.auth={auth}"),
+        files=FILES,
     )
 
 
 def _refused_late(version: str, shows: str = "") -> tuple[Step, ...]:
-    """In TLS 1.3 a client has done its part of the handshake before its certificate is looked at."""
-    return (
-        Open(tls=version, shows=shows),
-        Send((Request(code=106),)),
-        Expect((Closed(),)),
-    )
+    """In TLS 1.3 a client finishes the handshake before the server checks its certificate."""
+    return (Open(tls=version, shows=shows), Send((Request(code=106),)), Expect((Closed(),)))
 
 
 CASES: Final = (
-    Case(
-        id="tls/1",
-        requirement="A permissive server MUST speak TLS 1.2.",
-        evidence=HANDLER,
-        jvm=PERMISSIVE,
-        items=(31,),
-        tags=TLS,
-        steps=(Open(tls="1.2"), ask(106, None, found()), ask(206, None, found())),
+    case(
+        "tls/1", "A permissive server MUST support TLS 1.2.",
+        Open(tls="1.2"),
+        ask(106, None, found()),
+        ask(206, None, found()),
+        evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
-    Case(
-        id="tls/2",
-        requirement="A permissive server MUST speak TLS 1.3.",
-        evidence=HANDLER,
-        jvm=PERMISSIVE,
-        items=(31,),
-        tags=TLS,
-        steps=(Open(tls="1.3"), ask(106, None, found()), ask(206, None, found())),
+    case(
+        "tls/2", "A permissive server MUST support TLS 1.3.",
+        Open(tls="1.3"),
+        ask(106, None, found()),
+        ask(206, None, found()),
+        evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
-    Case(
-        id="tls/3",
-        requirement="A permissive server MUST answer connections without TLS.",
-        evidence=HANDLER,
-        jvm=PERMISSIVE,
-        items=(31,),
-        tags=TLS,
-        steps=(ask(106, None, found()), Open(on="b", tls="any"), ask(106, None, found(), on="b")),
+    case(
+        "tls/3", "A permissive server MUST answer connections without TLS.",
+        ask(106, None, found()),
+        Open(on="b", tls="any"),
+        ask(106, None, found(), on="b"),
+        evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
-    Case(
-        id="tls/4",
-        requirement="An enforcing server MUST close connections without TLS, and answer nothing.",
-        evidence=HANDLER,
-        jvm=ENFORCING,
-        items=(32,),
-        tags=TLS,
-        steps=(Send((Request(code=106),)), Expect((Closed(),))),
+    case(
+        "tls/4", "An enforcing server MUST close connections without TLS without a response.",
+        Send((Request(code=106),)),
+        Expect((Closed(),)),
+        evidence=HANDLER, items=(32,), tags=TLS, jvm=ENFORCING,
     ),
-    Case(
-        id="tls/5",
-        requirement="An enforcing server MUST speak TLS.",
-        evidence=HANDLER,
-        jvm=ENFORCING,
-        items=(32,),
-        tags=TLS,
-        steps=(Open(tls="any"), ask(106, None, found())),
+    case(
+        "tls/5", "An enforcing server MUST support TLS.",
+        Open(tls="any"),
+        ask(106, None, found()),
+        evidence=HANDLER, items=(32,), tags=TLS, jvm=ENFORCING,
     ),
-    Case(
-        id="tls/6",
-        requirement="A server without TLS MUST close a connection that begins with a handshake.",
-        evidence=HANDLER,
-        jvm=DISABLED,
-        items=(32,),
-        tags=TLS,
-        steps=(Open(tls="any", refused=True), ask(106, None, found(), on="b")),
+    case(
+        "tls/6", "A server without TLS MUST close a connection that begins with a TLS handshake.",
+        Open(tls="any", refused=True),
+        ask(106, None, found(), on="b"),
+        evidence=HANDLER, items=(32,), tags=TLS, jvm=DISABLED,
     ),
-    Case(
-        id="tls/7",
-        requirement="A connection that begins like TLS and goes on as rubbish MUST be closed.",
-        evidence=HANDLER,
-        jvm=PERMISSIVE,
-        items=(33,),
-        tags=TLS,
-        steps=(
-            Send((b"\x16" + b"rubbish, and more of it" * 3,)),
-            Expect((Closed(),)),
-        ),
+    case(
+        "tls/7",
+        "A connection that begins like TLS and continues with invalid data MUST be closed.",
+        Send((b"\x16" + b"rubbish, and more of it" * 3,)),
+        Expect((Closed(),)),
+        evidence=HANDLER, items=(33,), tags=TLS, jvm=PERMISSIVE,
     ),
-    Case(
-        id="tls/8",
-        requirement="A broker MUST be able to register over TLS, and be gone when that connection closes.",
-        evidence=HANDLER,
-        jvm=PERMISSIVE,
-        items=(31,),
-        tags=TLS,
-        steps=(
-            Open(on="a", tls="any"),
-            register(on="a"),
-            ask(105, {"topic": "{topic}"}, found(), on="b"),
-            Close("a"),
-            until(105, {"topic": "{topic}"}, NO_ROUTE, on="b"),
-        ),
+    case(
+        "tls/8",
+        "A broker MUST be able to register over TLS, and is removed if that connection closes.",
+        Open(on="a", tls="any"),
+        register(on="a"),
+        ask(105, {"topic": "{topic}"}, found(), on="b"),
+        Close("a"),
+        until(105, {"topic": "{topic}"}, NO_ROUTE, on="b"),
+        evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
     _client(
-        9,
-        "A server MUST show the certificate that it was given.",
-        "none",
-        Open(tls="1.2", trusts="authority"),
-        ask(106, None, found()),
-        Open(on="b", tls="1.3", trusts="authority"),
-        ask(106, None, found(), on="b"),
+        9, "A server MUST present its configured certificate.", "none",
+        Open(tls="1.2", trusts="authority"), ask(106, None, found()),
+        Open(on="b", tls="1.3", trusts="authority"), ask(106, None, found(), on="b"),
         Open(on="c", tls="any", trusts="stranger", refused=True),
     ),
     _client(
-        10,
-        "A client with a certificate of the trusted authority MUST be answered where one is required.",
-        "require",
-        Open(tls="1.2", shows="client", trusts="authority"),
-        ask(106, None, found()),
+        10, "If client certificates are required, a client with a trusted one MUST be answered.",
+        "require", Open(tls="1.2", shows="client", trusts="authority"), ask(106, None, found()),
         Open(on="b", tls="1.3", shows="client", trusts="authority"),
         ask(106, None, found(), on="b"),
     ),
     _client(
-        11,
-        "A client without a certificate MUST not get through TLS 1.2 where one is required.",
-        "require",
-        Open(tls="1.2", refused=True),
+        11, "If client certificates are required, a TLS 1.2 handshake without one MUST fail.",
+        "require", Open(tls="1.2", refused=True),
     ),
     _client(
         12,
-        "A client without a certificate MUST be closed in TLS 1.3 where one is required, and get no answer.",
-        "require",
-        *_refused_late("1.3"),
+        "If client certificates are required, TLS 1.3 without one MUST be closed without a "
+        "response.",
+        "require", *_refused_late("1.3"),
     ),
     _client(
-        13,
-        "A client with a certificate that nobody trusts MUST not get through TLS 1.2.",
-        "require",
+        13, "A TLS 1.2 handshake with an untrusted client certificate MUST fail.", "require",
         Open(tls="1.2", shows="stranger", refused=True),
     ),
     _client(
-        14,
-        "A client with a certificate that nobody trusts MUST be closed in TLS 1.3, and get no answer.",
-        "require",
-        *_refused_late("1.3", "stranger"),
+        14, "TLS 1.3 with an untrusted client certificate MUST be closed without a response.",
+        "require", *_refused_late("1.3", "stranger"),
     ),
     _client(
-        15,
-        "Where certificates are optional, clients with and without one MUST be answered.",
-        "optional",
-        Open(tls="any"),
-        ask(106, None, found()),
-        Open(on="b", tls="any", shows="client"),
-        ask(106, None, found(), on="b"),
+        15, "If client certificates are optional, clients with and without one MUST be answered.",
+        "optional", Open(tls="any"), ask(106, None, found()),
+        Open(on="b", tls="any", shows="client"), ask(106, None, found(), on="b"),
     ),
     _client(
-        16,
-        "Where certificates are optional, one that nobody trusts MUST be refused.",
-        "optional",
+        16, "If client certificates are optional, an untrusted one MUST be rejected.", "optional",
         Open(tls="1.2", shows="stranger", refused=True),
     ),
     _client(
-        17,
-        "Where no certificates are asked for, one that nobody trusts MUST do no harm.",
-        "none",
-        Open(tls="any", shows="stranger"),
-        ask(106, None, found()),
+        17, "If client certificates are not requested, an untrusted one MUST be ignored.", "none",
+        Open(tls="any", shows="stranger"), ask(106, None, found()),
     ),
-)
+)  # fmt: skip

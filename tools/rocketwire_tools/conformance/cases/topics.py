@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, Case
-from rocketwire_tools.conformance.model.outcomes import (
-    AllOf,
-    Answer,
-    Contains,
-    Has,
-    Json,
-    Lacks,
-)
+from rocketwire_tools.conformance.cases.common import DONE, ROUTE, topics
+from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, case
+from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
@@ -26,14 +20,7 @@ DELETE: Final = "RouteInfoManager.deleteTopic @ 5.5.0"
 MAKE: Final = (
     "DefaultRequestProcessor.registerTopicToNamesrv, RouteInfoManager.registerTopic @ 5.5.0"
 )
-ROUTE: Final = {"topic": "{topic}"}
-DONE: Final = Answer(ext=None)
 SECOND: Final = broker_ext(cluster="{clusterB}", name="{brokerB}", address="{addressB}", ha="{haB}")
-
-
-def topics(*names: str, without: tuple[str, ...] = ()) -> Answer:
-    """A list with at least these topics, and without those."""
-    return found(Json(Has({"topicList": AllOf((Contains(names), Lacks(without)))})), ext=None)
 
 
 def _queue(broker: str = "{broker}", queues: int = 3, perm: int = 6) -> dict[str, Any]:
@@ -56,168 +43,105 @@ def _queues(number: int, *brokers: str) -> Answer:
 
 
 CASES: Final = (
-    Case(
-        id="ns/216/1",
-        requirement="216 without a cluster MUST delete the topic everywhere.",
-        evidence=DELETE,
-        items=(109,),
-        steps=(
-            register(on="a"),
-            register(SECOND, None, on="b"),
-            ask(216, ROUTE, DONE),
-            ask(105, ROUTE, NO_ROUTE),
-            ask(105, {"topic": "{topicB}"}, found()),
-            ask(206, None, topics("{topicB}", without=("{topic}",))),
+    case(
+        "ns/216/1", "216 without a cluster MUST delete the topic everywhere.",
+        register(on="a"),
+        register(SECOND, None, on="b"),
+        ask(216, ROUTE, DONE),
+        ask(105, ROUTE, NO_ROUTE),
+        ask(105, {"topic": "{topicB}"}, found()),
+        ask(206, None, topics("{topicB}", without=("{topic}",))),
+        evidence=DELETE, items=(109,),
+    ),
+    case(
+        "ns/216/2", "216 with a cluster MUST delete the topic only at the cluster's brokers.",
+        register(on="a"),
+        register(SECOND, None, on="b"),
+        ask(216, ROUTE | {"clusterName": "{clusterC}"}, DONE),
+        ask(105, ROUTE, _queues(8, "{broker}", "{brokerB}")),
+        ask(216, ROUTE | {"clusterName": "{cluster}"}, DONE),
+        ask(105, ROUTE, _queues(8, "{brokerB}")),
+        ask(216, ROUTE | {"clusterName": "{clusterB}"}, DONE),
+        ask(105, ROUTE, NO_ROUTE),
+        evidence=DELETE, items=(109,),
+    ),
+    case(
+        "ns/216/3", "216 with an empty cluster MUST delete the topic everywhere.",
+        register(),
+        ask(216, ROUTE | {"clusterName": ""}, DONE),
+        ask(105, ROUTE, NO_ROUTE),
+        evidence=DELETE, items=(109,),
+    ),
+    case(
+        "ns/216/4", "216 for an unknown topic, or without one, MUST succeed.",
+        ask(216, ROUTE, DONE),
+        ask(216, None, DONE),
+        ask(216, {"clusterName": "{cluster}"}, DONE),
+        evidence=DELETE, items=(109,),
+    ),
+    case(
+        "ns/217/1", "217 MUST create a route to a registered broker.",
+        register(),
+        ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue())),
+        ask(105, {"topic": "{topicN}"}, _queues(3, "{broker}")),
+        evidence=MAKE, items=(110,), profiles=SINCE_5_3,
+    ),
+    case(
+        "ns/217/2", "217 for an unknown broker MUST succeed and MUST NOT create a route.",
+        ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue())),
+        ask(105, {"topic": "{topicN}"}, NO_ROUTE),
+        ask(206, None, topics(without=("{topicN}",))),
+        evidence=MAKE, items=(110,), profiles=SINCE_5_3,
+    ),
+    case(
+        "ns/217/3", "217 MUST NOT create a new topic if one of its brokers is unknown.",
+        register(),
+        ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue(), _queue("{brokerX}"))),
+        ask(105, {"topic": "{topicN}"}, NO_ROUTE),
+        evidence=MAKE, items=(110,), profiles=SINCE_5_3,
+    ),
+    case(
+        "ns/217/4",
+        "217 for an existing topic MUST change all brokers before the first unknown one.",
+        register(on="a"),
+        register(SECOND, None, on="b"),
+        ask(217, ROUTE, DONE, body=_route_body(_queue(), _queue("{brokerX}"), _queue("{brokerB}"))),
+        ask(
+            105, ROUTE,
+            found(Json(Has({
+                "queueDatas": [
+                    Has({"brokerName": "{broker}", "readQueueNums": 3}),
+                    Has({"brokerName": "{brokerB}", "readQueueNums": 8}),
+                ],
+            }))),
         ),
+        evidence=MAKE, items=(110,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/216/2",
-        requirement="216 with a cluster MUST delete the topic of its brokers only.",
-        evidence=DELETE,
-        items=(109,),
-        steps=(
-            register(on="a"),
-            register(SECOND, None, on="b"),
-            ask(216, ROUTE | {"clusterName": "{clusterC}"}, DONE),
-            ask(105, ROUTE, _queues(8, "{broker}", "{brokerB}")),
-            ask(216, ROUTE | {"clusterName": "{cluster}"}, DONE),
-            ask(105, ROUTE, _queues(8, "{brokerB}")),
-            ask(216, ROUTE | {"clusterName": "{clusterB}"}, DONE),
-            ask(105, ROUTE, NO_ROUTE),
-        ),
+    case(
+        "ns/217/5", "217 without queues MUST succeed without changes.",
+        register(),
+        ask(217, {"topic": "{topicN}"}, DONE),
+        ask(217, {"topic": "{topicN}"}, DONE, body=b"{}"),
+        ask(217, {"topic": "{topicN}"}, DONE, body=_route_body()),
+        ask(105, {"topic": "{topicN}"}, NO_ROUTE),
+        evidence=MAKE, items=(111,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/216/3",
-        requirement="216 with an empty cluster MUST delete the topic everywhere.",
-        evidence=DELETE,
-        items=(109,),
-        steps=(register(), ask(216, ROUTE | {"clusterName": ""}, DONE), ask(105, ROUTE, NO_ROUTE)),
+    case(
+        "ns/217/6", "217 with an invalid body MUST be answered with code 1.",
+        ask(217, {"topic": "{topicN}"}, FAILED, body=b"xx"),
+        ask(217, {"topic": "{topicN}"}, FAILED, body=b'{"queueDatas":'),
+        evidence=MAKE, items=(111,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/216/4",
-        requirement="216 for a topic that is not there, or for none, MUST be a success.",
-        evidence=DELETE,
-        items=(109,),
-        steps=(
-            ask(216, ROUTE, DONE),
-            ask(216, None, DONE),
-            ask(216, {"clusterName": "{cluster}"}, DONE),
-        ),
+    case(
+        "ns/217/7", "217 with a body that is not UTF-8 MUST be answered with code 1.",
+        ask(217, {"topic": "{topicN}"}, FAILED, body=b'{"queueDatas":[{"brokerName":"\xff"}]}'),
+        evidence=MAKE, items=(111,), profiles=ONLY_5_5,
     ),
-    Case(
-        id="ns/217/1",
-        requirement="217 MUST make a route to a broker that is there.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(110,),
-        steps=(
-            register(),
-            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue())),
-            ask(105, {"topic": "{topicN}"}, _queues(3, "{broker}")),
-        ),
+    case(
+        "ns/217/8", "A permission set by 217 MUST be stored unchanged.",
+        register(),
+        ask(217, ROUTE, DONE, body=_route_body(_queue(perm=2))),
+        ask(105, ROUTE, found(Json(Has({"queueDatas": [Has({"perm": 2})]})))),
+        evidence=MAKE, items=(110,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/217/2",
-        requirement="217 for a broker that is not there MUST be a success and make no route.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(110,),
-        steps=(
-            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue())),
-            ask(105, {"topic": "{topicN}"}, NO_ROUTE),
-            ask(206, None, topics(without=("{topicN}",))),
-        ),
-    ),
-    Case(
-        id="ns/217/3",
-        requirement="A new topic of which one broker is not there MUST not be made at all.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(110,),
-        steps=(
-            register(),
-            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue(), _queue("{brokerX}"))),
-            ask(105, {"topic": "{topicN}"}, NO_ROUTE),
-        ),
-    ),
-    Case(
-        id="ns/217/4",
-        requirement="Of a topic that is there the brokers before the first that is not there MUST be changed.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(110,),
-        steps=(
-            register(on="a"),
-            register(SECOND, None, on="b"),
-            ask(
-                217,
-                ROUTE,
-                DONE,
-                body=_route_body(_queue(), _queue("{brokerX}"), _queue("{brokerB}")),
-            ),
-            ask(
-                105,
-                ROUTE,
-                found(
-                    Json(
-                        Has(
-                            {
-                                "queueDatas": [
-                                    Has({"brokerName": "{broker}", "readQueueNums": 3}),
-                                    Has({"brokerName": "{brokerB}", "readQueueNums": 8}),
-                                ]
-                            }
-                        )
-                    )
-                ),
-            ),
-        ),
-    ),
-    Case(
-        id="ns/217/5",
-        requirement="217 without queues MUST be a success and do nothing.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(111,),
-        steps=(
-            register(),
-            ask(217, {"topic": "{topicN}"}, DONE),
-            ask(217, {"topic": "{topicN}"}, DONE, body=b"{}"),
-            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body()),
-            ask(105, {"topic": "{topicN}"}, NO_ROUTE),
-        ),
-    ),
-    Case(
-        id="ns/217/6",
-        requirement="217 with a body that cannot be read MUST be answered code 1.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(111,),
-        steps=(
-            ask(217, {"topic": "{topicN}"}, FAILED, body=b"xx"),
-            ask(217, {"topic": "{topicN}"}, FAILED, body=b'{"queueDatas":'),
-        ),
-    ),
-    Case(
-        id="ns/217/7",
-        requirement="217 with a body that is no UTF-8 MUST be answered code 1.",
-        evidence=MAKE,
-        profiles=ONLY_5_5,
-        items=(111,),
-        steps=(
-            ask(217, {"topic": "{topicN}"}, FAILED, body=b'{"queueDatas":[{"brokerName":"\xff"}]}'),
-        ),
-    ),
-    Case(
-        id="ns/217/8",
-        requirement="A permission that 217 sets MUST be kept as it is.",
-        evidence=MAKE,
-        profiles=SINCE_5_3,
-        items=(110,),
-        steps=(
-            register(),
-            ask(217, ROUTE, DONE, body=_route_body(_queue(perm=2))),
-            ask(105, ROUTE, found(Json(Has({"queueDatas": [Has({"perm": 2})]})))),
-        ),
-    ),
-)
+)  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.cases.common import ROUTE
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import Has, Json, Lacks, Like, Text
 from rocketwire_tools.conformance.model.requests import (
     ask,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 FILTER: Final = "ZoneRouteRPCHook.doAfterResponse, filterByZoneName @ 5.5.0"
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
-ROUTE: Final = {"topic": "{topic}"}
 ZONED: Final = ROUTE | {"__ZONE_MODE": "true", "__ZONE_NAME": "{zone}"}
 
 ONE: Final = broker_ext(name="{broker1}", address="{address1}", ha="{ha1}", __ZONE_NAME="{zone}")
@@ -52,22 +52,15 @@ def brokers(*names: str) -> Json:
 ALL: Final = brokers("{broker1}", "{broker2}", "{broker3}", "{broker4}")
 
 
-def _zone(
-    number: int,
-    what: str,
-    ext: dict[str, str],
-    body: Json | Text,
-    item: int,
-    severity: Severity = Severity.MUST,
-) -> Case:
-    return Case(
-        id=f"ns/zone/{number}",
-        requirement=what,
+def _zone(number: int, what: str, ext: dict[str, str], body: Json | Text, item: int) -> Case:
+    return case(
+        f"ns/zone/{number}",
+        what,
+        *REGISTERED,
+        ask(105, ext, found(body, ext=None), on="reader"),
         evidence=FILTER,
-        severity=severity,
-        profiles=SINCE_5_3,
         items=(item,),
-        steps=(*REGISTERED, ask(105, ext, found(body, ext=None), on="reader")),
+        profiles=SINCE_5_3,
     )
 
 
@@ -78,171 +71,101 @@ def _zone_name(pattern: object) -> Json:
 CASES: Final = (
     _zone(
         1,
-        "In zone mode only brokers of the zone and those without a master MUST be in the route.",
-        ZONED,
-        brokers("{broker1}", "{broker4}"),
-        97,
+        "In zone mode, a route MUST contain only brokers of the zone and groups without a master.",
+        ZONED, brokers("{broker1}", "{broker4}"), 97,
     ),
     _zone(
-        3,
-        "__ZONE_MODE=TRUE MUST mean true.",
-        ZONED | {"__ZONE_MODE": "TRUE"},
-        brokers("{broker1}", "{broker4}"),
-        97,
+        3, "__ZONE_MODE=TRUE MUST be read as true.", ZONED | {"__ZONE_MODE": "TRUE"},
+        brokers("{broker1}", "{broker4}"), 97,
     ),
-    _zone(4, "__ZONE_MODE=1 MUST mean false.", ZONED | {"__ZONE_MODE": "1"}, ALL, 98),
-    _zone(5, "Zone mode with a blank name MUST not filter.", ZONED | {"__ZONE_NAME": " "}, ALL, 98),
-    _zone(6, "Zone mode without a name MUST not filter.", ROUTE | {"__ZONE_MODE": "true"}, ALL, 98),
+    _zone(4, "__ZONE_MODE=1 MUST be read as false.", ZONED | {"__ZONE_MODE": "1"}, ALL, 98),
     _zone(
-        7,
-        "A zone's name without the mode MUST not filter.",
-        ROUTE | {"__ZONE_NAME": "{zone}"},
-        ALL,
+        5, "Zone mode with a blank zone name MUST NOT filter.", ZONED | {"__ZONE_NAME": " "}, ALL,
         98,
     ),
     _zone(
-        8,
-        "A zone in which nobody is MUST leave those without a master.",
-        ZONED | {"__ZONE_NAME": "{zone9}"},
-        brokers("{broker4}"),
-        97,
+        6, "Zone mode without a zone name MUST NOT filter.", ROUTE | {"__ZONE_MODE": "true"}, ALL,
+        98,
     ),
-    Case(
-        id="ns/zone/10",
-        requirement="Where the zone leaves no broker the answer MUST be a success with empty lists.",
-        evidence=FILTER,
-        profiles=SINCE_5_3,
-        items=(99,),
-        steps=(
-            register(TWO, None, on="2"),
-            ask(
-                105,
-                ZONED,
-                found(Text('{"brokerDatas":[],"filterServerTable":{},"queueDatas":[]}')),
-                on="reader",
-            ),
+    _zone(
+        7, "A zone name without zone mode MUST NOT filter.", ROUTE | {"__ZONE_NAME": "{zone}"}, ALL,
+        98,
+    ),
+    _zone(
+        8, "For an unknown zone, a route MUST contain only groups without a master.",
+        ZONED | {"__ZONE_NAME": "{zone9}"}, brokers("{broker4}"), 97,
+    ),
+    case(
+        "ns/zone/10",
+        "If no broker is in the zone, the response MUST be a success with empty lists.",
+        register(TWO, None, on="2"),
+        ask(
+            105, ZONED, found(Text('{"brokerDatas":[],"filterServerTable":{},"queueDatas":[]}')),
+            on="reader",
         ),
+        evidence=FILTER, items=(99,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/zone/11",
-        requirement="A filtered route SHOULD have bare integer keys, whatever the client's version.",
-        evidence=FILTER,
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(97,),
-        steps=(
-            register(ONE, None, on="1"),
-            ask(
-                105,
-                ZONED | {"acceptStandardJsonOnly": "true"},
-                found(Text(Like(r'.*"brokerAddrs":\{0:"{address1}"\}.*'))),
-                on="reader",
-                version=513,
-            ),
-            ask(
-                105,
-                ROUTE,
-                found(Text(Like(r'.*"brokerAddrs":\{"0":"{address1}"\}.*'))),
-                on="reader",
-                version=513,
-            ),
+    case(
+        "ns/zone/11",
+        "A filtered route SHOULD have unquoted integer keys for every client version.",
+        register(ONE, None, on="1"),
+        ask(
+            105, ZONED | {"acceptStandardJsonOnly": "true"},
+            found(Text(Like(r'.*"brokerAddrs":\{0:"{address1}"\}.*'))), on="reader", version=513,
         ),
-    ),
-    Case(
-        id="ns/zone/12",
-        requirement="A route MUST name each broker's zone; the next registration without one takes it away.",
-        evidence=REGISTER,
-        profiles=SINCE_5_3,
-        items=(69,),
-        steps=(
-            register(broker_ext(__ZONE_NAME="{zone}")),
-            ask(105, ROUTE, found(_zone_name(Has({"zoneName": "{zone}"})))),
-            ask(
-                106,
-                None,
-                found(
-                    Json(Has({"brokerAddrTable": Has({"{broker}": Has({"zoneName": "{zone}"})})}))
-                ),
-            ),
-            register(),
-            ask(105, ROUTE, found(_zone_name(Lacks(("zoneName",))))),
+        ask(
+            105, ROUTE, found(Text(Like(r'.*"brokerAddrs":\{"0":"{address1}"\}.*'))), on="reader",
+            version=513,
         ),
+        evidence=FILTER, items=(97,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/zone/13",
-        requirement="An empty name of a zone SHOULD be shown as such.",
-        evidence=REGISTER,
-        severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        items=(69,),
-        steps=(
-            register(broker_ext(__ZONE_NAME="")),
-            ask(105, ROUTE, found(_zone_name(Has({"zoneName": ""})))),
+    case(
+        "ns/zone/12",
+        "A route MUST contain each broker's zone until a registration without a zone.",
+        register(broker_ext(__ZONE_NAME="{zone}")),
+        ask(105, ROUTE, found(_zone_name(Has({"zoneName": "{zone}"})))),
+        ask(
+            106, None,
+            found(Json(Has({"brokerAddrTable": Has({"{broker}": Has({"zoneName": "{zone}"})})}))),
         ),
+        register(),
+        ask(105, ROUTE, found(_zone_name(Lacks(("zoneName",))))),
+        evidence=REGISTER, items=(69,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/zone/14",
-        requirement="A filtered route MUST not list filter servers of brokers that are left out.",
-        evidence=FILTER,
-        profiles=SINCE_5_3,
-        items=(97,),
-        steps=(
-            register(ONE, registration(filter_servers=("f:1",)), on="1"),
-            register(TWO, registration(filter_servers=("f:2",)), on="2"),
-            ask(
-                105,
-                ZONED,
-                found(Json(Has({"filterServerTable": {"{address1}": ["f:1"]}}))),
-                on="reader",
-            ),
+    case(
+        "ns/zone/13", "An empty zone name SHOULD be listed.",
+        register(broker_ext(__ZONE_NAME="")),
+        ask(105, ROUTE, found(_zone_name(Has({"zoneName": ""})))),
+        evidence=REGISTER, items=(69,), profiles=SINCE_5_3,
+    ),
+    case(
+        "ns/zone/14", "A filtered route MUST NOT contain filter servers of excluded brokers.",
+        register(ONE, registration(filter_servers=("f:1",)), on="1"),
+        register(TWO, registration(filter_servers=("f:2",)), on="2"),
+        ask(
+            105, ZONED, found(Json(Has({"filterServerTable": {"{address1}": ["f:1"]}}))),
+            on="reader",
         ),
+        evidence=FILTER, items=(97,), profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/zone/15",
-        requirement="A zone MUST not matter to 106.",
-        evidence=FILTER,
-        profiles=SINCE_5_3,
-        steps=(
-            *REGISTERED,
-            ask(
-                106,
-                {"__ZONE_MODE": "true", "__ZONE_NAME": "{zone}"},
-                found(
-                    Json(
-                        Has(
-                            {
-                                "clusterAddrTable": Has(
-                                    {
-                                        "{cluster}": [
-                                            "{broker1}",
-                                            "{broker2}",
-                                            "{broker3}",
-                                            "{broker4}",
-                                        ]
-                                    }
-                                )
-                            }
-                        )
-                    )
-                ),
-                on="reader",
-            ),
+    case(
+        "ns/zone/15", "106 MUST ignore zones.",
+        *REGISTERED,
+        ask(
+            106, {"__ZONE_MODE": "true", "__ZONE_NAME": "{zone}"},
+            found(Json(Has({
+                "clusterAddrTable": Has({
+                    "{cluster}": ["{broker1}", "{broker2}", "{broker3}", "{broker4}"],
+                }),
+            }))),
+            on="reader",
         ),
+        evidence=FILTER, profiles=SINCE_5_3,
     ),
-    Case(
-        id="ns/zone/16",
-        requirement="A zone's name in another case MUST be the same zone.",
-        evidence=FILTER,
-        profiles=SINCE_5_3,
-        items=(97,),
-        steps=(
-            register(broker_ext(__ZONE_NAME="Rack-{zone}"), None, on="1"),
-            ask(
-                105,
-                ZONED | {"__ZONE_NAME": "rACK-{zone}"},
-                found(brokers("{broker}")),
-                on="reader",
-            ),
-        ),
+    case(
+        "ns/zone/16", "Zone names MUST be compared without case.",
+        register(broker_ext(__ZONE_NAME="Rack-{zone}"), None, on="1"),
+        ask(105, ZONED | {"__ZONE_NAME": "rACK-{zone}"}, found(brokers("{broker}")), on="reader"),
+        evidence=FILTER, items=(97,), profiles=SINCE_5_3,
     ),
-)
+)  # fmt: skip

@@ -149,44 +149,46 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
         if first.kind is second.kind:
             return []
         return [Difference(case, "all", "course", first.reason or "ok", second.reason or "ok")]
-    found: list[Difference] = []
-    for one, other in zip(first.observations, second.observations, strict=False):
-        fields = fields_of(one, other, names)
-        found += [
-            Difference(case, one.step, name, *pair)
+    differences: list[Difference] = []
+    for first_observation, second_observation in zip(
+        first.observations, second.observations, strict=False
+    ):
+        fields = fields_of(first_observation, second_observation, names)
+        differences += [
+            Difference(case, first_observation.step, name, *pair)
             for name, pair in fields.items()
             if pair[0] != pair[1]
         ]
     lengths = len(first.observations), len(second.observations)
-    if lengths[0] != lengths[1] and not found:
-        found.append(Difference(case, "all", "course", *lengths))
-    return found
+    if lengths[0] != lengths[1] and not differences:
+        differences.append(Difference(case, "all", "course", *lengths))
+    return differences
 
 
 def fields_of(
-    one: Observation, other: Observation, names: Names
+    first: Observation, second: Observation, names: Names
 ) -> dict[str, tuple[object, object]]:
     """What is compared of two observations: name of the field -> its value in each."""
-    kinds = _kind(one.arrival), _kind(other.arrival)
-    if one.arrival is None or other.arrival is None or kinds[0] != kinds[1]:
+    kinds = _kind(first.arrival), _kind(second.arrival)
+    if first.arrival is None or second.arrival is None or kinds[0] != kinds[1]:
         return {"what": kinds}
-    first, second = one.arrival.command, other.arrival.command
-    if first is None or second is None:
-        return {"bytes": (one.arrival.data, other.arrival.data)}
-    own_view = one.request_code in _EVERYBODYS
-    bodies = first.body, second.body
-    if one.request_code == _CONFIG:
+    first_command, second_command = first.arrival.command, second.arrival.command
+    if first_command is None or second_command is None:
+        return {"bytes": (first.arrival.data, second.arrival.data)}
+    own_view = first.request_code in _EVERYBODYS
+    bodies = first_command.body, second_command.body
+    if first.request_code == _CONFIG:
         bodies = _settled(bodies[0]), _settled(bodies[1])
     fields: dict[str, tuple[object, object]] = {
-        "code": (first.code, second.code),
-        "remark": (first.remark, second.remark),
-        "ext": (_ext(first.ext_fields), _ext(second.ext_fields)),
-        "flag": (first.flag, second.flag),
-        "header": (first.serialize_type.name, second.serialize_type.name),
-        "number": (one.own_number, other.own_number),
+        "code": (first_command.code, second_command.code),
+        "remark": (first_command.remark, second_command.remark),
+        "ext": (_ext(first_command.ext_fields), _ext(second_command.ext_fields)),
+        "flag": (first_command.flag, second_command.flag),
+        "header": (first_command.serialize_type.name, second_command.serialize_type.name),
+        "number": (first.own_number, second.own_number),
         "body": (_body(bodies[0], names, own_view), _body(bodies[1], names, own_view)),
     }
-    if one.exact and fields["body"][0] == fields["body"][1]:
+    if first.exact and fields["body"][0] == fields["body"][1]:
         fields["bytes"] = bodies
     return fields
 
@@ -256,17 +258,17 @@ class Comparison:
 
 
 def explain(
-    differences: Sequence[Difference], known: Sequence[Known]
+    differences: Sequence[Difference], known_list: Sequence[Known]
 ) -> tuple[list[Difference], list[tuple[Difference, Known]]]:
     """Those that nobody knows, and the others with what knows them."""
     unexplained: list[Difference] = []
     explained: list[tuple[Difference, Known]] = []
-    for one in differences:
-        reason = next((entry for entry in known if entry.explains(one)), None)
+    for difference in differences:
+        reason = next((entry for entry in known_list if entry.explains(difference)), None)
         if reason is None:
-            unexplained.append(one)
+            unexplained.append(difference)
         else:
-            explained.append((one, reason))
+            explained.append((difference, reason))
     return unexplained, explained
 
 
@@ -275,7 +277,7 @@ def judge(
     second: Sequence[Verdict],
     run: str,
     numbers: Mapping[str, int],
-    known: Sequence[Known] = (),
+    known_list: Sequence[Known] = (),
 ) -> Comparison:
     """Compare two runs that used the same word for their names.
 
@@ -286,23 +288,23 @@ def judge(
         numbers: the number of each address.
         known: differences that are on purpose.
     """
-    others = {verdict.case.id: verdict for verdict in second}
+    by_case = {verdict.case.id: verdict for verdict in second}
     unexplained: list[Difference] = []
     explained: list[tuple[Difference, Known]] = []
     played: list[str] = []
     for verdict in first:
-        other = others.get(verdict.case.id)
-        if other is None or VerdictKind.SKIP in {verdict.kind, other.kind}:
+        counterpart = by_case.get(verdict.case.id)
+        if counterpart is None or VerdictKind.SKIP in {verdict.kind, counterpart.kind}:
             continue
         played.append(verdict.case.id)
-        differences = compare(verdict, other, Names(run, numbers[verdict.case.id]))
-        strange, familiar = explain(differences, known)
-        unexplained += strange
-        explained += familiar
+        differences = compare(verdict, counterpart, Names(run, numbers[verdict.case.id]))
+        new_unexplained, new_explained = explain(differences, known_list)
+        unexplained += new_unexplained
+        explained += new_explained
     used = {id(reason) for _, reason in explained}
     unused = [
         entry
-        for entry in known
+        for entry in known_list
         if id(entry) not in used
         and (entry.case == "*" or any(under(case, entry.case) for case in played))
     ]

@@ -51,36 +51,36 @@ _DESCRIPTION: Final = "Play the same bytes to two servers and report every diffe
 
 def parser() -> argparse.ArgumentParser:
     """The parser of ``diff``."""
-    made = argparse.ArgumentParser(prog="rocketwire-conformance diff", description=_DESCRIPTION)
-    add = made.add_argument
+    result = argparse.ArgumentParser(prog="rocketwire-conformance diff", description=_DESCRIPTION)
+    add = result.add_argument
     add("first", metavar="A")
     add("second", metavar="B")
     add("--start", action="store_true", help="A and B are commands that start servers")
-    add_start_options(made)
+    add_start_options(result)
     add("--only", action="append", default=[], metavar="PREFIX")
     add("--tag", action="append", default=[])
     add("--without", action="append", default=[], metavar="TAG")
-    add("--profile", default=Profile.JAVA_5_5.value, choices=[one.value for one in Profile])
+    add("--profile", default=Profile.JAVA_5_5.value, choices=[profile.value for profile in Profile])
     add("--destructive", action="store_true")
-    add_patience(made)
-    add_known(made)
+    add_patience(result)
+    add_known(result)
     add("--json", type=output, metavar="FILE")
-    return made
+    return result
 
 
 def diff(words: Sequence[str]) -> int:
     """Run ``diff``; returns the exit status."""
-    made = parser()
-    wanted = made.parse_args(words)
+    arguments_parser = parser()
+    args = arguments_parser.parse_args(words)
     try:
-        known = known_differences(wanted.known)
+        known_list = known_differences(args.known)
         run = random_word()
-        sides = [_side(wanted, text, run) for text in (wanted.first, wanted.second)]
+        sides = [_side(args, text, run) for text in (args.first, args.second)]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
-        made.error(str(error))
-    cases = select(ALL, wanted.only, wanted.tag, wanted.without)
+        arguments_parser.error(str(error))
+    cases = select(ALL, args.only, args.tag, args.without)
     if not cases:
-        made.error("no case is selected")
+        arguments_parser.error("no case is selected")
     try:
         interrupted = trio.run(until_interrupted, partial(_both, cases, sides))
     except UnreachableError as error:
@@ -90,20 +90,22 @@ def diff(words: Sequence[str]) -> int:
         print(f"the server did not start: {error.told}", file=sys.stderr)
         return USAGE if isinstance(error, CommandError) else UNREACHABLE
     first, second = (side.run.verdicts for side in sides)
-    found = judge(first, second, run, NUMBERS, known)
-    tell(found)
+    comparison = judge(first, second, run, NUMBERS, known_list)
+    tell(comparison)
     for side in sides:
         for text in (*side.run.left, *side.run.problems):
             print(f"{side.name}: {text}")
-    if found.unexplained and not wanted.known:
+    if comparison.unexplained and not args.known:
         print(
             f"Differences of rocketwire's name server (B) from Java's (A) that are on purpose: --known {ROCKETWIRE}"
         )
-    if wanted.json:
-        wanted.json.write_text(as_json(found), "utf-8")
+    if args.json:
+        args.json.write_text(as_json(comparison), "utf-8")
     if interrupted:
-        print(f"interrupted: {found.played} of {len(cases)} cases were compared", file=sys.stderr)
-    return FAILED if found.unexplained or not found.played or interrupted else PASSED
+        print(
+            f"interrupted: {comparison.played} of {len(cases)} cases were compared", file=sys.stderr
+        )
+    return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
 
 
 def add_known(parser: argparse.ArgumentParser) -> None:
@@ -117,18 +119,18 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _side(wanted: argparse.Namespace, text: str, run: str) -> Side:
+def _side(args: argparse.Namespace, text: str, run: str) -> Side:
     settings = Settings(
-        profile=Profile(wanted.profile),
-        destructive=wanted.destructive,
-        start=start_command(text) if wanted.start else None,
-        options=tuple(wanted.option),
-        home=wanted.home,
-        patience=wanted.patience,
+        profile=Profile(args.profile),
+        destructive=args.destructive,
+        start=start_command(text) if args.start else None,
+        options=tuple(args.option),
+        home=args.home,
+        patience=args.patience,
         keep_going=True,
         run=run,
     )
-    target = None if wanted.start else Target(address(text))
+    target = None if args.start else Target(address(text))
     return Side(
         name=text, settings=settings, target=target, run=Run(settings, lambda _: None, target)
     )
@@ -143,32 +145,36 @@ async def _both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
     await play_both(cases, NUMBERS, sides[0], sides[1])
 
 
-def tell(found: Comparison, played: str = "cases") -> None:
+def tell(comparison: Comparison, played: str = "cases") -> None:
     """Print what was found; ``played`` names what was compared."""
-    for one in found.unexplained:
-        print(f"DIFFERENT {one.case} ({one.step}) {one.field}")
-        print(f"    A {shown(one.first)}\n    B {shown(one.second)}")
-    for one, reason in found.explained:
-        print(f"known     {one.case} ({one.step}) {one.field}: {reason.reason}")
-    for reason in found.unused:
+    for difference in comparison.unexplained:
+        print(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}")
+        print(f"    A {shown(difference.first)}\n    B {shown(difference.second)}")
+    for difference, reason in comparison.explained:
+        print(
+            f"known     {difference.case} ({difference.step}) {difference.field}: {reason.reason}"
+        )
+    for reason in comparison.unused:
         print(f"not seen  {reason.case} {', '.join(reason.fields)}: {reason.reason}")
     print(
-        f"{found.played} {played}: {len(found.unexplained)} differences, "
-        f"{len(found.explained)} known ones, {len(found.unused)} known but not seen"
+        f"{comparison.played} {played}: {len(comparison.unexplained)} differences, "
+        f"{len(comparison.explained)} known ones, {len(comparison.unused)} known but not seen"
     )
 
 
-def as_json(found: Comparison) -> str:
+def as_json(comparison: Comparison) -> str:
     """What was found, as JSON."""
     return json.dumps(
         {
-            "played": found.played,
-            "unexplained": [dataclasses.asdict(one) for one in found.unexplained],
-            "explained": [
-                dataclasses.asdict(one) | {"reason": reason.reason}
-                for one, reason in found.explained
+            "played": comparison.played,
+            "unexplained": [
+                dataclasses.asdict(difference) for difference in comparison.unexplained
             ],
-            "not_seen": [dataclasses.asdict(one) for one in found.unused],
+            "explained": [
+                dataclasses.asdict(difference) | {"reason": reason.reason}
+                for difference, reason in comparison.explained
+            ],
+            "not_seen": [dataclasses.asdict(difference) for difference in comparison.unused],
         },
         indent=1,
         default=str,

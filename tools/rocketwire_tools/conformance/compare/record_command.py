@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 def record_command(words: Sequence[str]) -> int:
     """Run ``record`` until a signal ends it; returns the exit status."""
-    made = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="rocketwire-conformance record",
         description="Stand between clients and a server, pass everything on and write it down.",
     )
-    made.add_argument("--listen", required=True, type=address, metavar="HOST:PORT")
-    made.add_argument("--target", required=True, type=address, metavar="HOST:PORT")
-    made.add_argument("-o", "--output", required=True, type=output, metavar="FILE")
-    wanted = made.parse_args(words)
+    parser.add_argument("--listen", required=True, type=address, metavar="HOST:PORT")
+    parser.add_argument("--target", required=True, type=address, metavar="HOST:PORT")
+    parser.add_argument("-o", "--output", required=True, type=output, metavar="FILE")
+    args = parser.parse_args(words)
     try:
-        return trio.run(_record, wanted.listen, wanted.target, wanted.output)
+        return trio.run(_record, args.listen, args.target, args.output)
     except OSError as error:
         print(f"cannot record: {error}", file=sys.stderr)
         return FAILED
@@ -68,42 +68,42 @@ async def _record(listen: Address, target: Address, output: Path) -> int:
 
 def replay_command(words: Sequence[str]) -> int:
     """Run ``replay``; returns the exit status."""
-    made = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="rocketwire-conformance replay",
         description="Play the client's side of a recording and report what the server says otherwise.",
     )
-    add = made.add_argument
+    add = parser.add_argument
     add("recording", type=Path, metavar="FILE")
     add("target", type=address, metavar="HOST:PORT")
     add("--exact", action="store_true", help="compare bodies byte for byte")
-    add_patience(made)
-    add_known(made)
+    add_patience(parser)
+    add_known(parser)
     add("--json", type=output, metavar="FILE")
-    wanted = made.parse_args(words)
+    args = parser.parse_args(words)
     try:
-        known = known_differences(wanted.known)
-        events = read(wanted.recording.read_text("utf-8"))
+        known_list = known_differences(args.known)
+        events = read(args.recording.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        made.error(str(error))
+        parser.error(str(error))
 
     stored: list[str] = []
 
     async def run() -> Comparison:
-        done = await replay(events, wanted.target, patience=wanted.patience, exact=wanted.exact)
-        stored.extend(done.stored)
-        unexplained, explained = explain(done.differences, known)
+        result = await replay(events, args.target, patience=args.patience, exact=args.exact)
+        stored.extend(result.stored)
+        unexplained, explained = explain(result.differences, known_list)
         used = {id(reason) for _, reason in explained}
-        unused = [one for one in known if id(one) not in used]
-        return Comparison(unexplained, explained, unused, done.compared)
+        unused = [entry for entry in known_list if id(entry) not in used]
+        return Comparison(unexplained, explained, unused, result.compared)
 
     try:
-        found = trio.run(run)
+        comparison = trio.run(run)
     except UnreachableError as error:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
-    tell(found, "messages of the server")
+    tell(comparison, "messages of the server")
     for text in stored:
-        print(f"{wanted.target}: the replay leaves behind: {text}")
-    if wanted.json:
-        wanted.json.write_text(as_json(found), "utf-8")
-    return FAILED if found.unexplained else PASSED
+        print(f"{args.target}: the replay leaves behind: {text}")
+    if args.json:
+        args.json.write_text(as_json(comparison), "utf-8")
+    return FAILED if comparison.unexplained else PASSED

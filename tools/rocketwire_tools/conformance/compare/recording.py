@@ -103,9 +103,9 @@ class Cutter:
         self._frames.feed(data)
         try:
             while (raw := self._frames.next_frame()) is not None:
-                whole = frame_bytes(raw)
-                del self._pending[: len(whole)]
-                yield FRAME, whole
+                frame = frame_bytes(raw)
+                del self._pending[: len(frame)]
+                yield FRAME, frame
         except DecodeError:
             self._frames = None
             yield from self.rest()

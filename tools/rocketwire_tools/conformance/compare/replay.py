@@ -142,15 +142,17 @@ class Replay:
     async def _compare(self, line: int, event: Event, talk: _Talk) -> None:
         """Wait for what is there instead of something that was recorded."""
         recorded = _arrival(event)
-        came = None
+        arrival = None
         with trio.move_on_after(ANSWER_SECONDS * self._patience):
-            came = await talk.link.next(lambda one: one.kind == "end" or _fits(one, recorded))
+            arrival = await talk.link.next(
+                lambda candidate: candidate.kind == "end" or _fits(candidate, recorded)
+            )
         self.compared += 1
         talk.open_ended = False
-        talk.lost = came is not None and came.kind == "end"
+        talk.lost = arrival is not None and arrival.kind == "end"
         code = talk.asked.get(recorded.command.opaque) if recorded.command is not None else None
         what = f"{recorded.kind} to {code}" if code is not None else recorded.kind
-        self._differ(event.connection, f"line {line}, {what}", recorded, came, code)
+        self._differ(event.connection, f"line {line}, {what}", recorded, arrival, code)
 
     async def _close(self, number: int) -> None:
         """Close a connection, and tell of what came over it and was not recorded."""
@@ -237,12 +239,12 @@ async def replay(
     # a nursery wraps what it raises; the caller wants the one error
     unreachable: UnreachableError | None = None
     async with trio.open_nursery() as nursery:
-        done = Replay(target, nursery, patience=patience, exact=exact)
+        result = Replay(target, nursery, patience=patience, exact=exact)
         try:
-            await done.run(events)
+            await result.run(events)
         except UnreachableError as error:
             unreachable = error
         nursery.cancel_scope.cancel()
     if unreachable is not None:
         raise unreachable
-    return done
+    return result

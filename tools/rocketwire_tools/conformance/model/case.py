@@ -1,7 +1,8 @@
-"""``Case``: one requirement with an address, as data, and what a run of it can come to."""
+"""``Case``: one requirement with an address, as data, and the possible results of its run."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -13,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class Severity(Enum):
-    """How much depends on a requirement."""
+    """The weight of a requirement."""
 
     MUST = "MUST"
-    """Brokers, clients or tools misbehave without it."""
+    """Brokers, clients or tools fail without it."""
     SHOULD = "SHOULD"
-    """Java does it and somebody may rely on it; counts as a failure with ``--strict``."""
+    """Java does it, and users may rely on it; counts as a failure with ``--strict``."""
     NOTE = "NOTE"
-    """Worth knowing; never a failure."""
+    """Information; never a failure."""
 
 
 class Profile(Enum):
-    """Which generation of Java's name server is the measure."""
+    """The generation of Java's name server that cases are compared with."""
 
     JAVA_4_9 = "java-4.9"
     JAVA_5_3 = "java-5.3"
@@ -39,38 +40,39 @@ SINCE_5_5_1: Final = frozenset({Profile.JAVA_5_5_1})
 
 
 class VerdictKind(Enum):
-    """What came of one case."""
+    """The result of one case."""
 
     PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"
     SKIP = "skip"
     ERROR = "error"
-    """The case could not be carried out: the target was not there, or the case itself is broken."""
+    """The case could not be run: the target is unreachable, or the case itself is broken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One requirement and how to see whether it is met.
+    """One requirement and the steps that verify it.
 
     Attributes:
-        id: its address, ``subject/number`` or ``ns/code/number``; never given to another case later.
-        requirement: one sentence with MUST, SHOULD or MAY, of which a pass is the proof.
-        evidence: where it is known from: Java's class and method with the release (``KVConfigManager.getKVConfig @ 5.5.0``), or
-            the id of a recorded fixture.
-        steps: what is done and awaited, in order; the first outcome that is not acceptable ends the case.
-        severity: how much depends on it.
-        profiles: the generations of Java's server that do it.
-        items: numbers of the name-server checklist that it shows; ``docs/conformance.md`` lists them.
-        tags: for selection.  ``slow``: takes more than two seconds.  ``destructive``: touches what is not its own, or the
-            server's configuration; left out without ``--destructive`` unless the suite has started the server.  The runner adds
-            ``needs-start`` and ``needs-option=NAME`` where the next four say so.
-        options: properties with which the server has to be started; cases with equal ones share a server.
-        jvm: system properties (``-Dname=value``) with which it has to be started.
-        kv: content of the KV file before the start; None for no file.
-        files: names of files of ``certificates/`` that have to be in the server's folder.
-        fresh: whether it wants a server that nobody has used before.
-        cleanup: steps that always run at the end, whatever happened.  What ``Request`` steps registered or stored is removed
-            without being mentioned here.
+        id: its address, ``subject/number`` or ``ns/code/number``; never reused for another case.
+        requirement: one sentence with MUST, SHOULD or MAY; a pass proves it.
+        evidence: its source: Java's class and method with the release
+            (``KVConfigManager.getKVConfig @ 5.5.0``), or the id of a recorded fixture.
+        steps: actions and expectations, in order; the first unacceptable outcome ends the case.
+        severity: weight of the requirement.
+        profiles: generations of Java's server that meet it.
+        items: numbers in the checklist of name-server behaviour.
+        tags: for selection. ``slow``: takes over two seconds. ``destructive``: changes data that is
+            not its own, or the server's configuration; on a running server it needs
+            ``--destructive``. The runner adds ``needs-start`` and ``needs-option=NAME`` if the next
+            fields require a started server.
+        options: properties of the server; cases with equal properties share a server.
+        jvm: system properties of the server (``-Dname=value``).
+        kv: content of the KV file at the start; None for no file.
+        files: names of files in ``certificates/`` to copy to the server's folder.
+        fresh: whether the server must not be used by another case.
+        cleanup: steps that always run at the end. Data that ``Request`` steps registered or stored
+            is removed without them.
     """
 
     id: str
@@ -90,13 +92,57 @@ class Case:
 
     @property
     def needs_start(self) -> bool:
-        """Whether only a server that the suite starts itself can be asked."""
+        """Whether the suite must start the server."""
         return bool(self.options or self.jvm or self.files or self.kv is not None or self.fresh)
 
     @property
     def all_tags(self) -> frozenset[str]:
-        """The tags, with those that follow from its demands."""
+        """The tags, including those for a started server."""
         added = {f"needs-option={name}" for name in self.options or ()}
         if self.needs_start:
             added.add("needs-start")
         return self.tags | added
+
+
+_SEVERITIES: Final = {"MUST": Severity.MUST, "SHOULD": Severity.SHOULD, "MAY": Severity.NOTE}
+
+
+def case(
+    address: str,
+    requirement: str,
+    *steps: Step,
+    evidence: str,
+    items: tuple[int, ...] = (),
+    profiles: frozenset[Profile] = ALL_PROFILES,
+    tags: frozenset[str] = frozenset(),
+    options: Mapping[str, str] | None = None,
+    jvm: tuple[str, ...] = (),
+    kv: str | None = None,
+    files: tuple[str, ...] = (),
+    fresh: bool = False,
+    cleanup: tuple[Step, ...] = (),
+) -> Case:
+    """Write a case; its severity follows from the first MUST, SHOULD or MAY of the requirement.
+
+    Raises:
+        ValueError: the requirement has none of these words.
+    """
+    word = re.search(r"\b(MUST|SHOULD|MAY)\b", requirement)
+    if word is None:
+        raise ValueError(f"{address}: a requirement needs MUST, SHOULD or MAY")
+    return Case(
+        id=address,
+        requirement=requirement,
+        evidence=evidence,
+        steps=steps,
+        severity=_SEVERITIES[word[1]],
+        profiles=profiles,
+        items=items,
+        tags=tags,
+        options=options,
+        jvm=jvm,
+        kv=kv,
+        files=files,
+        fresh=fresh,
+        cleanup=cleanup,
+    )

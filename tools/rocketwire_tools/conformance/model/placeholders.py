@@ -60,15 +60,15 @@ class Names:
         self._network = f"198.{18 + number // 256}.{number % 256}."
         self._hosts: dict[str, int] = {}
 
-    def name(self, kind: str, suffix: str = "") -> str:
+    def name(self, type_: str, suffix: str = "") -> str:
         """The name that ``{kindsuffix}`` stands for."""
-        if kind == "listener":
+        if type_ == "listener":
             return f"127.{self._network[4:]}{self._host(suffix)}:{listener_port()}"
-        if kind in _PORTS:
-            return f"{self._network}{self._host(suffix)}:{_PORTS[kind]}"
-        if kind == "namespace" and not suffix and self._namespace:
+        if type_ in _PORTS:
+            return f"{self._network}{self._host(suffix)}:{_PORTS[type_]}"
+        if type_ == "namespace" and not suffix and self._namespace:
             return self._namespace
-        return f"{kind}{suffix}{self._mark}"
+        return f"{type_}{suffix}{self._mark}"
 
     def _host(self, suffix: str) -> int:
         return _HOSTS.find(suffix) + 1 if len(suffix) < 2 else self._long(suffix)
@@ -82,11 +82,11 @@ class Names:
 
     def text(self, text: str) -> str:
         """The text with all names put in."""
-        return _PLACEHOLDER.sub(lambda found: self.name(found[1], found[2]), text)
+        return _PLACEHOLDER.sub(lambda match: self.name(match[1], match[2]), text)
 
     def pattern(self, pattern: str) -> str:
         """A regular expression with all names put in, escaped."""
-        return _PLACEHOLDER.sub(lambda found: re.escape(self.name(found[1], found[2])), pattern)
+        return _PLACEHOLDER.sub(lambda match: re.escape(self.name(match[1], match[2])), pattern)
 
     def value(self, value: object) -> object:
         """A JSON-like value with all names put in, in keys as well."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def has_text(body: bytes, names: Names, text: str) -> str | None:
     """The body has this text somewhere, byte for byte."""
-    wanted = names.text(text)
-    return None if wanted.encode() in body else f"lacks {wanted!r}"
+    expected = names.text(text)
+    return None if expected.encode() in body else f"lacks {expected!r}"
 
 
 def lacks_text(body: bytes, names: Names, text: str) -> str | None:
@@ -26,17 +26,17 @@ def in_order(body: bytes, names: Names, *texts: str) -> str | None:
     """The body has these texts one after the other."""
     position = 0
     for text in map(names.text, texts):
-        found = body.find(text.encode(), position)
-        if found < 0:
+        start = body.find(text.encode(), position)
+        if start < 0:
             return f"lacks {text!r} after byte {position}"
-        position = found + len(text.encode())
+        position = start + len(text.encode())
     return None
 
 
 def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
     """At least one of these texts is nowhere in the body."""
-    wanted = [names.text(text) for text in texts]
-    return "has them all" if all(text.encode() in body for text in wanted) else None
+    expected = [names.text(text) for text in texts]
+    return "has them all" if all(text.encode() in body for text in expected) else None
 
 
 def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
@@ -49,12 +49,12 @@ def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
 def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
     """The body is lines ``key=value``, each ended, in the order of their keys; these keys are among them."""
     *lines, last = body.decode("utf-8", "replace").split("\n")
-    found = [line.partition("=")[0] for line in lines]
+    names_in_body = [line.partition("=")[0] for line in lines]
     if last or not all("=" in line for line in lines):
         return "is no list of lines key=value"
-    if found != sorted(found):
+    if names_in_body != sorted(names_in_body):
         return "is not in the order of its keys"
-    missing = sorted(set(keys) - set(found))
+    missing = sorted(set(keys) - set(names_in_body))
     return f"lacks {missing}" if missing else None
 
 

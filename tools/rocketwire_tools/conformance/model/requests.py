@@ -41,24 +41,26 @@ def ask(
     *outcomes: Outcome,
     body: bytes | str | Mapping[str, Any] | list[Any] | Packed | None = None,
     on: str = MAIN,
-    **more: Any,
+    **settings: Any,
 ) -> Ask:
-    """``Ask(Request(...))``; ``more`` are members of ``Request``, or ``within`` and ``exact`` of ``Ask``."""
-    about = {name: more.pop(name) for name in ("within", "exact") if name in more}
-    return Ask(Request(code=code, ext=ext, body=body, **more), outcomes or (OK,), on, **about)
+    """``Ask(Request(...))``; ``settings`` are members of ``Request``, or ``within`` and ``exact`` of ``Ask``."""
+    about = {name: settings.pop(name) for name in ("within", "exact") if name in settings}
+    return Ask(Request(code=code, ext=ext, body=body, **settings), outcomes or (OK,), on, **about)
 
 
 def until(
-    code: int, ext: Mapping[str, str] | None, outcome: Answer, *, on: str = MAIN, **more: Any
+    code: int, ext: Mapping[str, str] | None, outcome: Answer, *, on: str = MAIN, **settings: Any
 ) -> Until:
-    """``Until(Request(...), outcome)``; ``more`` are members of ``Request`` or of ``Until``."""
-    about = {name: more.pop(name) for name in ("within", "every", "not_before") if name in more}
-    return Until(Request(code=code, ext=ext, **more), outcome, on, **about)
+    """``Until(Request(...), outcome)``; ``settings`` are members of ``Request`` or of ``Until``."""
+    about = {
+        name: settings.pop(name) for name in ("within", "every", "not_before") if name in settings
+    }
+    return Until(Request(code=code, ext=ext, **settings), outcome, on, **about)
 
 
-def found(body: Body = ANY, **more: Any) -> Answer:
+def found(body: Body = ANY, **settings: Any) -> Answer:
     """Success with a body."""
-    return Answer(code=0, body=body, **more)
+    return Answer(code=0, body=body, **settings)
 
 
 NO_ROUTE = Answer(code=17, remark=ANY, body=ANY)
@@ -80,7 +82,7 @@ def unsupported(code: int, *, opaque: int | None = None, binary: bool | None = N
 def topic_config(name: str, **members: object) -> dict[str, object]:
     """A ``TopicConfig`` with 8 queues and permission 6 unless said otherwise, as 5.x brokers send it."""
     attributes: dict[str, str] = {}
-    usual: dict[str, object] = {
+    defaults: dict[str, object] = {
         "attributes": attributes,
         "order": False,
         "perm": 6,
@@ -90,7 +92,7 @@ def topic_config(name: str, **members: object) -> dict[str, object]:
         "topicSysFlag": 0,
         "writeQueueNums": 8,
     }
-    return usual | members
+    return defaults | members
 
 
 def data_version(counter: int = 1, state_version: int = 0, timestamp: int = 1000) -> dict[str, int]:
@@ -126,16 +128,16 @@ def broker_ext(
     name: str = "{broker}",
     broker_id: int | str = 0,
     ha: str = "{ha}",
-    **more: str,
+    **fields: str,
 ) -> dict[str, str]:
-    """The ext fields of 103 and 104; ``more`` are others by their wire names."""
+    """The ext fields of 103 and 104; ``fields`` are others by their wire names."""
     return {
         "brokerAddr": address,
         "brokerId": str(broker_id),
         "brokerName": name,
         "clusterName": cluster,
         "haServerAddr": ha,
-    } | more
+    } | fields
 
 
 def register(
@@ -143,7 +145,7 @@ def register(
     body: Mapping[str, Any] | bytes | None = None,
     *outcomes: Outcome,
     on: str = MAIN,
-    **more: Any,
+    **settings: Any,
 ) -> Ask:
     """103 with the broker and the two topics of ``broker_ext()`` and ``registration()`` unless said otherwise.
 
@@ -155,7 +157,7 @@ def register(
         *outcomes,
         body=registration() if body is None else body,
         on=on,
-        **more,
+        **settings,
     )
 
 

@@ -188,9 +188,9 @@ def _many(values: tuple[object, ...]) -> str:
 
 
 @singledispatch
-def step(done: Step) -> str:
+def step(item: Step) -> str:
     """One step in words, without the frames that it sends and without the outcomes that it accepts."""
-    raise TypeError(f"no step: {done!r}")
+    raise TypeError(f"no step: {item!r}")
 
 
 def sent(part: Sendable) -> str:
@@ -202,68 +202,68 @@ def sent(part: Sendable) -> str:
 
 
 @step.register
-def _(done: Open) -> str:
-    how = f" with TLS ({done.tls})" if done.tls else ""
-    first = f" after the bytes {done.preamble.hex(' ')}" if done.preamble else ""
-    end = "; it has to be refused" if done.refused else ""
-    return f"open connection {done.on!r}{how}{first}{end}"
+def _(item: Open) -> str:
+    how = f" with TLS ({item.tls})" if item.tls else ""
+    first = f" after the bytes {item.preamble.hex(' ')}" if item.preamble else ""
+    end = "; it has to be refused" if item.refused else ""
+    return f"open connection {item.on!r}{how}{first}{end}"
 
 
 @step.register
-def _(done: Send) -> str:
-    what = " and ".join(map(sent, done.parts))
-    pieces = f", {done.pieces} bytes at a time" if done.pieces else ""
-    return f"send {what} on connection {done.on!r}{pieces}; wait for nothing"
+def _(item: Send) -> str:
+    what = " and ".join(map(sent, item.parts))
+    pieces = f", {item.pieces} bytes at a time" if item.pieces else ""
+    return f"send {what} on connection {item.on!r}{pieces}; wait for nothing"
 
 
 @step.register
-def _(done: Until) -> str:
-    early = f", and not before {done.not_before:g} s" if done.not_before else ""
-    what = f"send {sent(done.request)} on connection {done.on!r}"
-    return f"{what} again and again until the answer is right, within {done.within:g} s{early}"
+def _(item: Until) -> str:
+    early = f", and not before {item.not_before:g} s" if item.not_before else ""
+    what = f"send {sent(item.request)} on connection {item.on!r}"
+    return f"{what} again and again until the answer is right, within {item.within:g} s{early}"
 
 
 @step.register
-def _(done: Restart) -> str:
-    kv = "" if done.kv is None else f", with the KV file {done.kv!r}"
-    return f"{'kill' if done.kill else 'stop'} the server and start it again{kv}"
+def _(item: Restart) -> str:
+    kv = "" if item.kv is None else f", with the KV file {item.kv!r}"
+    return f"{'kill' if item.kill else 'stop'} the server and start it again{kv}"
 
 
 @step.register
-def _(done: Listen) -> str:
-    return f"listen on {done.at} for the server's connection {done.on!r}"
+def _(item: Listen) -> str:
+    return f"listen on {item.at} for the server's connection {item.on!r}"
 
 
 @step.register
-def _(done: Expect) -> str:
-    return f"expect within {done.within:g} s on connection {done.on!r}"
+def _(item: Expect) -> str:
+    return f"expect within {item.within:g} s on connection {item.on!r}"
 
 
 @step.register
-def _(done: Ask) -> str:
-    what = f"send {sent(done.request)} on connection {done.on!r}"
-    return f"{what}; expect its answer within {done.within:g} s"
+def _(item: Ask) -> str:
+    what = f"send {sent(item.request)} on connection {item.on!r}"
+    return f"{what}; expect its answer within {item.within:g} s"
 
 
 @step.register
-def _(done: Close) -> str:
-    return f"{'reset' if done.reset else 'close'} connection {done.on!r}"
+def _(item: Close) -> str:
+    return f"{'reset' if item.reset else 'close'} connection {item.on!r}"
 
 
 @step.register
-def _(done: Wait) -> str:
-    return f"wait {done.seconds:g} s"
+def _(item: Wait) -> str:
+    return f"wait {item.seconds:g} s"
 
 
 @step.register
-def _(done: Call) -> str:
-    return f"call {_function(done)}"
+def _(item: Call) -> str:
+    return f"call {_function(item)}"
 
 
-def _function(done: Call) -> str:
+def _function(item: Call) -> str:
     """What a function of a case does, by its docstring if it has one."""
-    name = getattr(done.function, "__name__", "a function").strip("_").replace("_", " ")
-    text = (done.function.__doc__ or "").strip().partition("\n")[0]
+    name = getattr(item.function, "__name__", "a function").strip("_").replace("_", " ")
+    text = (item.function.__doc__ or "").strip().partition("\n")[0]
     return f'"{name}"' + (f": {text}" if text else "")
 
 
@@ -278,7 +278,7 @@ def response_name(code: object) -> str:
 
 
 def _named(codes: type[IntEnum], code: object) -> str:
-    name = next((one.name for one in codes if one == code), None)
+    name = next((member.name for member in codes if member == code), None)
     return f"{code} {name}" if name else str(code)
 
 

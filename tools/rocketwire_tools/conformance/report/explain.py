@@ -56,14 +56,14 @@ def _lines(case: Case, names: Names) -> Iterator[str]:
         yield "  server    started by the suite (--start) for this case:"
         yield from _server(case)
     opaque = 0
-    for place, done in enumerate((*case.steps, *case.cleanup), 1):
+    for place, item in enumerate((*case.steps, *case.cleanup), 1):
         yield ""
         last = "in the end, " if place > len(case.steps) else ""
-        yield f"  {place}. {last}{step(done)}"
-        for part in _parts(done):
+        yield f"  {place}. {last}{step(item)}"
+        for part in _parts(item):
             opaque += isinstance(part, Request)
             yield from _sent(part, names, opaque)
-        for accepted in _outcomes(done):
+        for accepted in _outcomes(item):
             yield f"       accepted: {names.text(outcome(accepted))}"
 
 
@@ -80,18 +80,18 @@ def _server(case: Case) -> Iterator[str]:
         yield "              not used by another case"
 
 
-def _parts(done: Step) -> Sequence[Sendable]:
-    if isinstance(done, Send):
-        return done.parts
-    return (done.request,) if isinstance(done, (Ask, Until)) else ()
+def _parts(item: Step) -> Sequence[Sendable]:
+    if isinstance(item, Send):
+        return item.parts
+    return (item.request,) if isinstance(item, (Ask, Until)) else ()
 
 
-def _outcomes(done: Step) -> Sequence[Outcome]:
-    if isinstance(done, Ask):
-        return done.outcomes or (OK,)
-    if isinstance(done, Expect):
-        return done.outcomes
-    return (done.outcome,) if isinstance(done, Until) else ()
+def _outcomes(item: Step) -> Sequence[Outcome]:
+    if isinstance(item, Ask):
+        return item.outcomes or (OK,)
+    if isinstance(item, Expect):
+        return item.outcomes
+    return (item.outcome,) if isinstance(item, Until) else ()
 
 
 def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:

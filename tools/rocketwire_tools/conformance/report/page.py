@@ -90,9 +90,9 @@ def _runs(reports: Sequence[dict[str, Any]], heads: str) -> str:
 
 def _result(report: dict[str, Any]) -> str:
     words = (
-        f'<span class="{kind}">{report["verdicts"][kind]} {totals.WORDS[kind]}</span>'
-        for kind in totals.KINDS
-        if report["verdicts"].get(kind)
+        f'<span class="{verdict}">{report["verdicts"][verdict]} {totals.WORDS[verdict]}</span>'
+        for verdict in totals.KINDS
+        if report["verdicts"].get(verdict)
     )
     return ", ".join(words) or '<span class="error">not carried out</span>'
 
@@ -104,8 +104,8 @@ def _notes(reports: Sequence[dict[str, Any]]) -> str:
         name = escape(report["target"])
         for text in report.get("problems") or ():
             first, _, output = text.partition("\n")
-            more = f"<pre>{escape(output)}</pre>" if output else ""
-            notes.append(f'<div class="note"><b>{name}</b>: {escape(first)}{more}</div>')
+            details = f"<pre>{escape(output)}</pre>" if output else ""
+            notes.append(f'<div class="note"><b>{name}</b>: {escape(first)}{details}</div>')
         notes += [f"<p>{name} {escape(text)}</p>" for text in report.get("left_behind") or ()]
     return "".join(notes)
 
@@ -128,9 +128,9 @@ def _sums(
 def _tally_cell(tally: Counter[str] | None) -> str:
     if tally is None:
         return "<td>-</td>"
-    kind = "fail" if tally["fail"] else "error" if tally["error"] else "pass"
+    verdict = "fail" if tally["fail"] else "error" if tally["error"] else "pass"
     skipped = f" <small>({tally['skip']} skipped)</small>" if tally["skip"] else ""
-    return f'<td><span class="{kind}">{totals.carried_out(tally)}</span>{skipped}</td>'
+    return f'<td><span class="{verdict}">{totals.carried_out(tally)}</span>{skipped}</td>'
 
 
 def _skips(reports: Sequence[dict[str, Any]], heads: str) -> str:
@@ -164,12 +164,15 @@ def _cell(case: dict[str, Any] | None) -> str:
     """One verdict; of what was not passed with its reason, and its evidence to unfold (open in print)."""
     if case is None:
         return "<td></td>"
-    kind = case["verdict"]
-    word = f'<span class="{kind}">{kind}</span>'
-    if kind == "pass":
+    verdict = case["verdict"]
+    word = f'<span class="{verdict}">{verdict}</span>'
+    if verdict == "pass":
         return f'<td class="v">{word}</td>'
-    lines = [f"{one['on']} {one['direction']} {one['text']}" for one in case["exchanges"]]
-    lines += [f"accepted: {one}" for one in case["acceptable"]]
+    lines = [
+        f"{exchange['on']} {exchange['direction']} {exchange['text']}"
+        for exchange in case["exchanges"]
+    ]
+    lines += [f"accepted: {exchange}" for exchange in case["acceptable"]]
     reason = escape(case["reason"])
     if not lines:
         return f"<td>{word}<br><small>{reason}</small></td>"
@@ -202,8 +205,8 @@ def _tally(cases: Sequence[dict[str, Any] | None]) -> str:
         return "-"
     notes = [
         f"{word} {', '.join(names)}"
-        for kind, word in (("fail", "not"), ("error", "not carried out:"))
-        if (names := [case["id"] for case in applied if case["verdict"] == kind])
+        for verdict, word in (("fail", "not"), ("error", "not carried out:"))
+        if (names := [case["id"] for case in applied if case["verdict"] == verdict])
     ]
     played = Counter(case["verdict"] for case in applied)
     text = f"{played['pass']}/{played['pass'] + played['fail']}"

@@ -90,8 +90,13 @@ def _case_json(verdict: Verdict) -> dict[str, Any]:
         "seconds": round(verdict.seconds, 3),
         "acceptable": list(verdict.acceptable),
         "exchanges": [
-            {"on": one.link, "direction": one.direction, "text": one.text, "bytes": one.data.hex()}
-            for one in verdict.exchanges
+            {
+                "on": exchange.link,
+                "direction": exchange.direction,
+                "text": exchange.text,
+                "bytes": exchange.data.hex(),
+            }
+            for exchange in verdict.exchanges
         ],
     }
 
@@ -181,4 +186,7 @@ def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -
 
 def _printable(text: str) -> str:
     """The text without what XML cannot hold."""
-    return "".join(one if one in "\n\t" or (one >= " " and one < "\ufffe") else "?" for one in text)
+    return "".join(
+        character if character in "\n\t" or (character >= " " and character < "\ufffe") else "?"
+        for character in text
+    )

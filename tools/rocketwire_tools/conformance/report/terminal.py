@@ -39,8 +39,8 @@ class Terminal:
         self._out = out
         self._total = total
         self._done = 0
-        wanted = out.isatty() and "NO_COLOR" not in os.environ
-        self._colour = wanted if colour is None else colour
+        default = out.isatty() and "NO_COLOR" not in os.environ
+        self._colour = default if colour is None else colour
 
     def verdict(self, verdict: Verdict) -> None:
         """One case has ended."""
@@ -67,22 +67,25 @@ class Terminal:
             print(f"        accepted: {outcome}", file=self._out)
         print(f"        evidence: {verdict.case.evidence}", file=self._out)
 
-    def paint(self, kind: VerdictKind, text: str) -> str:
+    def paint(self, verdict: VerdictKind, text: str) -> str:
         """The text in the colour of that kind, where colours are wanted."""
-        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self._colour else text
+        return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._colour else text
 
     def summary(self, report: dict[str, Any]) -> None:
         """The sums of a run, from its JSON report."""
         failed, errors = report["failed"], report["errors"]
-        kind = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
+        verdict = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
         level = "MUST and SHOULD" if report["strict"] else "MUST"
-        told = f"{failed or 'no'} {level} failed"
+        failures = f"{failed or 'no'} {level} failed"
         if errors:
-            told += f", {errors} not carried out"
+            failures += f", {errors} not carried out"
         cases = report["cases"]
         tally = report["verdicts"]
-        text = ", ".join(f"{tally[one]} {one}" for one in totals.KINDS if tally.get(one))
-        print(f"{report['target']}: {text or 'no case'}; {self.paint(kind, told)}", file=self._out)
+        text = ", ".join(f"{tally[name]} {name}" for name in totals.KINDS if tally.get(name))
+        print(
+            f"{report['target']}: {text or 'no case'}; {self.paint(verdict, failures)}",
+            file=self._out,
+        )
         severities = totals.by_severity(cases).items()
         self._wrapped("passed", [f"{key} {totals.carried_out(sums)}" for key, sums in severities])
         subjects = sorted(totals.by_subject(cases).items())

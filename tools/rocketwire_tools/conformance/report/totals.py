@@ -48,10 +48,12 @@ def carried_out(tally: Counter[str]) -> str:
 
 def sentence(tally: dict[str, int]) -> str:
     """``370 passed, 2 failed``."""
-    return ", ".join(f"{tally[kind]} {WORDS[kind]}" for kind in KINDS if tally.get(kind))
+    return ", ".join(
+        f"{tally[verdict]} {WORDS[verdict]}" for verdict in KINDS if tally.get(verdict)
+    )
 
 
-def counting(cases: Iterable[dict[str, Any]], kind: str, *, strict: bool) -> int:
+def counting(cases: Iterable[dict[str, Any]], verdict: str, *, strict: bool) -> int:
     """How many cases that make a run fail came to ``fail`` or ``error``."""
     severities: Sequence[str] = ("MUST", "SHOULD") if strict else ("MUST",)
-    return sum(case["verdict"] == kind and case["severity"] in severities for case in cases)
+    return sum(case["verdict"] == verdict and case["severity"] in severities for case in cases)

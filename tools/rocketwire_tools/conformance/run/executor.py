@@ -222,8 +222,8 @@ class Play:
                     if not await self._lists_broker(name):
                         break
                     await trio.sleep(0.05)
-                again = dataclasses.replace(request, code=REGISTER)
-                await self.request(again, "clean-up")
+                registration = dataclasses.replace(request, code=REGISTER)
+                await self.request(registration, "clean-up")
                 await self.request(request, "clean-up")
 
     async def _lists_broker(self, name: str) -> bool:
@@ -302,7 +302,7 @@ class Play:
 
     async def _accept(self, step: Expect) -> None:
         """Wait for the server's own connection, or for none where that is right."""
-        quiet = next((one for one in step.outcomes if isinstance(one, Silence)), None)
+        quiet = next((outcome for outcome in step.outcomes if isinstance(outcome, Silence)), None)
         limit = step.within * self._patience if quiet is None else quiet.seconds
         with trio.move_on_after(limit):
             stream = await self._listeners[step.on].accept()
@@ -317,13 +317,13 @@ class Play:
     async def _send_step(self, step: Send) -> None:
         link = await self.link(step.on)
         data = b""
-        known = all(isinstance(part, Request) for part in step.parts)
+        only_requests = all(isinstance(part, Request) for part in step.parts)
         for part in step.parts:
             opaque, piece = self._bytes_of(part, link)
             data += piece
-            if known and opaque is not None:
+            if only_requests and opaque is not None:
                 link.outstanding.add(opaque)
-        if not known:
+        if not only_requests:
             link.outstanding.clear()
         pieces = step.pieces or len(data) or 1
         for start in range(0, len(data), pieces):
@@ -345,13 +345,7 @@ class Play:
         link = await self.link(step.on)
         opaque, data = self._bytes_of(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
-        await self._settle(
-            link,
-            step.outcomes or (OK,),
-            opaque,
-            step.within,
-            exact=step.exact,
-        )
+        await self._settle(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
 
     async def _until(self, step: Until) -> None:
         """Ask until the outcome is there, the time is over, or the connection ends."""
@@ -421,13 +415,15 @@ class Play:
         exact: bool = False,
     ) -> None:
         """Wait for the next thing that can decide between the outcomes, and decide."""
-        quiet = next((one for one in outcomes if isinstance(one, Silence)), None)
+        quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
         kinds = deciding(outcomes)
         limit = within * self._patience if quiet is None else quiet.seconds
         arrival = None
         with trio.move_on_after(limit):
             arrival = await link.next(
-                lambda one: one.kind in kinds and (quiet is not None or belongs(one, opaque))
+                lambda outcome: (
+                    outcome.kind in kinds and (quiet is not None or belongs(outcome, opaque))
+                )
             )
         if arrival is None:
             self._nothing(link, outcomes, limit)
@@ -437,9 +433,11 @@ class Play:
         own_number = opaque is not None or link.owns(arrival)
         exact = exact or byte_for_byte(outcomes)
         self._observe(link, arrival, own_number=own_number, exact=exact)
-        reasons = [mismatch(one, arrival, self.names, own_number=own_number) for one in outcomes]
+        reasons = [
+            mismatch(outcome, arrival, self.names, own_number=own_number) for outcome in outcomes
+        ]
         if None not in reasons:
-            reason = "; or ".join(dict.fromkeys(str(one) for one in reasons))
+            reason = "; or ".join(dict.fromkeys(str(outcome) for outcome in reasons))
             self.fail(reason, tuple(map(in_words, outcomes)))
 
     def _without_order_config(self, arrival: Arrival) -> Arrival:
@@ -457,7 +455,7 @@ class Play:
     def _nothing(self, link: Link, outcomes: Sequence[Outcome], limit: float) -> None:
         self.note("<", f"nothing for {limit:g} s", link=link.name)
         self.observations.append(Observation(step=self._step, arrival=None))
-        if any(isinstance(one, Silence) for one in outcomes):
+        if any(isinstance(outcome, Silence) for outcome in outcomes):
             return
         for stray in link.arrivals:
             self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)

@@ -39,19 +39,19 @@ def mismatch(
     if isinstance(outcome, Closed):
         return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
     if isinstance(outcome, RawBytes):
-        same = arrival.data == outcome.data
-        return None if same else f"{arrival.data.hex()} instead of {outcome.data.hex()}"
+        is_equal = arrival.data == outcome.data
+        return None if is_equal else f"{arrival.data.hex()} instead of {outcome.data.hex()}"
     return _command_mismatch(outcome, arrival, names, own_number=own_number)
 
 
 def _command_mismatch(
     outcome: Answer | Incoming, arrival: Arrival, names: Names, *, own_number: bool
 ) -> str | None:
-    wanted = "response" if isinstance(outcome, Answer) else "request"
+    expected = "response" if isinstance(outcome, Answer) else "request"
     command = arrival.command
-    if command is None or arrival.kind != wanted:
+    if command is None or arrival.kind != expected:
         why = f" ({arrival.reason})" if arrival.reason else ""
-        return f"{arrival.kind}{why} instead of a {wanted}"
+        return f"{arrival.kind}{why} instead of a {expected}"
     if isinstance(outcome, Incoming):
         return match.incoming(outcome, command, names)
     if outcome.opaque is not None and command.opaque != outcome.opaque:
@@ -70,9 +70,9 @@ def belongs(arrival: Arrival, opaque: int | None) -> bool:
 
 def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
     """The kinds of arrivals that decide between these outcomes; others are left for later steps."""
-    if all(isinstance(one, Incoming) for one in outcomes):
+    if all(isinstance(outcome, Incoming) for outcome in outcomes):
         return frozenset({"request", "rubbish", "end"})
-    if any(isinstance(one, (Silence, Incoming)) for one in outcomes):
+    if any(isinstance(outcome, (Silence, Incoming)) for outcome in outcomes):
         return frozenset({"request", "response", "rubbish", "end"})
     return frozenset({"response", "rubbish", "end"})
 
@@ -80,6 +80,6 @@ def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
 def byte_for_byte(outcomes: Sequence[Outcome]) -> bool:
     """Whether any of the outcomes looks at the bytes of a body."""
     return any(
-        isinstance(one, (Answer, Incoming)) and isinstance(one.body, (Text, Bytes))
-        for one in outcomes
+        isinstance(outcome, (Answer, Incoming)) and isinstance(outcome.body, (Text, Bytes))
+        for outcome in outcomes
     )

@@ -45,109 +45,115 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}... ({len(text)} characters)"
 
 
-def value(pattern: object, got: object, names: Names, at: str = "") -> str | None:
+def value(pattern: object, got: object, names: Names, path: str = "") -> str | None:
     """Compare a JSON-like value with a pattern; ``Like``, ``Has`` and the others may stand anywhere in it."""
     if pattern is ANY:
         return None
     rule = _RULES.get(type(pattern))
     if rule is not None:
-        return rule(pattern, got, names, at)
-    wanted = names.text(pattern) if isinstance(pattern, str) else pattern
-    if type(wanted) is type(got) and wanted == got:
+        return rule(pattern, got, names, path)
+    expected = names.text(pattern) if isinstance(pattern, str) else pattern
+    if type(expected) is type(got) and expected == got:
         return None
-    numbers = isinstance(wanted, (int, float)) and isinstance(got, (int, float))
-    if numbers and wanted == got and not isinstance(wanted, bool) and not isinstance(got, bool):
+    numbers = isinstance(expected, (int, float)) and isinstance(got, (int, float))
+    if numbers and expected == got and not isinstance(expected, bool) and not isinstance(got, bool):
         return None
-    return f"{at or 'value'}: {shown(got)} instead of {shown(wanted)}"
+    return f"{path or 'value'}: {shown(got)} instead of {shown(expected)}"
 
 
-def _like(pattern: Like, got: object, names: Names, at: str) -> str | None:
-    wanted = names.pattern(pattern.pattern)
-    if isinstance(got, str) and re.fullmatch(wanted, got, re.DOTALL):
+def _like(pattern: Like, got: object, names: Names, path: str) -> str | None:
+    expected = names.pattern(pattern.pattern)
+    if isinstance(got, str) and re.fullmatch(expected, got, re.DOTALL):
         return None
-    return f"{at or 'text'}: {shown(got)} is not like {wanted!r}"
+    return f"{path or 'text'}: {shown(got)} is not like {expected!r}"
 
 
-def _exact_map(pattern: Mapping[object, object], got: object, names: Names, at: str) -> str | None:
-    wrong = _members(pattern, got, names, at)
+def _exact_map(
+    pattern: Mapping[object, object], got: object, names: Names, path: str
+) -> str | None:
+    wrong = _members(pattern, got, names, path)
     if wrong is not None:
         return wrong
-    wanted = {names.text(str(key)) for key in pattern}
-    more = sorted(set(cast("dict[str, object]", got)) - wanted)
-    return f"{at or 'map'}: also has {shown(more)}" if more else None
+    expected = {names.text(str(key)) for key in pattern}
+    extra = sorted(set(cast("dict[str, object]", got)) - expected)
+    return f"{path or 'map'}: also has {shown(extra)}" if extra else None
 
 
-def _has(pattern: Has, got: object, names: Names, at: str) -> str | None:
-    return _members(cast("Mapping[object, object]", pattern.members), got, names, at)
+def _has(pattern: Has, got: object, names: Names, path: str) -> str | None:
+    return _members(cast("Mapping[object, object]", pattern.members), got, names, path)
 
 
-def _members(pattern: Mapping[object, object], got: object, names: Names, at: str) -> str | None:
+def _members(pattern: Mapping[object, object], got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, dict):
-        return f"{at or 'value'}: {shown(got)} is no map"
+        return f"{path or 'value'}: {shown(got)} is no map"
     members = cast("dict[str, object]", got)
     for key, inner in pattern.items():
         name = names.text(str(key))
         if name not in members:
-            return f"{at}.{name}: missing; there are {shown(sorted(members))}"
-        wrong = value(inner, members[name], names, f"{at}.{name}")
+            return f"{path}.{name}: missing; there are {shown(sorted(members))}"
+        wrong = value(inner, members[name], names, f"{path}.{name}")
         if wrong is not None:
             return wrong
     return None
 
 
-def _lacks(pattern: Lacks, got: object, names: Names, at: str) -> str | None:
+def _lacks(pattern: Lacks, got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, (dict, list)):
-        return f"{at or 'value'}: {shown(got)} is neither map nor list"
+        return f"{path or 'value'}: {shown(got)} is neither map nor list"
     present = list(cast("list[object]", got))
     for key in pattern.keys:
-        if any(value(key, one, names) is None for one in present):
-            return f"{at or 'value'}: has {shown(names.value(key))}"
+        if any(value(key, element, names) is None for element in present):
+            return f"{path or 'value'}: has {shown(names.value(key))}"
     return None
 
 
-def _ordered(pattern: Ordered, got: object, names: Names, at: str) -> str | None:
+def _ordered(pattern: Ordered, got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, list):
-        return f"{at or 'value'}: {shown(got)} is no list"
+        return f"{path or 'value'}: {shown(got)} is no list"
     values = cast("list[object]", got)
     if len(values) != len(pattern.values):
-        return f"{at or 'list'}: {len(values)} values instead of {len(pattern.values)}: {shown(values)}"
-    for number, (wanted, one) in enumerate(zip(pattern.values, values, strict=True)):
-        wrong = value(wanted, one, names, f"{at}[{number}]")
+        return f"{path or 'list'}: {len(values)} values instead of {len(pattern.values)}: {shown(values)}"
+    for number, (expected, element) in enumerate(zip(pattern.values, values, strict=True)):
+        wrong = value(expected, element, names, f"{path}[{number}]")
         if wrong is not None:
             return wrong
     return None
 
 
-def _contains(pattern: Contains, got: object, names: Names, at: str) -> str | None:
+def _contains(pattern: Contains, got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, list):
-        return f"{at or 'value'}: {shown(got)} is no list"
-    left = list(cast("list[object]", got))
-    return _take_all(pattern.values, left, names, at)
+        return f"{path or 'value'}: {shown(got)} is no list"
+    remaining = list(cast("list[object]", got))
+    return _take_all(pattern.values, remaining, names, path)
 
 
-def _exact_list(pattern: Sequence[object], got: object, names: Names, at: str) -> str | None:
+def _exact_list(pattern: Sequence[object], got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, list):
-        return f"{at or 'value'}: {shown(got)} is no list"
-    left = list(cast("list[object]", got))
-    wrong = _take_all(pattern, left, names, at)
+        return f"{path or 'value'}: {shown(got)} is no list"
+    remaining = list(cast("list[object]", got))
+    wrong = _take_all(pattern, remaining, names, path)
     if wrong is not None:
         return wrong
-    return f"{at or 'list'}: also has {shown(left)}" if left else None
+    return f"{path or 'list'}: also has {shown(remaining)}" if remaining else None
 
 
-def _take_all(wanted: Sequence[object], left: list[object], names: Names, at: str) -> str | None:
-    """Remove from ``left`` one value for each that is wanted, whatever their order."""
-    for one in wanted:
-        reasons = [value(one, candidate, names, at) for candidate in left]
+def _take_all(
+    expected: Sequence[object], remaining: list[object], names: Names, path: str
+) -> str | None:
+    """Remove from ``remaining`` one value for each that is wanted, whatever their order."""
+    for element in expected:
+        reasons = [value(element, candidate, names, path) for candidate in remaining]
         if None not in reasons:
             nearest = f" ({reasons[0]})" if len(reasons) == 1 else ""
-            return f"{at or 'list'}: {shown(left)} lacks {shown(names.value(one))}{nearest}"
-        del left[reasons.index(None)]
+            return (
+                f"{path or 'list'}: {shown(remaining)} lacks {shown(names.value(element))}{nearest}"
+            )
+        del remaining[reasons.index(None)]
     return None
 
 
-def _all_of(pattern: AllOf, got: object, names: Names, at: str) -> str | None:
-    reasons = (value(one, got, names, at) for one in pattern.patterns)
+def _all_of(pattern: AllOf, got: object, names: Names, path: str) -> str | None:
+    reasons = (value(inner, got, names, path) for inner in pattern.patterns)
     return next((reason for reason in reasons if reason is not None), None)
 
 
@@ -210,40 +216,40 @@ def ext(pattern: object, got: Mapping[str, str] | None, names: Names) -> str | N
     return value(pattern, None if got is None else dict(got), names, "ext")
 
 
-def _header(wanted: Mapping[str, tuple[object, object]], names: Names) -> str | None:
-    for place, (pattern, got) in wanted.items():
+def _header(expected: Mapping[str, tuple[object, object]], names: Names) -> str | None:
+    for place, (pattern, got) in expected.items():
         wrong = value(pattern, got, names, place)
         if wrong is not None:
             return wrong
     return None
 
 
-def answer(wanted: Answer, got: RemotingCommand, names: Names) -> str | None:
+def answer(expected: Answer, got: RemotingCommand, names: Names) -> str | None:
     """Compare a response with one acceptable answer, all but its number."""
     header: dict[str, tuple[object, object]] = {
-        "code": (wanted.code, got.code),
-        "remark": (wanted.remark, got.remark),
-        "flag": (wanted.flag, got.flag),
-        "version": (wanted.version, got.version),
-        "language": (wanted.language, getattr(got.language, "name", got.language)),
+        "code": (expected.code, got.code),
+        "remark": (expected.remark, got.remark),
+        "flag": (expected.flag, got.flag),
+        "version": (expected.version, got.version),
+        "language": (expected.language, getattr(got.language, "name", got.language)),
     }
-    if wanted.binary is not None:
-        header["binary header"] = (wanted.binary, bool(got.serialize_type))
+    if expected.binary is not None:
+        header["binary header"] = (expected.binary, bool(got.serialize_type))
     return (
         _header(header, names)
-        or ext(wanted.ext, got.ext_fields, names)
-        or body(wanted.body, got.body, names)
+        or ext(expected.ext, got.ext_fields, names)
+        or body(expected.body, got.body, names)
     )
 
 
-def incoming(wanted: Incoming, got: RemotingCommand, names: Names) -> str | None:
+def incoming(expected: Incoming, got: RemotingCommand, names: Names) -> str | None:
     """Compare a request of the server's with the one that a case awaits."""
     header: dict[str, tuple[object, object]] = {
-        "code": (wanted.code, got.code),
-        "flag": (wanted.flag, got.flag),
+        "code": (expected.code, got.code),
+        "flag": (expected.flag, got.flag),
     }
     return (
         _header(header, names)
-        or ext(wanted.ext, got.ext_fields, names)
-        or body(wanted.body, got.body, names)
+        or ext(expected.ext, got.ext_fields, names)
+        or body(expected.body, got.body, names)
     )

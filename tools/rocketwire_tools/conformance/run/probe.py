@@ -72,8 +72,12 @@ async def _judged(link: Link, seconds: float) -> Probed:
     if command.opaque != _CLUSTERS.opaque:
         return Probed("answers with a number that was not asked")
     if command.code != 0:
-        other = await _answer(link, _BROKER_RUNTIME, seconds)
-        if other is not None and other.command is not None and other.command.code == 0:
+        arrival_of_broker = await _answer(link, _BROKER_RUNTIME, seconds)
+        if (
+            arrival_of_broker is not None
+            and arrival_of_broker.command is not None
+            and arrival_of_broker.command.code == 0
+        ):
             return Probed("is a broker, not a name server; give the address of its name server")
     return Probed(None, version_name(command.version))
 
@@ -87,4 +91,4 @@ async def _answer(link: Link, request: RemotingCommand, seconds: float) -> Arriv
 
 def version_name(number: int) -> str:
     """The name of a protocol version, as ``V5_5_0``; its number if it has none."""
-    return next((one.name for one in MQVersion if one == number), str(number))
+    return next((version.name for version in MQVersion if version == number), str(number))

@@ -92,9 +92,9 @@ class Link:
         command = arrival.command
         if command is None or arrival.kind != "response" or not self.outstanding:
             return True
-        known = command.opaque in self.outstanding
+        is_own = command.opaque in self.outstanding
         self.outstanding.discard(command.opaque)
-        return known
+        return is_own
 
     async def send(self, data: bytes) -> bool:
         """Send bytes; returns False where the server has closed already, of which the arrivals tell."""
@@ -144,12 +144,12 @@ class Link:
         self._news.set()
         self._news = trio.Event()
 
-    async def next(self, wanted: Callable[[Arrival], bool]) -> Arrival:
+    async def next(self, accepts: Callable[[Arrival], bool]) -> Arrival:
         """Wait for the first arrival that is wanted, and take it; the end is never taken away."""
         while True:
             news = self._news
             for number, arrival in enumerate(self.arrivals):
-                if wanted(arrival):
+                if accepts(arrival):
                     return arrival if arrival.kind == "end" else self.arrivals.pop(number)
             await news.wait()
 

@@ -177,14 +177,14 @@ def groups(cases: Sequence[Case]) -> list[tuple[Demands, list[Case]]]:
     The server without special demands comes before all others: if it does not start, no other will.
     """
     shared: defaultdict[Demands, list[Case]] = defaultdict(list)
-    alone: list[tuple[Demands, list[Case]]] = []
+    exclusive: list[tuple[Demands, list[Case]]] = []
     for case in cases:
         if case.fresh:
-            alone.append((_demands(case), [case]))
+            exclusive.append((_demands(case), [case]))
         else:
             shared[_demands(case)].append(case)
     ordered = sorted(shared.items(), key=lambda group: (group[0] != Demands(), -len(group[1])))
-    return [*ordered, *alone]
+    return [*ordered, *exclusive]
 
 
 class Run:
@@ -198,7 +198,10 @@ class Run:
     """
 
     def __init__(
-        self, settings: Settings, done: Callable[[Verdict], None], target: Target | None = None
+        self,
+        settings: Settings,
+        on_verdict: Callable[[Verdict], None],
+        target: Target | None = None,
     ) -> None:
         """A run that has not begun.
 
@@ -212,7 +215,7 @@ class Run:
         self.problems: list[str] = []
         self.version = ""
         self._settings = settings
-        self._done = done
+        self._done = on_verdict
         self._target = target
         self._lost: dict[Target, str] = {}
         self._traces = Traces()
@@ -293,11 +296,13 @@ class Run:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         async with self._servers:
-            own = dataclasses.replace(demands, options=(*self._settings.options, *demands.options))
+            complete = dataclasses.replace(
+                demands, options=(*self._settings.options, *demands.options)
+            )
             target = StartedTarget(
                 self._settings.start or "",
                 folder,
-                own,
+                complete,
                 self._settings.home,
                 self._settings.patience,
             )
@@ -320,14 +325,14 @@ class Run:
         No other is started after a command that cannot be run, a server that never listened (a minute for each would be half
         an hour), and one without special demands.
         """
-        plain = Demands(options=self._settings.options)
+        default = Demands(options=self._settings.options)
         if self._hopeless is not None:
             return f"the server was not started; before: {self._hopeless}"
         try:
             await target.start()
         except NotStartedError as error:
             self._failed_start = self._failed_start or error
-            if isinstance(error, (CommandError, NeverListenedError)) or target.demands == plain:
+            if isinstance(error, (CommandError, NeverListenedError)) or target.demands == default:
                 self._hopeless = error
             self.problems.append(f"a server{target.demanded} did not start: {error.told}")
             return f"the server did not start: {error}"
@@ -348,9 +353,9 @@ class Run:
 
     async def _all(self, cases: Sequence[Case], numbers: dict[str, int], target: Target) -> None:
         waiting = deque(cases)
-        alone: deque[Case] = deque()
+        exclusive: deque[Case] = deque()
         if self._settings.namespace:  # whose entries cases list, so only one at a time uses it
-            alone.extend(filter(stores_kv, cases))
+            exclusive.extend(filter(stores_kv, cases))
             waiting = deque(case for case in cases if not stores_kv(case))
 
         async def work(*queues: deque[Case]) -> None:
@@ -359,7 +364,7 @@ class Run:
                     await self._one(queue.popleft(), numbers, target)
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(work, alone, waiting)
+            nursery.start_soon(work, exclusive, waiting)
             for _ in range(self._settings.cases_at_once - 1):
                 nursery.start_soon(work, waiting)
 

@@ -275,7 +275,7 @@ class StartedTarget(Target):
 
     def words(self, arguments: Sequence[str] | None = None) -> list[str]:
         """The words of the command, with everything put in."""
-        known = {
+        replacements = {
             "{port}": str(self.address.port),
             "{config}": CONFIG_FILE,
             "{kv}": KV_FILE,
@@ -288,18 +288,18 @@ class StartedTarget(Target):
             if word == "{jvm}":
                 words += self.demands.jvm
                 continue
-            for name, text in known.items():
+            for name, text in replacements.items():
                 word = word.replace(name, text)
             words.append(word)
         return words + list(arguments or ())
 
-    def _write_config(self, more: Mapping[str, str]) -> None:
+    def _write_config(self, extra: Mapping[str, str]) -> None:
         settings = {
             "listenPort": str(self.address.port),
             "bindAddress": LOOPBACK,
             "kvConfigPath": KV_FILE,
         }
-        settings |= {**dict(self.demands.options), **more}
+        settings |= {**dict(self.demands.options), **extra}
         text = "".join(f"{name}={value}\n" for name, value in settings.items())
         (self.folder / CONFIG_FILE).write_text(text, "utf-8")
 

@@ -16,18 +16,16 @@ if TYPE_CHECKING:
 
 def vectors(words: Sequence[str]) -> int:
     """Run ``vectors``; returns the exit status."""
-    made = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="rocketwire-conformance vectors",
         description="Write the golden vectors as JSON lines, for codecs in any language to test themselves.",
     )
-    made.add_argument("--export", required=True, type=Path, metavar="DIR", help="made if need be")
-    wanted = made.parse_args(words)
+    parser.add_argument("--export", required=True, type=Path, metavar="DIR", help="made if need be")
+    args = parser.parse_args(words)
     try:
-        count = export(wanted.export)
+        count = export(args.export)
     except (NoVectorsError, OSError) as error:
         print(f"no vectors: {error}", file=sys.stderr)
         return FAILED
-    print(
-        f"{count} vectors in {wanted.export}; {wanted.export / 'README.md'} says how to read them"
-    )
+    print(f"{count} vectors in {args.export}; {args.export / 'README.md'} says how to read them")
     return PASSED

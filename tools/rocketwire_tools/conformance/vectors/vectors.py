@@ -51,21 +51,21 @@ def sheets(folder: Path) -> dict[str, list[Line]]:
         folder: of the fixtures.
     """
     manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
-    made: dict[str, list[Line]] = {}
+    lines_by_file: dict[str, list[Line]] = {}
     for entry in manifest["frame"]:
         release = entry["file"].split("/")[1]
-        sheet = made.setdefault(f"accept/recorded/{release}.jsonl", [])
+        sheet = lines_by_file.setdefault(f"accept/recorded/{release}.jsonl", [])
         sheet.append(_recorded(folder, entry))
-    for kind, origin, goal in (
+    for section, origin, goal in (
         ("vectors", "vectors", "accept"),
         ("refusals", "bad/java", "refuse"),
     ):
-        for entry in filter(_is_of_codecs, manifest[kind]):
+        for entry in filter(_is_of_codecs, manifest[section]):
             file: str = entry["file"]
             lines = (folder / file).read_text("ascii").splitlines()
-            made[f"{goal}/{file.removeprefix(f'{origin}/')}"] = [*map(_from_java, lines)]
-    made[STREAMS] = [_bad(folder, entry) for entry in manifest["bad"]]
-    return dict(sorted(made.items()))
+            lines_by_file[f"{goal}/{file.removeprefix(f'{origin}/')}"] = [*map(_from_java, lines)]
+    lines_by_file[STREAMS] = [_bad(folder, entry) for entry in manifest["bad"]]
+    return dict(sorted(lines_by_file.items()))
 
 
 def export(goal: Path) -> int:
@@ -76,18 +76,19 @@ def export(goal: Path) -> int:
         OSError: the folder cannot be written to.
     """
     source = fixtures()
-    made = sheets(source)
-    for name, lines in made.items():
+    lines_by_file = sheets(source)
+    for name, lines in lines_by_file.items():
         path = goal / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{_text(line)}\n" for line in lines), "ascii")
     origins = dict(_origins(source))
     index = [
-        {"file": name, "count": len(lines), "origin": origins[name]} for name, lines in made.items()
+        {"file": name, "count": len(lines), "origin": origins[name]}
+        for name, lines in lines_by_file.items()
     ]
     (goal / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
     (goal / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
-    return sum(map(len, made.values()))
+    return sum(map(len, lines_by_file.values()))
 
 
 def _text(line: Line) -> str:
@@ -148,10 +149,10 @@ def _recorded(folder: Path, entry: Line) -> Line:
 def _from_java(text: str) -> Line:
     """One line of the sheets that Java's classes made; bytes that are text are given in hex too."""
     line: Line = json.loads(text)
-    made = {_RENAMED.get(name, name): value for name, value in line.items()}
-    if "hex" not in made and "text" in made:
-        made["hex"] = made["text"].encode("utf-8", "surrogatepass").hex()
-    return made
+    result = {_RENAMED.get(name, name): value for name, value in line.items()}
+    if "hex" not in result and "text" in result:
+        result["hex"] = result["text"].encode("utf-8", "surrogatepass").hex()
+    return result
 
 
 def _bad(folder: Path, entry: Line) -> Line:

@@ -23,7 +23,7 @@ from rocketwire_tools.pcap.packets.skipped import Skipped
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
 from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
-from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, joined, rows_of
+from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, frames_to_rows, joined
 from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT, Flows, Found
 from rocketwire_tools.pcap.streams.resync import JSON, ROCKETMQ
 from rocketwire_tools.pcap.streams.segments import Limits
@@ -264,7 +264,7 @@ class Decoder:
         yield from self._release(rows, None, 0)
 
     def _rows_of(self, found: Found) -> list[Rows]:
-        parts = rows_of(found)
+        parts = frames_to_rows(found)
         for part in parts:
             self._flows.number(part.number, part.first_where)
         return parts

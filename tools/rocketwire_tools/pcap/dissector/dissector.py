@@ -1,6 +1,7 @@
-"""The dissector for Wireshark: tables of the codec as Lua, followed by ``dissector.lua``, which uses them.
+"""The dissector for Wireshark: tables of the codec as Lua, followed by ``dissector.lua``, which
+uses them.
 
-Rules of this file: every number and name comes from where the codec keeps it; the same codec gives the same text.
+Every number and name comes from the codec. The same codec gives the same text.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.layouts.compiler.nodes import Node
 
 PORTS: Final = "9876,10909,10911"
-"""Default ports: of a name server, and of a broker for messages (Java: ``listenPort - 2`` and ``listenPort``)."""
+"""Default ports of a name server and of a broker (Java: ``listenPort - 2`` and ``listenPort``)."""
 _ROLES: Final = {
     "topic": "topic",
     "consumer_group": "group",
@@ -49,42 +50,43 @@ _ROLES: Final = {
     "group_name": "group",
     "queue_id": "queue_id",
 }
-"""Fields of headers, by their names in Python, that are columns too."""
+"""Header fields, by their Python names, that are columns too."""
 _STORED: Final = (Raw.STORED_MESSAGE, Raw.STORED_MESSAGES)
 _JSON: Final = (Raw.JSON, Raw.JSON_TEXTS)
 
 
 class LuaCode(str):
-    """Text that is Lua already."""
+    """Text that is already Lua."""
 
     __slots__ = ()
 
 
 def dissector() -> str:
-    """The whole dissector."""
+    """Generate the dissector."""
     template = (
         resources.files("rocketwire_tools.pcap.dissector")
         .joinpath("dissector.lua")
         .read_text("utf-8")
     )
     head = (
-        f"-- A dissector of RocketMQ's remoting protocol for Wireshark and tshark, made by rocketwire {rocketwire.__version__}:\n"
+        "-- A dissector of RocketMQ's remoting protocol for Wireshark and tshark, made by"
+        f" rocketwire {rocketwire.__version__}:\n"
         "-- rocketwire-pcap dissector > rocketmq.lua\n\n"
     )
     return f"{head}local T = {_lua(tables())}\n\n{template}"
 
 
 def tables() -> dict[str, Any]:
-    """What the dissector knows, as values; see ``dissector.lua`` for their use."""
+    """The tables of the dissector; ``dissector.lua`` describes their use."""
     prefix = _fixed_nodes(lower(layouts.PREFIX))
     binary = _nodes(lower(layouts.BINARY_HEADER))
     stored: Any = lower(layouts.STORED_MESSAGE)
     return {
-        "header_types": {int(one): name for name, one in SerializeType.__members__.items()},
-        "requests": {int(one): name for name, one in RequestCode.__members__.items()},
-        "responses": {int(one): name for name, one in ResponseCode.__members__.items()},
-        "languages": {int(one): name for name, one in LanguageCode.__members__.items()},
-        "versions": {int(one): name for name, one in MQVersion.__members__.items()},
+        "header_types": {int(member): name for name, member in SerializeType.__members__.items()},
+        "requests": {int(member): name for name, member in RequestCode.__members__.items()},
+        "responses": {int(member): name for name, member in ResponseCode.__members__.items()},
+        "languages": {int(member): name for name, member in LanguageCode.__members__.items()},
+        "versions": {int(member): name for name, member in MQVersion.__members__.items()},
         "all_flags": sum(CommandFlag),
         "ports": PORTS,
         "largest": MAX_FRAME_LENGTH - layouts.LENGTH_SIZE,
@@ -97,7 +99,7 @@ def tables() -> dict[str, Any]:
         "stored": _nodes(stored.node),
         "fields": _fields(),
         "roles": _roles(),
-        "operations": {code: _operation(one) for code, one in sorted(OPERATIONS.items())},
+        "operations": {code: _operation(member) for code, member in sorted(OPERATIONS.items())},
     }
 
 
@@ -110,14 +112,14 @@ def _long_name(name: str) -> str:
 
 
 def _headers() -> Iterator[type[Any]]:
-    for one in OPERATIONS.values():
-        for header in (one.request_header, one.response_header):
+    for member in OPERATIONS.values():
+        for header in (member.request_header, member.response_header):
             if header is not None:
                 yield header
 
 
 def _shown_names(header: type[Any]) -> dict[str, str]:
-    """By the key of each field, the name that it is shown by; a key of one letter says nothing."""
+    """Names of fields to show, by their keys on the wire; one-letter keys are replaced."""
     return {
         field.wire: _long_name(name) if len(field.wire) == 1 else field.wire
         for name, field in ext_fields_of(header).items()
@@ -142,16 +144,16 @@ def _roles() -> dict[str, str]:
     return {_long_name(name): role for name, role in _ROLES.items()}
 
 
-def _operation(one: Operation) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for part, header in (("request", one.request_header), ("response", one.response_header)):
+def _operation(member: Operation) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for part, header in (("request", member.request_header), ("response", member.response_header)):
         if header is not None:
             renamed = {key: name for key, name in _shown_names(header).items() if key != name}
-            found[part] = {"name": java_name(header)} | ({"renamed": renamed} if renamed else {})
-    for part, body in (("body", one.request_body), ("answer", one.response_body)):
+            names[part] = {"name": java_name(header)} | ({"renamed": renamed} if renamed else {})
+    for part, body in (("body", member.request_body), ("answer", member.response_body)):
         if (holds := _holds(body)) is not None:
-            found[part] = holds
-    return found
+            names[part] = holds
+    return names
 
 
 def _holds(body: Body) -> str | None:
@@ -166,12 +168,12 @@ def _holds(body: Body) -> str | None:
 
 
 def _fixed_nodes(record: Node) -> list[dict[str, Any]]:
-    """Integers one behind the other, each with its place."""
+    """Consecutive integers with their offsets."""
     nodes = _nodes(record)
-    at = 0
+    offset = 0
     for node in nodes:
-        node["at"] = at
-        at += node["int"]
+        node["at"] = offset
+        offset += node["int"]
     return nodes
 
 
@@ -200,20 +202,21 @@ def _node(node: Node) -> dict[str, Any]:
         case RawBytes(length=int() as length):
             return {"bytes": length}
         case Sized(length=length, node=inner, optional=optional):
-            made: dict[str, Any] = {"counted": length.size}
-            made |= {"text": True} if isinstance(inner, Text) else {}
-            return made | ({"optional": True} if optional else {})
+            sized: dict[str, Any] = {"counted": length.size}
+            sized |= {"text": True} if isinstance(inner, Text) else {}
+            return sized | ({"optional": True} if optional else {})
         case Entries(length=length, key=key, value=value):
             return {"counted": length.size, "entries": [key.size, value.size]}
         case Choice(condition=condition, then=then, otherwise=otherwise):
-            made = {"choice": _condition(condition), "yes": _node(then), "no": _node(otherwise)}
-            return made | ({"text": True} if "text" in made["yes"] else {})
+            choice = {"choice": _condition(condition), "yes": _node(then), "no": _node(otherwise)}
+            return choice | ({"text": True} if "text" in choice["yes"] else {})
         case _:
             raise TypeError(f"no Lua for {node!r}")
 
 
 def _condition(expression: Expression) -> LuaCode:
-    """A condition over the fields before, as a function of Lua; without operators on bits, which Lua 5.2 lacks."""
+    """A condition over earlier fields as a Lua function, without bit operators, which Lua 5.2
+    lacks."""
     source = expression.source
     source = re.sub(r"\(\{(\w+)\} & (\d+)\)", r"(math.floor(v.\1 / \2) % 2 == 1)", source)
     source = re.sub(r"\(\{(\w+)\} == (\d+)\)", r"(v.\1 == \2)", source).replace(" | ", " or ")
@@ -227,7 +230,7 @@ def _condition(expression: Expression) -> LuaCode:
 
 def _lua(value: Any, indent: str = "") -> str:
     """A value as Lua."""
-    whole: Any = value
+    container: Any = value
     if isinstance(value, LuaCode):
         return value
     if isinstance(value, str):
@@ -235,16 +238,16 @@ def _lua(value: Any, indent: str = "") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
-        return _table(whole, indent)
+        return _table(container, indent)
     return str(value)
 
 
 def _table(value: Mapping[Any, Any] | list[Any], indent: str) -> str:
     deeper = indent + "    "
     if isinstance(value, list):
-        items = [_lua(each, deeper) for each in value]
+        items = [_lua(element, deeper) for element in value]
     else:
-        items = [f"{_key(key)} = {_lua(each, deeper)}" for key, each in value.items()]
+        items = [f"{_key(key)} = {_lua(element, deeper)}" for key, element in value.items()]
     line = "{ " + ", ".join(items) + " }"
     if len(line) + len(indent) <= 100 and "\n" not in line:
         return line

@@ -1,7 +1,7 @@
-"""Readers of what captures are compressed with: gzip, ZSTD and LZ4.
+"""Readers of compressed captures: gzip, ZSTD and LZ4.
 
-Rules of this file: packages that inflate are imported when a capture needs them.  What is inflated goes into memory that is given,
-by as few calls as can be: see ``inputs``.
+A decompression package is imported when a capture needs it. Readers fill a given buffer with few
+calls; see ``inputs``.
 """
 
 from __future__ import annotations
@@ -15,38 +15,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PIECE: Final = 1 << 17
-"""Bytes that are inflated by one call: where a file is damaged, fewer than that are lost."""
+"""Bytes that one call inflates. At a damaged place, fewer bytes than that are lost."""
 _GZIP_PIECE: Final = 1 << 20
 GZIP_READ: Final = 1 << 18
-"""The same of gzip, of which a cut loses nothing, and what is read for it; a member's header cannot be longer."""
+"""Bytes of a gzip file that one call reads. A member's header cannot be longer. A cut loses
+nothing, so a call may inflate more (``_GZIP_PIECE``)."""
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31  # zlib's number for a gzip header and the largest window
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-SKIPPABLE: Final = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
-"""What a frame begins with that holds no data, of ZSTD (RFC 8878, 3.1.2) and LZ4 alike; pzstd puts one in front."""
+SKIPPABLE: Final = tuple(bytes([0x50 + number]) + b"\x2a\x4d\x18" for number in range(16))
+"""First bytes of a frame without data, the same in ZSTD (RFC 8878, 3.1.2) and LZ4. pzstd writes
+such a frame first."""
 _LZ4_READ: Final = 1 << 18
 _LZ4: Final = b"\x04\x22\x4d\x18"
 
 
-class Inflating(Protocol):
-    """A compressed stream, read as what it was before."""
+class InflatingReader(Protocol):
+    """A reader of a compressed stream that returns the original bytes."""
 
     def readinto1(self, buffer: memoryview, /) -> int:
-        """Put bytes into the front of a buffer, not always as many as there is room for; returns how many, 0 at the end.
+        """Fill the front of a buffer, maybe only in part; returns the number of bytes, 0 at the
+        end.
 
         Raises:
-            EOFError: the stream was cut off; everything before has been given.
-            Exception: it is damaged; no two packages have one in common.
+            EOFError: the stream was cut off; all bytes before the cut have been returned.
+            Exception: the stream is damaged; the packages have no common error class.
         """
         ...
 
 
 class GzipReader:
-    """A gzip file, by the reader in C that isal's own files have: it fills a buffer of any size without the interpreter, but
-    to read more of the file.
+    """A gzip file, read by the private C reader that isal's file class uses.
+
+    It fills a buffer of any size, and needs the interpreter only to read more of the file.
 
     Args:
-        reader: made of the file.
+        reader: isal's or zlib's reader of the file.
     """
 
     def __init__(self, reader: Any) -> None:
@@ -54,26 +58,27 @@ class GzipReader:
         self._failure: Exception | None = None
 
     def readinto1(self, buffer: memoryview, /) -> int:
-        """See ``Inflating``; what was inflated before a failure is given first."""
+        """See ``InflatingReader``; bytes that were inflated before a failure are returned first."""
         if self._failure is not None:
             raise self._failure
-        before: int = self._reader.tell()
+        start: int = self._reader.tell()
         try:
             count: int = self._reader.readinto(buffer)
         except Exception as error:
-            count = self._reader.tell() - before
+            count = self._reader.tell() - start
             if not count:
                 raise
             self._failure = error
         return count
 
 
-class Members:
-    """The members of a gzip file, one behind the other: what is inflated is given before anything behind it is looked at.
+class GzipMembers:
+    """The members of a gzip file. The bytes of a member are returned before the next member is
+    read.
 
     Args:
-        file: as it is.
-        inflater: makes what inflates one member.
+        file: the compressed file.
+        inflater: creates the decompressor of one member.
     """
 
     def __init__(self, file: io.RawIOBase, inflater: Callable[[], Any]) -> None:
@@ -83,24 +88,24 @@ class Members:
         self._packed = b""
 
     def readinto1(self, buffer: memoryview, /) -> int:
-        """See ``Inflating``."""
+        """See ``InflatingReader``."""
         while self._packed or self._more() or self._member is not None:
             if self._member is None:
                 self._packed = self._packed.lstrip(b"\0")  # zeros may fill the last block of a tape
                 if not self._packed:
                     continue
                 self._member = self._inflater()
-            ended = not self._packed  # what was read may yet have been held back for want of room
-            plain: bytes = self._member.decompress(self._packed, len(buffer))
+            ended = not self._packed  # decompress may have held back bytes if the buffer was full
+            data: bytes = self._member.decompress(self._packed, len(buffer))
             self._packed = self._member.unconsumed_tail
             if self._member.eof:
                 self._packed = self._member.unused_data
                 self._member = None
-            elif ended and not plain:
+            elif ended and not data:
                 raise EOFError
-            if plain:
-                buffer[: len(plain)] = plain
-                return len(plain)
+            if data:
+                buffer[: len(data)] = data
+                return len(data)
         return 0
 
     def _more(self) -> bool:
@@ -108,53 +113,54 @@ class Members:
         return bool(self._packed)
 
 
-def gzip_reader(file: io.RawIOBase) -> Inflating:
-    """isal's reader, that of its decompressing objects if there is none (its name is private), or zlib's."""
+def gzip_reader(file: io.RawIOBase) -> InflatingReader:
+    """Open a gzip file with isal's private C reader, else with isal's decompressor, else with
+    zlib."""
     try:
         zlib: Any = importlib.import_module("isal.isal_zlib")
     except ImportError:
         zlib = importlib.import_module("zlib")
     if (reader := getattr(zlib, "_GzipReader", None)) is not None:
         return GzipReader(reader(file, GZIP_READ))
-    return Members(file, partial(zlib.decompressobj, wbits=_GZIP_WINDOW))
+    return GzipMembers(file, partial(zlib.decompressobj, wbits=_GZIP_WINDOW))
 
 
-def _zstd(file: io.RawIOBase) -> Inflating:
+def _zstd(file: io.RawIOBase) -> InflatingReader:
     import zstandard
 
     reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
         cast("IO[bytes]", file), read_across_frames=True
     )
-    return cast("Inflating", reader)
+    return cast("InflatingReader", reader)
 
 
-def _lz4(file: io.RawIOBase) -> Inflating:
+def _lz4(file: io.RawIOBase) -> InflatingReader:
     import lz4.frame
 
-    # which asks for 8 KiB at a time, each time with a call of Python and a wait for the interpreter
-    return cast("Inflating", lz4.frame.LZ4FrameFile(io.BufferedReader(file, _LZ4_READ)))
+    # Without a buffer, lz4 reads 8 KiB at a time, and each read waits for the interpreter.
+    return cast("InflatingReader", lz4.frame.LZ4FrameFile(io.BufferedReader(file, _LZ4_READ)))
 
 
-class Kind(NamedTuple):
-    """One of the ways to compress.
+class Compression(NamedTuple):
+    """A compression format.
 
     Attributes:
-        magic: what files begin with.
-        reader: makes one; raises ImportError.
-        package: that it needs.
-        piece: bytes that are inflated by one call.
+        magic: first bytes of a file.
+        reader: opens a file; raises ImportError.
+        package: the package that ``reader`` needs.
+        piece: bytes that one call inflates.
     """
 
     magic: bytes
-    reader: Callable[[io.RawIOBase], Inflating]
+    reader: Callable[[io.RawIOBase], InflatingReader]
     package: str
     piece: int
 
 
-KINDS: Final = (
-    Kind(_GZIP, gzip_reader, "isal", _GZIP_PIECE),
-    Kind(_ZSTD, _zstd, "zstandard", _PIECE),
-    Kind(_LZ4, _lz4, "lz4", _PIECE),
+COMPRESSIONS: Final = (
+    Compression(_GZIP, gzip_reader, "isal", _GZIP_PIECE),
+    Compression(_ZSTD, _zstd, "zstandard", _PIECE),
+    Compression(_LZ4, _lz4, "lz4", _PIECE),
 )
-COMPRESSED: Final = (*(kind.magic for kind in KINDS), *SKIPPABLE)
-"""What compressed captures begin with."""
+COMPRESSED: Final = (*(compression.magic for compression in COMPRESSIONS), *SKIPPABLE)
+"""First bytes of compressed captures."""

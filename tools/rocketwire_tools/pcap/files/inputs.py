@@ -1,9 +1,9 @@
-"""Opening captures: plain and compressed files and standard input, as streams of bytes.
+"""Opens captures as byte streams: plain files, compressed files and standard input.
 
-Rules of this file: whatever is compressed is inflated by a thread that runs ahead a few blocks, so that inflating (which
-releases the interpreter) and decoding overlap; a stream ends cleanly where a compressed file was cut off.  The thread inflates
-into memory that is made once and goes round between the two: each time that it needs the interpreter, be it to make bytes of
-what was inflated, it waits until the decoder lets it go.
+A thread inflates compressed captures some blocks ahead, so that inflating (which releases the
+interpreter) and decoding overlap. A stream ends cleanly where a compressed file was cut off. Blocks
+are allocated once and go back and forth between thread and decoder: if the thread created objects,
+it would wait for the interpreter each time.
 """
 
 from __future__ import annotations
@@ -20,30 +20,31 @@ from rocketwire_tools.pcap.files import decompress
 from rocketwire_tools.pcap.files.buffers import blocks_of
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.files.decompress import Inflating
+    from rocketwire_tools.pcap.files.decompress import InflatingReader
 
 __all__ = ["ByteSource", "open_input"]
 
 STDIN: Final = "-"
 _MAGIC_SIZE: Final = 4
-"""Bytes that say what a file is."""
+"""Bytes that identify a compression format."""
 BLOCK: Final = 1 << 20
-"""Bytes that the thread inflates at a time."""
+"""Bytes that the thread inflates into one block."""
 AHEAD: Final = 16
-"""Blocks that it runs ahead: as much as the engine takes at once, so that neither waits for the other."""
-_PATIENCE: Final = 1.0
-"""Seconds in which the thread comes back from a call that inflates; from a pipe that gives nothing it may never come back."""
+"""Blocks that the thread inflates ahead: as many bytes as a chunk has, so that neither side
+waits."""
+_JOIN_SECONDS: Final = 1.0
+"""Seconds to wait for the thread to end. A thread that reads from a silent pipe may never end."""
 
 
 class ByteSource(Protocol):
-    """Where a capture's bytes come from."""
+    """A stream of a capture's bytes."""
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Fill the buffer from its front; returns how many bytes came, 0 at the end."""
+        """Fill the front of the buffer; returns the number of bytes, 0 at the end."""
         ...
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all resources."""
 
 
 class RawSource:
@@ -51,7 +52,7 @@ class RawSource:
 
     Args:
         file: unbuffered, open for reading.
-        opening: bytes of it that have been read already.
+        opening: bytes that have already been read from it.
     """
 
     def __init__(self, file: io.RawIOBase, opening: bytes = b"") -> None:
@@ -59,7 +60,7 @@ class RawSource:
         self._opening = opening
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """See ``ByteSource``; a pipe gives what it has."""
+        """See ``ByteSource``; a pipe may return fewer bytes."""
         if self._opening:
             count = min(len(buffer), len(self._opening))
             buffer[:count] = self._opening[:count]
@@ -73,26 +74,26 @@ class RawSource:
 
 
 class InflatedSource:
-    """A compressed stream, inflated by a thread that runs ahead.
+    """A compressed stream that a thread inflates ahead of the decoder.
 
     Args:
-        path: for messages.
-        plain: the inflating reader.
+        path: for error messages.
+        reader: inflates the stream.
         file: closed by the thread when it ends.
-        piece: bytes that are inflated by one call.
-        ahead: blocks that the thread runs ahead.
+        piece: bytes that one call inflates.
+        ahead: blocks that the thread inflates ahead.
     """
 
     def __init__(
         self,
         path: str,
-        plain: Inflating,
+        reader: InflatingReader,
         file: io.RawIOBase,
         piece: int = BLOCK,
         ahead: int = AHEAD,
     ) -> None:
         self._path = path
-        self._plain = plain
+        self._plain = reader
         self._piece = piece
         self._file = file
         self._closed = False
@@ -111,7 +112,8 @@ class InflatedSource:
             self._full.put(self._inflate_all())
 
     def _inflate_all(self) -> Exception | None:
-        """Hand over block after block; returns why there are no more, None at the end."""
+        """Pass block after block to the decoder; returns the error that ended the stream, None
+        at its end."""
         end: Exception | None = None
         while (block := self._free.get()) is not None and not self._closed:
             size, end = self._inflate(block)
@@ -122,12 +124,12 @@ class InflatedSource:
         return end
 
     def _inflate(self, block: memoryview) -> tuple[int, Exception | None]:
-        """Fill a block, or as much of it as there is; and why that is not all of it."""
+        """Fill a block; returns the number of bytes and the error that ended the stream."""
         size, read, piece = 0, self._plain.readinto1, self._piece
         try:
             while size < BLOCK and (count := read(block[size : size + piece])):
                 size += count
-        except Exception as error:  # noqa: BLE001 - handed to the reading thread, behind what came before it
+        except Exception as error:  # noqa: BLE001 - the decoder raises it after the bytes before it
             return size, error
         return size, None
 
@@ -135,7 +137,7 @@ class InflatedSource:
         """See ``ByteSource``.
 
         Raises:
-            CaptureError: the stream is damaged; cut off it just ends.
+            CaptureError: the stream is damaged. A stream that was cut off just ends.
         """
         block = self._block or self._next()
         if block is None:
@@ -149,28 +151,29 @@ class InflatedSource:
         return count
 
     def _next(self) -> memoryview | None:
-        """What the thread has inflated next; None at the end."""
+        """Wait for the next inflated block; None at the end."""
         if self._ended:
             return None
-        given = self._full.get()
-        if isinstance(given, tuple):
+        result = self._full.get()
+        if isinstance(result, tuple):
             self._at = 0
-            self._block, self._size = given
+            self._block, self._size = result
             return self._block
         self._ended = True
-        if given is None or isinstance(given, EOFError):
+        if result is None or isinstance(result, EOFError):
             return None
-        raise CaptureError(self._path, None, f"cannot be inflated: {given}") from given
+        raise CaptureError(self._path, None, f"cannot be inflated: {result}") from result
 
     def close(self) -> None:
-        """Stop the thread, which closes the file; one that waits for a pipe does so when something comes, or with the process."""
+        """Stop the thread, which closes the file. A thread that waits for a pipe ends with the
+        next bytes or with the process."""
         self._closed = True
         self._free.put(None)
-        self._thread.join(_PATIENCE)
+        self._thread.join(_JOIN_SECONDS)
 
 
-class _Rejoined(io.RawIOBase):
-    """A pipe whose first bytes have been read already."""
+class _PrefixedFile(io.RawIOBase):
+    """A pipe whose first bytes have already been read."""
 
     def __init__(self, opening: bytes, file: io.RawIOBase) -> None:
         self._source = RawSource(file, opening)
@@ -188,14 +191,14 @@ class _Rejoined(io.RawIOBase):
 
 
 def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
-    """Open a capture, inflating it if its first bytes say that it is compressed.
+    """Open a capture; inflate it if its first bytes are those of a compressed file.
 
     Args:
         path: of the file; ``-`` is standard input.
-        ahead: blocks that are inflated before they are asked for, at least 2.
+        ahead: blocks that are inflated before they are needed, at least 2.
 
     Raises:
-        CaptureError: it cannot be opened, or a package that inflates it is missing.
+        CaptureError: the file cannot be opened, or the package that inflates it is missing.
     """
     try:
         file = (
@@ -209,14 +212,16 @@ def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
             opening = _first_bytes(file)
     except OSError as error:
         raise CaptureError(path, None, error.strerror or str(error)) from error
-    for kind in decompress.KINDS:
-        if opening.startswith(kind.magic):
+    for compression in decompress.COMPRESSIONS:
+        if opening.startswith(compression.magic):
             try:
-                plain = kind.reader(_Rejoined(opening, file))
+                reader = compression.reader(_PrefixedFile(opening, file))
             except ImportError as error:
                 file.close()
-                raise CaptureError(path, None, f"needs the package {kind.package}") from error
-            return InflatedSource(path, plain, file, kind.piece, ahead)
+                raise CaptureError(
+                    path, None, f"needs the package {compression.package}"
+                ) from error
+            return InflatedSource(path, reader, file, compression.piece, ahead)
     return RawSource(file, opening)
 
 
@@ -227,6 +232,6 @@ def _skip(file: io.RawIOBase, count: int) -> None:
 
 def _first_bytes(file: io.RawIOBase) -> bytes:
     opening = b""
-    while len(opening) < _MAGIC_SIZE and (more := file.read(_MAGIC_SIZE - len(opening))):
-        opening += more
+    while len(opening) < _MAGIC_SIZE and (data := file.read(_MAGIC_SIZE - len(opening))):
+        opening += data
     return opening

@@ -1,10 +1,10 @@
-"""Records of pcap and pcapng files, a chunk of them at a time.
+"""Records of classic pcap files, a chunk at a time.
 
-Rules of this file: one buffer is filled again and again; the chain of record headers is walked by Python, everything else
-about them is gathered by numpy.  A length is looked at before anything is done with it.
+``record_scan`` finds most records, and numpy gathers their headers. A length is checked before it
+is used.
 
-Formats: pcap (both byte orders, micro- and nanoseconds, the variant with larger record headers), and pcapng
-(draft-ietf-opsawg-pcapng) by ``pcapng``.
+Formats: both byte orders, micro- and nanoseconds, and the variant with larger record headers.
+``pcapng`` reads the other format (draft-ietf-opsawg-pcapng).
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class PcapFormat:
     """The classic format.
 
     Args:
-        path: for messages.
-        order: ``<`` or ``>``.
-        nanoseconds: whether fractions are nanoseconds, otherwise microseconds.
+        path: for error messages.
+        order: byte order, ``<`` or ``>``.
+        nanoseconds: whether fractions of a second are nanoseconds; otherwise microseconds.
         link: the link type of all packets.
-        record_header: bytes of it, 16 or 24.
+        record_header: bytes of a record header, 16 or 24.
 
     Attributes:
-        order: as given.
-        record_header: as given.
-        fractions: parts of a second that its times count.
+        order: byte order.
+        record_header: bytes of a record header.
+        fractions: fractions in a second.
     """
 
     head_size = 24
@@ -58,77 +58,78 @@ class PcapFormat:
         self.fractions = 10**9 if nanoseconds else 10**6
         self._captured = struct.Struct(f"{order}8xI").unpack_from
         self._length = np.dtype(f"{order}u4")
-        self._marks = range(2, 4) if order == "<" else range(2)  # of seconds: the same for 18 hours
+        # two bytes of the seconds change every 18 hours
+        self._marks = range(2, 4) if order == "<" else range(2)
 
     def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
-        """See ``Format``; stops in front of a length that nothing has, and of the head of another file."""
+        """See ``Format``; stops at an invalid length and at the header of another file."""
         last = end - self.record_header
-        found = self._found(buffer, start, last)
-        if not len(found):
-            return found, start
-        latest = int(found[-1])
+        offsets = self._find_records(buffer, start, last)
+        if not len(offsets):
+            return offsets, start
+        latest = int(offsets[-1])
         (captured,) = self._captured(buffer, latest)
-        after: int = latest + self.record_header + captured
-        if after > end:
-            found, after = found[:-1], latest
-        for number in range(max(len(found) - _BEHIND_HEAD, 0), len(found)):
-            if is_head(buffer, int(found[number])):
-                return found[:number], int(found[number])
-        return found, after
+        next_offset: int = latest + self.record_header + captured
+        if next_offset > end:
+            offsets, next_offset = offsets[:-1], latest
+        for number in range(max(len(offsets) - _BEHIND_HEAD, 0), len(offsets)):
+            if is_head(buffer, int(offsets[number])):
+                return offsets[:number], int(offsets[number])
+        return offsets, next_offset
 
-    def _found(self, buffer: Buffer, start: int, last: int) -> Integers:
-        """Where records begin up to an offset, if all lengths are right."""
-        found = np.zeros(0, np.int64)
-        if last - start >= record_scan.FEWEST * record_scan.LANE:
-            starts = record_scan.guesses(
+    def _find_records(self, buffer: Buffer, start: int, last: int) -> Integers:
+        """Find the offsets of records up to an offset, if all lengths are right."""
+        offsets = np.zeros(0, np.int64)
+        if last - start >= record_scan.MIN_GUESSES * record_scan.STRIDE:
+            starts = record_scan.guess_starts(
                 buffer, start, last, self._marks, partial(self._are_plausible, buffer, last)
             )
-            if len(starts) >= record_scan.FEWEST:
-                found, start = record_scan.follow(
+            if len(starts) >= record_scan.MIN_GUESSES:
+                offsets, start = record_scan.follow_chains(
                     buffer, starts, last, self._length, 8, self.record_header
                 )
-        rest = np.fromiter(self._chain(buffer, start, last), np.int64)
-        return np.concatenate([found, rest]) if len(rest) else found
+        last_offsets = np.fromiter(self._chain(buffer, start, last), np.int64)
+        return np.concatenate([offsets, last_offsets]) if len(last_offsets) else offsets
 
-    def _are_plausible(self, buffer: Buffer, last: int, at: Integers) -> Integers:
-        """At which offsets a record seems to begin, and another one behind it."""
-        good, after = self._seem_good(buffer, at)
-        some = np.flatnonzero(good)
-        some = some[after[some] <= last]
-        good[some], _ = self._seem_good(buffer, after[some])
+    def _are_plausible(self, buffer: Buffer, last: int, offsets: Integers) -> Integers:
+        """At which offsets two consecutive records seem to begin."""
+        good, next_offsets = self._seem_good(buffer, offsets)
+        candidates = np.flatnonzero(good)
+        candidates = candidates[next_offsets[candidates] <= last]
+        good[candidates], _ = self._seem_good(buffer, next_offsets[candidates])
         return good
 
-    def _seem_good(self, buffer: Buffer, at: Integers) -> tuple[Integers, Integers]:
-        """Whether records seem to begin at offsets, and where they would end."""
+    def _seem_good(self, buffer: Buffer, offsets: Integers) -> tuple[Integers, Integers]:
+        """At which offsets a record seems to begin, and the offsets after these records."""
         seconds, fraction, captured, wire = (
-            rows_at(buffer, at, 16).view(self._length).astype(np.int64).T
+            rows_at(buffer, offsets, 16).view(self._length).astype(np.int64).T
         )
         good = (fraction < self.fractions) & (captured <= wire) & (wire <= MAX_RECORD)
-        return good & (seconds > 0), at + self.record_header + captured
+        return good & (seconds > 0), offsets + self.record_header + captured
 
-    def _chain(self, buffer: Buffer, at: int, last: int) -> Iterator[int]:
+    def _chain(self, buffer: Buffer, offset: int, last: int) -> Iterator[int]:
         captured, header = self._captured, self.record_header
-        while at <= last:
-            yield at
-            at += captured(buffer, at)[0] + header
+        while offset <= last:
+            yield offset
+            offset += captured(buffer, offset)[0] + header
 
-    def refusal(self, buffer: Buffer, at: int, end: int) -> str | None:
-        """Why the record that starts there cannot be one; None while it may be."""
-        if end - at < self.record_header:
+    def refusal(self, buffer: Buffer, offset: int, end: int) -> str | None:
+        """Why the record at an offset is invalid; None if it may be valid."""
+        if end - offset < self.record_header:
             return None
-        (captured,) = self._captured(buffer, at)
+        (captured,) = self._captured(buffer, offset)
         if captured > MAX_RECORD:
             return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
         return None
 
-    def records(self, buffer: Buffer, at: Integers, base: int) -> Records:
+    def records(self, buffer: Buffer, offsets: Integers, base: int) -> Records:
         """See ``Format``."""
-        words = rows_at(buffer, at, 16).view(f"{self.order}u4").astype(np.int64)
+        words = rows_at(buffer, offsets, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
             buffer=buffer,
             size=0,
-            where=at + base,
-            data=at + self.record_header,
+            where=offsets + base,
+            data=offsets + self.record_header,
             captured=words[:, 2],
             wire=np.maximum(words[:, 3], words[:, 2]),
             time_ns=words[:, 0] * 1_000_000_000 + words[:, 1] * self._unit,
@@ -141,29 +142,31 @@ _MAGICS: Final = {
     0xA1B23C4D: (True, 16),
     0xA1B2CD34: (False, 24),
 }
-"""Whether fractions are nanoseconds, and the size of a record header."""
+"""Whether fractions are nanoseconds, and the size of a record header, by magic number."""
 
 
 _HEADS: Final = frozenset(
     struct.pack(f"{order}IHH", magic, 2, 4) for magic in _MAGICS for order in "<>"
 )
-"""Magic and version: what every file begins with, and no record, which would have to be of the years 2055 or 2077."""
+"""Magic number and version: the first bytes of every file. A record with these bytes would be of
+the years 2055 or 2077."""
 _BEHIND_HEAD: Final = 3
-"""A head taken for a record is one without data; the next one begins within the head, and what that says leads nowhere."""
+"""Records to search for a file header. As a record, a file header has no data. The next record
+would begin within the header, and its length leads nowhere."""
 
 
-def is_head(buffer: Buffer, at: int) -> bool:
-    """Whether a classic capture begins there."""
-    return bytes(buffer[at : at + 8]) in _HEADS
+def is_head(buffer: Buffer, offset: int) -> bool:
+    """Whether a classic capture begins at an offset."""
+    return bytes(buffer[offset : offset + 8]) in _HEADS
 
 
 def is_cut_head(data: bytes) -> bool:
-    """Whether that is all there is of a classic capture, and less than its head."""
-    return len(data) < PcapFormat.head_size and any(one.startswith(data[:8]) for one in _HEADS)
+    """Whether the data is the incomplete file header of a classic capture."""
+    return len(data) < PcapFormat.head_size and any(head.startswith(data[:8]) for head in _HEADS)
 
 
 def pcap_format(path: str, head: bytes) -> PcapFormat | None:
-    """The format that a file's first 24 bytes announce, if it is classic pcap."""
+    """The format that a file's first 24 bytes declare; None if it is not classic pcap."""
     for order in "<>":
         magic, _, _, _, _, _, link = struct.unpack(f"{order}IHHIIII", head)
         if magic in _MAGICS:

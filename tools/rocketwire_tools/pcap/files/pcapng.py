@@ -1,7 +1,8 @@
-"""Records of pcapng files: where the blocks are that hold packets, sections and interfaces.
+"""Records of pcapng files: finds the blocks that hold packets, sections and interfaces.
 
-Rules of this file: those of ``pcap``.  A section may have any byte order, an interface any link type and resolution.  Sections
-may be many and small, so what is found of several goes to ``pcapng_blocks`` together; what is found in front of damage is given.
+A section may have any byte order, an interface any link type and resolution. Sections may be many
+and small, so the packets of several sections go to ``pcapng_blocks`` together. Packets before
+damaged data are returned.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rocketwire_tools.pcap.files.pcapng_blocks import (
     LEAST,
     PACKETS,
     SECTION,
-    Found,
+    PacketBlocks,
     Section,
     records,
 )
@@ -36,91 +37,91 @@ __all__ = ["PACKETS", "front", "read"]
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _FEW: Final = 16
-"""Blocks among which a packet is looked for before many are looked for."""
+"""Blocks to search for a packet, one by one, before ``record_scan`` searches many."""
 _MOST_SECTIONS: Final = 4096
-"""Sections looked at together."""
-_LEAST_BY_KIND: Final = np.array([LEAST.get(kind, 12) for kind in range(8)], np.int64)
-_HOLDS_PACKET: Final = np.array([kind in PACKETS for kind in range(8)])
+"""Sections whose packets are gathered together."""
+_LEAST_BY_KIND: Final = np.array([LEAST.get(number, 12) for number in range(8)], np.int64)
+_HOLDS_PACKET: Final = np.array([number in PACKETS for number in range(8)])
 
 
 def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
-    """Give all records of a capture whose next bytes are in the reader's window.
+    """Read all records of a capture.
 
     Args:
-        reader: of the capture.
-        section: that the window is in; None at the front of the capture.
+        reader: its window holds the next bytes of the capture.
+        section: the section of these bytes; None at the front of the capture.
 
     Raises:
-        CaptureError: a block cannot be one; what is in front of it has been given.
+        CaptureError: a block is invalid; the records before it have been returned.
     """
-    walk = _Walk(reader.path, section)
-    at = 0
+    walk = _BlockWalk(reader.path, section)
+    offset = 0
     while True:
         buffer, size, base = reader.window()
-        after = walk.through(buffer, at, size, base)
-        yield from walk.found(buffer, size, base)
+        next_offset = walk.through(buffer, offset, size, base)
+        yield from walk.take_records(buffer, size, base)
         if walk.error is not None:
             reader.truncated = False
             raise walk.taken_error()
         if walk.is_full:
-            at = after
+            offset = next_offset
             continue
-        at = 0
-        used = after + walk.oversized(buffer, after, size)
-        more = reader.skip(used)
-        if not more and (not used or reader.window()[1] == 0):
+        offset = 0
+        used = next_offset + walk.oversized(buffer, next_offset, size)
+        has_more = reader.skip(used)
+        if not has_more and (not used or reader.window()[1] == 0):
             return
 
 
 def front(path: str, data: bytes) -> tuple[Section, int]:
-    """What is said in front of the first packet.
+    """Read the blocks before the first packet.
 
     Args:
-        path: for messages.
+        path: for error messages.
         data: the first bytes of a capture.
 
     Returns:
-        The first section, and the offset of the first packet, or of what cannot be looked at.
+        The first section, and the offset of the first packet or of an incomplete block.
 
     Raises:
-        CaptureError: it is no capture.
+        CaptureError: the data is not a capture.
     """
     order = _ORDER.get(data[8:12])
     if order is None or len(data) < 28:
         raise CaptureError(path, 0, "a section without its byte-order magic")
     section = Section(path, order)
-    at = 0
-    while at + 12 <= len(data):
-        kind, length = struct.unpack_from(f"{order}II", data, at)
-        if kind in PACKETS or (kind == SECTION and at):
+    offset = 0
+    while offset + 12 <= len(data):
+        block_type, length = struct.unpack_from(f"{order}II", data, offset)
+        if block_type in PACKETS or (block_type == SECTION and offset):
             break
         if length < 12 or length & 3:
-            raise CaptureError(path, at, f"a block of {length} bytes")
-        if at + length > len(data):
+            raise CaptureError(path, offset, f"a block of {length} bytes")
+        if offset + length > len(data):
             break
-        if kind == INTERFACE:
-            section.declare(data[at + 8 : at + length - 4], at)
-        at += length
-    return section, at
+        if block_type == INTERFACE:
+            section.declare(data[offset + 8 : offset + length - 4], offset)
+        offset += length
+    return section, offset
 
 
-class _Walk:
-    """Goes from block to block.
+class _BlockWalk:
+    """Walks from block to block.
 
     Args:
-        path: for messages.
-        section: that the first block is in; None at the front of the capture.
+        path: for error messages.
+        section: of the first block; None at the front of the capture.
 
     Attributes:
-        error: why it cannot go on.
-        is_full: whether it stopped because that is enough to be looked at together.
+        error: why the walk cannot continue.
+        is_full: whether the walk stopped because it found as many packets as are gathered together.
     """
 
     def __init__(self, path: str, section: Section | None) -> None:
         self._path = path
         self._midway = section is not None
         self._sections = [Section(path, "<") if section is None else section]
-        self._parts: list[Found] = []
+        self._parts: list[PacketBlocks] = []
         self._at: list[int] = []
         self._kind: list[int] = []
         self._of: list[int] = []
@@ -128,172 +129,185 @@ class _Walk:
         self.error: CaptureError | None = None
         self.is_full = False
 
-    def through(self, buffer: Buffer, at: int, size: int, base: int) -> int:
-        """Find packets between two offsets; returns where to go on."""
+    def through(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
+        """Find packets between two offsets; returns the offset at which to continue."""
         self._sections = self._sections[-1:]
-        self._small_sections &= at > 0
+        self._small_sections &= offset > 0
         try:
             if not self._small_sections:
-                at = self._at_once(buffer, at, size, base)
-            return self._one_by_one(buffer, at, size, base, MOST_RECORDS)
+                offset = self._find_many(buffer, offset, size, base)
+            return self._find_each(buffer, offset, size, base, MOST_RECORDS)
         except CaptureError as error:
             self.error = error
-            return at
+            return offset
 
     # ---- many blocks of a section at once
 
-    def _at_once(self, buffer: Buffer, at: int, size: int, base: int) -> int:
-        """Find what hangs together up to the next section, or to what cannot be a block."""
+    def _find_many(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
+        """Find a chain of blocks up to the next section or to an invalid block."""
         last = size - 12
         for _ in range(_FEW):
-            if at > last or self._is_packet(buffer, last, at):
+            if offset > last or self._is_packet(buffer, last, offset):
                 break
-            at = self._one_by_one(buffer, at, size, base, 1)
-        if last - at < record_scan.FEWEST * record_scan.LANE or not self._is_packet(
-            buffer, last, at
+            offset = self._find_each(buffer, offset, size, base, 1)
+        if last - offset < record_scan.MIN_GUESSES * record_scan.STRIDE or not self._is_packet(
+            buffer, last, offset
         ):
-            return at
-        starts = record_scan.guesses(
-            buffer, at, last, range(4), partial(self._are_packets, buffer, last)
+            return offset
+        starts = record_scan.guess_starts(
+            buffer, offset, last, range(4), partial(self._are_packets, buffer, last)
         )
-        if len(starts) < record_scan.FEWEST:
-            return at
+        if len(starts) < record_scan.MIN_GUESSES:
+            return offset
         order = self._sections[-1].order
-        found, after = record_scan.follow(buffer, starts, last, np.dtype(f"{order}u4"), 4, 0, 12)
-        kinds, lengths = (
-            np.ndarray((size,), f"{order}u4", buffer, offset, (1,))[found].astype(np.int64)
-            for offset in (0, 4)
+        offsets, next_offset = record_scan.follow_chains(
+            buffer, starts, last, np.dtype(f"{order}u4"), 4, 0, 12
         )
-        small = np.minimum(kinds, 7)
-        wrong = (lengths < _LEAST_BY_KIND[small]) | (lengths > MAX_RECORD) | (lengths & 3 != 0)
-        stops = np.flatnonzero(wrong | (kinds == SECTION) | (found + lengths > size))
+        types, lengths = (
+            np.ndarray((size,), f"{order}u4", buffer, field, (1,))[offsets].astype(np.int64)
+            for field in (0, 4)
+        )
+        small_types = np.minimum(types, 7)
+        wrong = (
+            (lengths < _LEAST_BY_KIND[small_types]) | (lengths > MAX_RECORD) | (lengths & 3 != 0)
+        )
+        stops = np.flatnonzero(wrong | (types == SECTION) | (offsets + lengths > size))
         if len(stops):
-            self._small_sections = bool(kinds[stops[0]] == SECTION)
-            after = int(found[stops[0]])
-            found, small = found[: stops[0]], small[: stops[0]]
-        self._put(found, small, base, buffer)
-        return after
+            self._small_sections = bool(types[stops[0]] == SECTION)
+            next_offset = int(offsets[stops[0]])
+            offsets, small_types = offsets[: stops[0]], small_types[: stops[0]]
+        self._add_blocks(offsets, small_types, base, buffer)
+        return next_offset
 
-    def _put(self, found: Integers, kind: Integers, base: int, buffer: Buffer) -> None:
+    def _add_blocks(self, offsets: Integers, types: Integers, base: int, buffer: Buffer) -> None:
         self._flush()
-        for each in found[kind == INTERFACE].tolist():
-            self._declare(buffer, each, base)
-        at, kind = (each[_HOLDS_PACKET[kind]] for each in (found, kind))
-        of = np.full(len(at), len(self._sections) - 1)
-        self._parts.append(Found(at, kind, of, self._sections))
+        for interface in offsets[types == INTERFACE].tolist():
+            self._declare(buffer, interface, base)
+        packet_offsets, types = (interface[_HOLDS_PACKET[types]] for interface in (offsets, types))
+        sections = np.full(len(packet_offsets), len(self._sections) - 1)
+        self._parts.append(PacketBlocks(packet_offsets, types, sections, self._sections))
 
-    def _is_packet(self, buffer: Buffer, last: int, at: int) -> bool:
-        """Whether a packet's block seems to be there."""
+    def _is_packet(self, buffer: Buffer, last: int, offset: int) -> bool:
+        """Whether a packet block seems to begin at an offset."""
         words = self._sections[-1].words
-        kind, length = words(buffer, at)
-        if kind not in PACKETS or not LEAST[kind] <= length <= MAX_RECORD or length & 3:
+        block_type, length = words(buffer, offset)
+        if block_type not in PACKETS or not LEAST[block_type] <= length <= MAX_RECORD or length & 3:
             return False
-        end: int = at + length - 4
+        end: int = offset + length - 4
         return end > last + 8 or bool(words(buffer, end)[0] == length)
 
-    def _are_packets(self, buffer: Buffer, last: int, at: Integers) -> Integers:
-        """At which offsets a packet's block seems to be."""
-        return np.array([self._is_packet(buffer, last, each) for each in at.tolist()], np.bool_)
+    def _are_packets(self, buffer: Buffer, last: int, offsets: Integers) -> Integers:
+        """At which offsets a packet block seems to begin."""
+        return np.array(
+            [self._is_packet(buffer, last, offset) for offset in offsets.tolist()], np.bool_
+        )
 
-    # ---- one block after the other
+    # ---- block by block
 
-    def _one_by_one(self, buffer: Buffer, at: int, size: int, base: int, most: int) -> int:
-        """Find so many blocks at most; an error is kept until what is in front of it has been looked at."""
+    def _find_each(self, buffer: Buffer, offset: int, size: int, base: int, count: int) -> int:
+        """Find a number of blocks one by one; an error is raised after the packets before it
+        were returned."""
         self.is_full = False
         section = self._sections[-1]
-        for _ in range(most):
-            if at + 12 > size:
-                return at
-            kind, length = section.words(buffer, at)
-            if kind == SECTION:
-                if at + 28 > size:
-                    return at
-                section, length = self._next_section(buffer, at, base)
-            elif (why := _refusal(kind, length)) is not None:
-                self.error = CaptureError(self._path, base + at, why)
-                return at
-            if at + length > size:
-                return at
-            if kind in PACKETS:
-                self._at.append(at)
-                self._kind.append(kind)
+        for _ in range(count):
+            if offset + 12 > size:
+                return offset
+            block_type, length = section.words(buffer, offset)
+            if block_type == SECTION:
+                if offset + 28 > size:
+                    return offset
+                section, length = self._next_section(buffer, offset, base)
+            elif (why := _refusal(block_type, length)) is not None:
+                self.error = CaptureError(self._path, base + offset, why)
+                return offset
+            if offset + length > size:
+                return offset
+            if block_type in PACKETS:
+                self._at.append(offset)
+                self._kind.append(block_type)
                 self._of.append(len(self._sections) - 1)
-            elif kind == INTERFACE:
-                self._declare(buffer, at, base)
-            at += length
+            elif block_type == INTERFACE:
+                self._declare(buffer, offset, base)
+            offset += length
             if len(self._sections) > _MOST_SECTIONS:
                 break
-        self.is_full = most > 1
-        return at
+        self.is_full = count > 1
+        return offset
 
-    def _next_section(self, buffer: Buffer, at: int, base: int) -> tuple[Section, int]:
-        self._refuse_midway(base + at)
-        order = _ORDER.get(bytes(buffer[at + 8 : at + 12]))
+    def _next_section(self, buffer: Buffer, offset: int, base: int) -> tuple[Section, int]:
+        self._refuse_midway(base + offset)
+        order = _ORDER.get(bytes(buffer[offset + 8 : offset + 12]))
         if order is None:
             message = "a section without its byte-order magic"
-            raise CaptureError(self._path, base + at, message)
-        (length,) = struct.unpack_from(f"{order}I", buffer, at + 4)
+            raise CaptureError(self._path, base + offset, message)
+        (length,) = struct.unpack_from(f"{order}I", buffer, offset + 4)
         if length < 28 or length > MAX_RECORD:
-            raise CaptureError(self._path, base + at, f"a section header of {length} bytes")
+            raise CaptureError(self._path, base + offset, f"a section header of {length} bytes")
         self._sections.append(Section(self._path, order))
         return self._sections[-1], length
 
-    def _declare(self, buffer: Buffer, at: int, base: int) -> None:
-        self._refuse_midway(base + at)
+    def _declare(self, buffer: Buffer, offset: int, base: int) -> None:
+        self._refuse_midway(base + offset)
         section = self._sections[-1]
-        _, length = section.words(buffer, at)
-        section.declare(bytes(buffer[at + 8 : at + length - 4]), base + at)
+        _, length = section.words(buffer, offset)
+        section.declare(bytes(buffer[offset + 8 : offset + length - 4]), base + offset)
 
     def _refuse_midway(self, where: int) -> None:
         if self._midway:
             message = "a section or an interface that begins midway: this file cannot be split"
             raise CaptureError(self._path, where, message)
 
-    def oversized(self, buffer: Buffer, at: int, size: int) -> int:
-        """Bytes of the block there if it is too large to be looked at and need not be, otherwise 0."""
-        if size - at < 12:
+    def oversized(self, buffer: Buffer, offset: int, size: int) -> int:
+        """Bytes of the block at an offset if it is too large to be read and can be skipped,
+        otherwise 0."""
+        if size - offset < 12:
             return 0
-        kind, length = self._sections[-1].words(buffer, at)
-        if kind == SECTION or length <= MAX_RECORD:
+        block_type, length = self._sections[-1].words(buffer, offset)
+        if block_type == SECTION or length <= MAX_RECORD:
             return 0
         return int(length)
 
-    # ---- what was found
+    # ---- results
 
     def taken_error(self) -> CaptureError:
-        """The error, which is not kept: its traceback knows this object, and the buffer with it."""
+        """Remove and return the error: its traceback refers to this object, and so to the
+        buffer."""
         error, self.error = self.error, None
-        assert error is not None  # noqa: S101 - who asks has looked
+        assert error is not None  # noqa: S101 - checked by the caller
         return error
 
     def _flush(self) -> None:
-        """Put together what was found one by one."""
+        """Join the blocks that were found one by one."""
         if self._at:
-            at, kind, of = (np.array(each, np.int64) for each in (self._at, self._kind, self._of))
-            self._parts.append(Found(at, kind, of, self._sections))
+            offsets, types, sections = (
+                np.array(numbers, np.int64) for numbers in (self._at, self._kind, self._of)
+            )
+            self._parts.append(PacketBlocks(offsets, types, sections, self._sections))
         self._at, self._kind, self._of = [], [], []
 
-    def found(self, buffer: Buffer, size: int, base: int) -> Iterator[Records]:
-        """The packets, and no more is known of them afterwards."""
+    def take_records(self, buffer: Buffer, size: int, base: int) -> Iterator[Records]:
+        """Remove and return the packets found so far."""
         self._flush()
         parts, self._parts = self._parts, []
-        for found in parts:
-            for first in range(0, len(found.at), MOST_RECORDS):
-                some = slice(first, first + MOST_RECORDS)
-                one = Found(found.at[some], found.kind[some], found.section[some], found.sections)
-                made, error = records(one, buffer, base)
-                made.size = size
-                if len(made.where):
-                    yield made
+        for blocks in parts:
+            for first in range(0, len(blocks.offset), MOST_RECORDS):
+                part = slice(first, first + MOST_RECORDS)
+                chunk = PacketBlocks(
+                    blocks.offset[part], blocks.type[part], blocks.section[part], blocks.sections
+                )
+                packets, error = records(chunk, buffer, base)
+                packets.size = size
+                if len(packets.where):
+                    yield packets
                 if error is not None:
                     self.error = error
                     return
 
 
-def _refusal(kind: int, length: int) -> str | None:
-    """Why a block of that type and length cannot be one; None if it can."""
-    if length < LEAST.get(kind, 12) or length & 3:
+def _refusal(block_type: int, length: int) -> str | None:
+    """Why a block of that type and length is invalid; None if it is valid."""
+    if length < LEAST.get(block_type, 12) or length & 3:
         return f"a block of {length} bytes"
-    if length > MAX_RECORD and (kind in PACKETS or kind == INTERFACE):
+    if length > MAX_RECORD and (block_type in PACKETS or block_type == INTERFACE):
         return f"a block claims {length} bytes, {MAX_RECORD} is the limit"
     return None

@@ -18,24 +18,24 @@ from rocketwire_tools.pcap.files.pcap import PcapFormat, is_cut_head, is_head, p
 from rocketwire_tools.pcap.files.window import Window
 
 PCAPNG: Final = b"\x0a\x0d\x0d\x0a"
-"""What files of that format begin with."""
+"""First bytes of a pcapng file."""
 
 
 class CaptureReader(Window):
     """Reads one capture; the arguments are those of ``Window``."""
 
     def __iter__(self) -> Iterator[Records]:
-        """Give all records.
+        """Read all records.
 
         Raises:
-            CaptureError: it is no capture, or damaged.
+            CaptureError: the file is not a capture, or is damaged.
         """
         try:
             yield from self._records()
         except CaptureError as error:
             if self._failure is None or error is self._failure:
                 raise
-            raise self._failure from error  # what follows damage in a compressed file may be anything
+            raise self._failure from error  # bytes after damaged ones are arbitrary
 
     def _records(self) -> Iterator[Records]:
         self._fill(24)
@@ -57,26 +57,26 @@ class CaptureReader(Window):
             raise CaptureError(self.path, 0, "this is neither a pcap nor a pcapng file")
         yield from self._classic(classic, classic.head_size)
 
-    def _classic(self, classic: PcapFormat, at: int) -> Iterator[Records]:
-        """The records from an offset on, also those of captures that were put behind the first one as they were."""
+    def _classic(self, classic: PcapFormat, offset: int) -> Iterator[Records]:
+        """The records from an offset on, also those of captures that were appended with ``cat``."""
         while True:
-            found, after = classic.walk(self._buffer, at, self._size)
-            for first in range(0, len(found), MOST_RECORDS):
-                some = found[first : first + MOST_RECORDS]
-                records = classic.records(self._buffer, some, self._base)
+            offsets, next_offset = classic.walk(self._buffer, offset, self._size)
+            for first in range(0, len(offsets), MOST_RECORDS):
+                part = offsets[first : first + MOST_RECORDS]
+                records = classic.records(self._buffer, part, self._base)
                 records.size = self._size
                 yield records
-            if (another := self._another(after)) is not None:
-                classic, at = another, after + another.head_size
+            if (another := self._next_capture_format(next_offset)) is not None:
+                classic, offset = another, next_offset + another.head_size
                 continue
-            if (why := classic.refusal(self._buffer, after, self._size)) is not None:
-                raise CaptureError(self.path, self._base + after, why)
-            if not self.advance(after):
+            if (why := classic.refusal(self._buffer, next_offset, self._size)) is not None:
+                raise CaptureError(self.path, self._base + next_offset, why)
+            if not self.advance(next_offset):
                 return
-            at = 0
+            offset = 0
 
-    def _another(self, at: int) -> PcapFormat | None:
-        """The format of the capture whose head is there, if one is."""
-        if self._size - at < PcapFormat.head_size or not is_head(self._buffer, at):
+    def _next_capture_format(self, offset: int) -> PcapFormat | None:
+        """The format of the capture whose file header is at an offset; None if there is none."""
+        if self._size - offset < PcapFormat.head_size or not is_head(self._buffer, offset):
             return None
-        return pcap_format(self.path, bytes(self._view[at : at + PcapFormat.head_size]))
+        return pcap_format(self.path, bytes(self._view[offset : offset + PcapFormat.head_size]))

@@ -1,7 +1,8 @@
-"""Walking chains of record headers at many places at once.
+"""Walks chains of record headers from many places at once.
 
-Rules of this file: only numpy.  Where a record may begin is guessed once in every ``LANE`` bytes, all guesses are followed together,
-and what was found counts only as far as each chain runs into the beginning of the next: a wrong guess costs time, never a record.
+One start of a record is guessed in every ``STRIDE`` bytes, and all chains are followed together
+with numpy. A chain counts only if the chain before it runs into its start: a wrong guess costs
+time, but never a record.
 """
 
 from __future__ import annotations
@@ -20,136 +21,145 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-LANE: Final = 40 << 10
-"""Bytes between two guesses: what is looked at for all guesses of a chunk at once fits into the cache of a core, and chains of nearly
-all sizes of records are followed in a few rounds."""
-FEWEST: Final = 8
-"""Guesses that are worth the trouble."""
-_NEAR: Final = 2048
-"""Bytes of a lane among which a record is looked for: in front of it is at most a packet, of 1514 bytes as a rule."""
+STRIDE: Final = 40 << 10
+"""Bytes between two guesses. The headers that are read for all guesses of a chunk fit into the
+cache of a core, and few rounds follow the chains of nearly all record sizes."""
+MIN_GUESSES: Final = 8
+"""With fewer guesses, one chain is faster."""
+_SEARCHED: Final = 2048
+"""Bytes that are searched for a record after each stride. As a rule a packet has at most 1514
+bytes."""
 _TOGETHER: Final = 128
-"""Lanes that are searched at once, so that they stay in the processor's cache."""
+"""Strides that are searched at once, so that they stay in the processor's cache."""
 _TRIES: Final = 4
-"""Places of a lane that are looked at, if need be."""
-_SINGLY: Final = 32
-"""Chains that are followed one after the other: of so few, to follow all of them together takes longer."""
+"""Candidates that are checked for each guess."""
+_FEW_CHAINS: Final = 32
+"""This many chains or fewer are followed one by one, which is faster."""
 _STEPS: Final = 16
-"""Steps of all chains from one look at which of them have come to their ends to the next."""
+"""Steps of all chains between two checks for chains that have ended."""
 
 
-def guesses(
+def guess_starts(
     buffer: Buffer,
     start: int,
     last: int,
     marks: Sequence[int],
     plausible: Callable[[Array], Array],
 ) -> Array:
-    """Where records may begin, in order.
+    """Guess offsets at which records begin.
 
     Args:
-        buffer: has the records.
-        start: where one does begin.
-        last: the last offset at which one may.
-        marks: offsets of the bytes of a record header, one behind the other, that are the same in nearly all of them.
-        plausible: which of what is at offsets looks like a record.
+        buffer: holds the records.
+        start: offset of the first record.
+        last: the last offset at which a record may begin.
+        marks: consecutive offsets in a record header of bytes that nearly all records share.
+        plausible: at which of some offsets a record seems to begin.
+
+    Returns:
+        The offsets in order, the first of which is ``start``.
     """
     mark = bytes(buffer[start + marks[0] : start + marks[-1] + 1])
-    at: Array = np.arange(start + LANE, last - _NEAR - len(mark), LANE)
-    ends = at + _NEAR
-    at = at + _places(buffer, at + marks[0], mark)
-    found = [np.array([start], np.int64)]
+    candidates: Array = np.arange(start + STRIDE, last - _SEARCHED - len(mark), STRIDE)
+    ends = candidates + _SEARCHED
+    candidates = candidates + _find_mark(buffer, candidates + marks[0], mark)
+    starts = [np.array([start], np.int64)]
     for _ in range(_TRIES):
-        some = np.flatnonzero(at < ends)
-        at, ends = at[some], ends[some]
-        if not len(at):
+        within = np.flatnonzero(candidates < ends)
+        candidates, ends = candidates[within], ends[within]
+        if not len(candidates):
             break
-        good = plausible(at)
-        found.append(at[good])
-        at, ends = at[~good], ends[~good]
-        places = zip((at + marks[0]).tolist(), (ends + marks[-1]).tolist(), strict=True)
-        behind = [buffer[one + 1 : end].find(mark) for one, end in places]
-        at = at + [_NEAR if each < 0 else each + 1 for each in behind]
-    return np.sort(np.concatenate(found))
+        good = plausible(candidates)
+        starts.append(candidates[good])
+        candidates, ends = candidates[~good], ends[~good]
+        places = zip((candidates + marks[0]).tolist(), (ends + marks[-1]).tolist(), strict=True)
+        distances = [buffer[first + 1 : end].find(mark) for first, end in places]
+        candidates = candidates + [
+            _SEARCHED if distance < 0 else distance + 1 for distance in distances
+        ]
+    return np.sort(np.concatenate(starts))
 
 
-def _places(buffer: Buffer, at: Array, mark: bytes) -> Array:
-    """How far behind offsets a mark is; ``_NEAR`` where it is not that near."""
-    size = _NEAR + len(mark) - 1
+def _find_mark(buffer: Buffer, offsets: Array, mark: bytes) -> Array:
+    """Distance from each offset to the mark; ``_SEARCHED`` if the mark is not near."""
+    size = _SEARCHED + len(mark) - 1
     windows = np.ndarray((len(buffer) - size + 1,), np.dtype((np.void, size)), buffer, strides=(1,))
-    places = np.empty(len(at), np.int64)
-    for first in range(0, len(at), _TOGETHER):
-        rows = windows[at[first : first + _TOGETHER]].view(np.uint8).reshape(-1, size)
-        same = rows[:, :_NEAR] == mark[0]
+    places = np.empty(len(offsets), np.int64)
+    for first in range(0, len(offsets), _TOGETHER):
+        rows = windows[offsets[first : first + _TOGETHER]].view(np.uint8).reshape(-1, size)
+        matches = rows[:, :_SEARCHED] == mark[0]
         for number, byte in enumerate(mark[1:], 1):
-            same &= rows[:, number : number + _NEAR] == byte
-        place = same.argmax(axis=1)
+            matches &= rows[:, number : number + _SEARCHED] == byte
+        place = matches.argmax(axis=1)
         places[first : first + len(rows)] = np.where(
-            same[np.arange(len(rows)), place], place, _NEAR
+            matches[np.arange(len(rows)), place], place, _SEARCHED
         )
     return places
 
 
-def follow(
+def follow_chains(
     buffer: Buffer,
     begin: Array,
     last: int,
     length: np.dtype[Any],
     field: int,
-    more: int,
-    least: int = 0,
+    uncounted: int,
+    min_step: int = 0,
 ) -> tuple[Array, int]:
     """Follow chains of records.
 
     Args:
-        buffer: has them, and enough bytes behind ``last`` for a header.
-        begin: where chains may begin; the first one does.
+        buffer: holds the records, and a header's bytes after ``last``.
+        begin: offsets at which chains may begin; a record begins at the first one.
         last: the last offset at which a record may begin.
-        length: type of the field that holds a length.
-        field: its offset in a record.
-        more: bytes of a record that the length does not count.
-        least: bytes from one record to the next at least, whatever its length says; ``more`` or this are at least 1.
+        length: type of the length field.
+        field: offset of the length field in a record.
+        uncounted: bytes of a record that the length does not count.
+        min_step: least distance between two records, for any length. ``uncounted`` or this is at
+            least 1.
 
     Returns:
-        Offsets of the records that hang together with the first, in order, and that of what follows them.
+        The offsets of the records that form a chain with the first one, in order, and the offset
+        after them.
     """
     lengths = np.ndarray((last + 1,), length, buffer, field, (1,))
     exits = np.append(begin[1:], last + 1)
-    at, ends, lane = begin, exits.copy(), np.arange(len(begin))
+    offsets, ends, lane = begin, exits.copy(), np.arange(len(begin))
     parts: list[Array] = []
-    while len(at) > _SINGLY:
-        steps = _steps(lengths, at, more, least)
+    while len(offsets) > _FEW_CHAINS:
+        steps = _advance_chains(lengths, offsets, uncounted, min_step)
         inside = steps < ends
         count = np.count_nonzero(inside, axis=0)
         parts.append(steps[:-1].T[inside[:-1].T])
         over = np.flatnonzero(count <= _STEPS)
         exits[lane[over]] = steps[count[over], over]
         going = np.flatnonzero(count > _STEPS)
-        at, ends, lane = steps[-1, going], ends[going], lane[going]
-    singly: list[int] = []
+        offsets, ends, lane = steps[-1, going], ends[going], lane[going]
+    last_offsets: list[int] = []
     read = partial(struct.Struct(length.str.replace("u4", "I")).unpack_from, buffer)
-    for number, one, end in zip(lane.tolist(), at.tolist(), ends.tolist(), strict=True):
-        while one < end:
-            singly.append(one)
-            one = max(one + read(one + field)[0] + more, one + least)
-        exits[number] = one
-    found = np.concatenate([*parts, np.array(singly, np.int64)])
+    for number, offset, end in zip(lane.tolist(), offsets.tolist(), ends.tolist(), strict=True):
+        while offset < end:
+            last_offsets.append(offset)
+            offset = max(offset + read(offset + field)[0] + uncounted, offset + min_step)
+        exits[number] = offset
+    records = np.concatenate([*parts, np.array(last_offsets, np.int64)])
     wrong = np.flatnonzero(exits[:-1] != begin[1:])
     number = int(wrong[0]) if len(wrong) else len(begin) - 1
     if len(wrong):
-        found = found[found < begin[number + 1]]
-    # ``parts`` are in order, and to merge few that are takes less than to sort
-    return np.sort(found, kind="stable"), int(exits[number])
+        records = records[records < begin[number + 1]]
+    # A stable sort merges ``parts``, each of which is in order.
+    return np.sort(records, kind="stable"), int(exits[number])
 
 
-def _steps(lengths: Array, at: Array, more: int, least: int) -> Array:
-    """Places of chains and, a row for each of ``_STEPS`` steps, where they lead to; beyond the last length to anywhere."""
-    steps = np.empty((_STEPS + 1, len(at)), np.int64)
-    steps[0] = at
-    last, there = len(lengths) - 1, np.empty_like(at)
-    for one, following in pairwise(steps):
-        np.minimum(one, last, out=there)
-        np.add(one, lengths[there], out=following)
-        following += more
-        if least:
-            np.maximum(following, one + least, out=following)
+def _advance_chains(lengths: Array, offsets: Array, uncounted: int, min_step: int) -> Array:
+    """Offsets of all chains after 0 to ``_STEPS`` steps, a row for each; beyond the last length
+    they are arbitrary."""
+    steps = np.empty((_STEPS + 1, len(offsets)), np.int64)
+    steps[0] = offsets
+    last, there = len(lengths) - 1, np.empty_like(offsets)
+    for current, following in pairwise(steps):
+        np.minimum(current, last, out=there)
+        np.add(current, lengths[there], out=following)
+        following += uncounted
+        if min_step:
+            np.maximum(following, current + min_step, out=following)
     return steps

@@ -1,4 +1,4 @@
-"""``Records``: the records of a chunk of a capture, as arrays, whatever the format of the file."""
+"""``Records``: the records of a chunk of a capture as arrays, independent of the file format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 CHUNK_SIZE: Final = 16 << 20
-"""Bytes looked at together: small enough for the processor's caches, large enough for numpy."""
+"""Bytes that are decoded together: few enough for the processor's caches, many enough for numpy."""
 
 
 MAX_RECORD: Final = 1 << 20
@@ -22,26 +22,26 @@ MAX_RECORD: Final = 1 << 20
 
 
 MOST_RECORDS: Final = 32_768
-"""Records looked at together, however small they are."""
+"""Records that are decoded together at most."""
 
 
 PADDING: Final = 256
-"""Bytes behind the buffer, so that headers can be gathered before it is known whether they are all there."""
+"""Bytes after the buffer, so that headers can be gathered before their lengths are checked."""
 
 
 @dataclass(slots=True)
 class Records:
-    """Records that lie in the buffer until the next ones are asked for.
+    """Records whose buffer is valid until the next records are read.
 
     Attributes:
-        buffer: holds them, and ``PADDING`` bytes more.
-        size: bytes of it in use.
+        buffer: holds the records, and ``PADDING`` more bytes.
+        size: bytes of the buffer in use.
         where: offsets of the records in the file.
         data: offsets of the packets in the buffer.
-        captured: bytes of each packet that are there.
-        wire: bytes of each packet that there were.
+        captured: captured bytes of each packet.
+        wire: bytes that each packet had on the wire.
         time_ns: nanoseconds since 1970.
-        link: link type of each packet, or of all of them.
+        link: link type of each packet, or of all packets.
     """
 
     buffer: Buffer
@@ -53,31 +53,32 @@ class Records:
     time_ns: Integers
     link: Integers | int
 
-    def take(self, some: Integers | slice) -> Records:
-        """These records."""
+    def take(self, numbers: Integers | slice) -> Records:
+        """The records with these numbers."""
         return Records(
             self.buffer,
             self.size,
-            self.where[some],
-            self.data[some],
-            self.captured[some],
-            self.wire[some],
-            self.time_ns[some],
-            self.link if isinstance(self.link, int) else self.link[some],
+            self.where[numbers],
+            self.data[numbers],
+            self.captured[numbers],
+            self.wire[numbers],
+            self.time_ns[numbers],
+            self.link if isinstance(self.link, int) else self.link[numbers],
         )
 
 
 class Format(Protocol):
-    """How records lie in a file."""
+    """Layout of the records of a file."""
 
     head_size: int
 
     def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
-        """Find the records that are all there between two offsets, and the end of the last of them."""
+        """Find the complete records between two offsets; returns their offsets and the end of
+        the last one."""
         ...
 
-    def records(self, buffer: Buffer, at: Integers, base: int) -> Records:
-        """Gather what is known of records; base is where in the file the buffer begins."""
+    def records(self, buffer: Buffer, offsets: Integers, base: int) -> Records:
+        """Gather the headers of records; ``base`` is the offset of the buffer in the file."""
         ...
 
 

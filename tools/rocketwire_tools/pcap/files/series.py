@@ -1,10 +1,9 @@
 """Captures that continue each other, as ``tcpdump -C``, ``tcpdump -G`` and ``dumpcap -b`` write
-them, one after the other.
+them.
 
-Rules of this file: names propose, times decide.  Files may continue each other if they lie in one
-folder and their names differ by numbers alone; one does continue another if it begins where that
-ends.  Whether it does is known when the other has been read, so that nothing is read twice,
-however the files are compressed.
+Files may continue each other if they lie in one folder and their names differ only by numbers. A
+file does continue another if it begins when the other ends. This is decided after the other file
+has been read, so that no file is read twice.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Integers
 
 JOIN: Final = ("auto", "all", "none")
-"""Which captures are taken as one: those that continue each other, all of them, or none."""
+"""Which captures are decoded as one: those that continue each other, all of them, or none."""
 MOST_APART_NS: Final = 60_000_000_000
-"""Nanoseconds from the last packet of a file to the first of the next: no client of RocketMQ is
-silent for longer."""
+"""Nanoseconds from the last packet of a file to the first packet of the next one: RocketMQ
+clients are never silent for longer."""
 _MOST_BACK_NS: Final = 10_000_000
-"""The next file may begin so much earlier, because the packets of several processors come in no
-exact order; or by a ``_BACK_SHARE``th of what a short file lasts."""
+"""Overlap of two files: the packets of several processors come in no exact order. A short file
+may overlap by a ``_BACK_SHARE``th of its duration."""
 _BACK_SHARE: Final = 10
 _NUMBER: Final = re.compile(r"\d+")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
 _TAIL: Final = 1 << 20
-"""Bytes of the end of a file that hold a record, however large it is."""
+"""Bytes at the end of a file that hold at least one record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Series:
 
     Attributes:
         paths: of the files, in order.
-        certain: whether they continue each other whatever their times say.
+        certain: whether they continue each other regardless of their times.
     """
 
     paths: tuple[str, ...]
@@ -53,16 +52,16 @@ class Series:
 
     @classmethod
     def of(cls, captures: str | Series) -> Series:
-        """A series, also of a single path."""
+        """Make a series, also of a single path."""
         return cls((captures,)) if isinstance(captures, str) else captures
 
     def rest(self, count: int) -> Series | None:
-        """What is left behind so many files."""
+        """The series without its first files; None if no file is left."""
         paths = self.paths[max(count, 1) :]
         return replace(self, paths=paths) if paths else None
 
     def name(self, count: int) -> str:
-        """The first files, in words."""
+        """The name of the first files for messages."""
         last = self.paths[max(count, 1) - 1]
         return last if last == self.paths[0] else f"{self.paths[0]} to {last}"
 
@@ -71,8 +70,8 @@ class Span:
     """The time that a file covers.
 
     Attributes:
-        first_ns: time of its first packet; None if it has none so far.
-        last_ns: of its latest.
+        first_ns: time of its first packet; None before the first packet.
+        last_ns: time of its latest packet.
     """
 
     def __init__(self, first_ns: int | None = None, last_ns: int = 0) -> None:
@@ -80,30 +79,30 @@ class Span:
         self.last_ns = last_ns
 
     def add(self, time_ns: Integers) -> None:
-        """More packets of it."""
+        """Extend the span by packets."""
         if self.first_ns is None:
             self.first_ns = int(time_ns[0])
         self.last_ns = max(self.last_ns, int(time_ns.max()))
 
     def is_continued_at(self, time_ns: int) -> bool:
-        """Whether a file that begins at a time continues this one."""
+        """Whether a file whose first packet has this time continues this one."""
         if self.first_ns is None:
             return True
         back = min(_MOST_BACK_NS, (self.last_ns - self.first_ns) // _BACK_SHARE)
-        after = time_ns - self.last_ns
-        return time_ns > self.first_ns and -back <= after <= MOST_APART_NS
+        distance = time_ns - self.last_ns
+        return time_ns > self.first_ns and -back <= distance <= MOST_APART_NS
 
 
 def series(paths: Sequence[str], join: str) -> list[Series]:
     """Group captures.
 
     Args:
-        paths: in the order in which they are to be decoded.
+        paths: in decoding order.
         join: one of ``JOIN``.
 
     Returns:
-        Each path once, those that may continue each other together, in the order of their times,
-        in the place of the first.
+        Each path once. Files that may continue each other form one series, in the order of their
+        times, at the position of the first.
     """
     if join == "all":
         return [Series(tuple(paths), certain=True)]
@@ -111,31 +110,35 @@ def series(paths: Sequence[str], join: str) -> list[Series]:
         return [Series((path,)) for path in paths]
     groups: dict[tuple[str, str] | int, list[str]] = {}
     for number, path in enumerate(paths):
-        groups.setdefault(_name(path) if os.path.isfile(path) else number, []).append(path)
-    return [Series(tuple(some)) for group in groups.values() for some in _in_time(group)]
+        groups.setdefault(_series_key(path) if os.path.isfile(path) else number, []).append(path)
+    return [
+        Series(tuple(sorted_paths))
+        for group in groups.values()
+        for sorted_paths in _sort_by_time(group)
+    ]
 
 
-def _name(path: str) -> tuple[str, str]:
-    """What the paths of captures that continue each other have in common: the folder, and the
-    name without its numbers; the first file of ``tcpdump -C`` has none."""
+def _series_key(path: str) -> tuple[str, str]:
+    """The common part of the paths of a series: the folder, and the name without its numbers.
+    The first file of ``tcpdump -C`` has no number."""
     folder, name = os.path.split(os.path.abspath(path))
     return folder, _NUMBER.sub("#", _PACKED.sub("", name)).removesuffix("#")
 
 
-def _in_time(paths: list[str]) -> list[list[str]]:
+def _sort_by_time(paths: list[str]) -> list[list[str]]:
     if len(paths) < 2:
         return [paths]
     times = {path: first_time(path) for path in paths}
     timed = sorted((time, path) for path in times if (time := times[path]) is not None)
-    others = [[path] for path in paths if times[path] is None]
-    if len(timed) < len(times) - len(others) or len(set(paths)) < len(paths):
+    without_time = [[path] for path in paths if times[path] is None]
+    if len(timed) < len(times) - len(without_time) or len(set(paths)) < len(paths):
         return [[path] for path in paths]
-    return ([[path for _, path in timed]] if timed else []) + others
+    return ([[path for _, path in timed]] if timed else []) + without_time
 
 
 def first_time(path: str) -> int | None:
-    """When the first packet of a capture came, nanoseconds since 1970; None if it has none, or
-    cannot be read."""
+    """Time of the first packet of a capture in nanoseconds since 1970; None if there is none or
+    the file cannot be read."""
     try:
         source = open_input(path, ahead=2)
         try:
@@ -144,13 +147,13 @@ def first_time(path: str) -> int | None:
         finally:
             source.close()
     except CaptureError:
-        return None  # whoever decodes it will say it
+        return None  # the decoder reports it
     return None
 
 
 def last_time(path: str) -> int | None:
-    """When the last packet of a capture came; None if that takes reading all of it, or cannot be
-    told."""
+    """Time of the last packet of a capture; None if it is unknown without reading the whole
+    file."""
     try:
         head = read_head(path)
         if head is None:
@@ -158,7 +161,9 @@ def last_time(path: str) -> int | None:
         size = os.path.getsize(path)
         start = find_record(path, head, max(size - _TAIL, 0))
         with Range(path, start, None) as source:
-            latest = [int(each.time_ns.max()) for each in RangeReader(path, head, source, start)]
+            latest = [
+                int(records.time_ns.max()) for records in RangeReader(path, head, source, start)
+            ]
     except (CaptureError, OSError):
         return None
     return max(latest, default=None)

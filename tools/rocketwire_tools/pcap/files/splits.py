@@ -1,9 +1,9 @@
-"""Where a capture can be cut: records are found from any byte on, by what a chain of them looks like.
+"""Finds offsets at which a capture can be split: records are recognised by the chain that they
+form.
 
-Rules of this file: no record is read but at the front and near a cut; both sides of a cut come from one call of ``plan``, so
-that they agree.  A compressed capture is one piece.
-
-Formats: those of ``pcap`` and ``pcapng``.  A pcapng is cut if all its interfaces are described at its front.
+Records are read only at the front and near a split. One call of ``plan`` determines both sides of a
+split, so that they agree. A compressed capture is not split. A pcapng file is split only if all its
+interfaces are described at its front.
 """
 
 from __future__ import annotations
@@ -31,37 +31,39 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Records
 
     class Head(Protocol):
-        """What the front of a capture says."""
+        """The front of a capture."""
 
         end: int
         """Offset of the first record."""
 
         def records(self, reader: RangeReader) -> Iterator[Records]:
-            """The records of a reader that begins at one of them."""
+            """Read records with a reader that begins at a record."""
             ...
 
-        def chain(self, data: bytes, at: int, *, last: bool) -> int | None:
-            """Offset in the data of the first record whose followers look like records too; None if more
-            bytes are needed, -1 if there is none.
+        def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
+            """Find the first of several plausible records.
 
             Args:
                 data: bytes of the file.
-                at: their offset in the file.
-                last: whether they are the last ones.
+                offset: of the data in the file.
+                last: whether the data ends at the end of the file.
+
+            Returns:
+                An offset in the data; None if more bytes are needed, -1 if there is no record.
             """
             ...
 
 
 CHAIN: Final = 12
-"""Records in a row that have to look like records."""
+"""Consecutive records that must be plausible."""
 _FEW: Final = 3
-"""Records in a row that do at the end of a file that ends within one."""
+"""The same at the end of a file that ends within a record."""
 _WINDOW: Final = 1 << 16
 _MOST_WINDOW: Final = 4 << 20
 _HEAD: Final = 1 << 20
 _ALL: Final = 1 << 62
 _NEAR: Final = 366 * 86_400
-"""Seconds from the first record to any other."""
+"""Seconds between the first record and any other record at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,10 @@ class Split:
     Attributes:
         path: of the file.
         start: offset of the first record; 0 for the front of the file.
-        end: offset behind the last record; None for the end of the file.
-        before: path of the capture that ends where this file begins, if it is one of several.
-        after: path of the capture that goes on where this file ends.
-        certain: whether these two do so whatever the times of their packets say.
+        end: offset after the last record; None for the end of the file.
+        before: path of the capture that this file continues, if it is one of a series.
+        after: path of the capture that continues this file.
+        certain: whether these files continue each other regardless of their times.
     """
 
     path: str
@@ -86,61 +88,63 @@ class Split:
 
 
 class PcapHead:
-    """The front of a classic capture.
+    """The file header of a classic capture.
 
     Args:
-        path: for messages.
-        data: the first bytes, a record header included.
+        path: for error messages.
+        data: the first bytes, including a record header.
     """
 
     end = 24
 
     def __init__(self, path: str, data: bytes) -> None:
-        found = pcap_format(path, data[:24]) if len(data) >= 24 else None
-        if found is None:
+        file_format = pcap_format(path, data[:24]) if len(data) >= 24 else None
+        if file_format is None:
             raise CaptureError(path, 0, "this is neither a pcap nor a pcapng file")
-        self.format: PcapFormat = found
-        self._order = found.order
-        self._size = found.record_header
-        self._fractions = found.fractions
-        whole = len(data) >= 28
-        self._second: int = struct.unpack_from(f"{self._order}I", data, 24)[0] if whole else 0
+        self.format: PcapFormat = file_format
+        self._order = file_format.order
+        self._size = file_format.record_header
+        self._fractions = file_format.fractions
+        has_record = len(data) >= 28
+        self._second: int = struct.unpack_from(f"{self._order}I", data, 24)[0] if has_record else 0
 
     def records(self, reader: RangeReader) -> Iterator[Records]:
         """See ``Head``."""
         return reader.classic(self.format)
 
-    def chain(self, data: bytes, at: int, *, last: bool) -> int | None:
+    def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
         """See ``Head``; a record may begin at any byte."""
-        del at
+        del offset
         count = len(data) - self._size + 1
         if count <= 0:
             return -1 if last else None
         second, fraction, captured, wire = (
-            np.ndarray((count,), f"{self._order}u4", data, offset, strides=(1,))
-            for offset in (0, 4, 8, 12)
+            np.ndarray((count,), f"{self._order}u4", data, field, strides=(1,))
+            for field in (0, 4, 8, 12)
         )
         good = (captured <= MAX_RECORD) & (captured <= wire) & (fraction < self._fractions)
         good &= np.abs(second.astype(np.int64) - self._second) < _NEAR
         good &= wire <= MAX_RECORD
         for start in np.flatnonzero(good).tolist():
-            found = self._follow(start, good, captured, len(data), last=last)
-            if found is None:
+            is_chain = self._follow(start, good, captured, len(data), last=last)
+            if is_chain is None:
                 return None
-            if found:
+            if is_chain:
                 return int(start)
         return -1 if last else None
 
-    def _follow(self, at: int, good: Any, captured: Any, size: int, *, last: bool) -> bool | None:
-        """Whether a chain begins there; None if more bytes are needed to tell."""
+    def _follow(
+        self, offset: int, good: Any, captured: Any, size: int, *, last: bool
+    ) -> bool | None:
+        """Whether a chain begins at an offset; None if more bytes are needed."""
         for number in range(CHAIN):
-            if at == size and last:
+            if offset == size and last:
                 return number > 0
-            if at >= len(good):
+            if offset >= len(good):
                 return number >= _FEW if last else None
-            if not good[at]:
+            if not good[offset]:
                 return False
-            at += self._size + int(captured[at])
+            offset += self._size + int(captured[offset])
         return True
 
 
@@ -148,7 +152,7 @@ class PcapngHead:
     """The front of a pcapng capture.
 
     Args:
-        path: for messages.
+        path: for error messages.
         data: the first bytes.
     """
 
@@ -159,34 +163,34 @@ class PcapngHead:
         """See ``Head``."""
         return pcapng.read(reader, self.section)
 
-    def chain(self, data: bytes, at: int, *, last: bool) -> int | None:
+    def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
         """See ``Head``; blocks begin at every fourth byte."""
-        start = -at % 4
+        start = -offset % 4
         while start + 12 <= len(data):
-            kind, _ = struct.unpack_from(f"{self.section.order}II", data, start)
-            if kind in pcapng.PACKETS:
-                found = self._follow(data, start, last=last)
-                if found is None:
+            block_type, _ = struct.unpack_from(f"{self.section.order}II", data, start)
+            if block_type in pcapng.PACKETS:
+                is_chain = self._follow(data, start, last=last)
+                if is_chain is None:
                     return None
-                if found:
+                if is_chain:
                     return start
             start += 4
         return -1 if last else None
 
-    def _follow(self, data: bytes, at: int, *, last: bool) -> bool | None:
+    def _follow(self, data: bytes, offset: int, *, last: bool) -> bool | None:
         order = self.section.order
         for number in range(CHAIN):
-            if at == len(data) and last:
+            if offset == len(data) and last:
                 return number > 0
-            if at + 12 > len(data):
+            if offset + 12 > len(data):
                 return number >= _FEW if last else None
-            _, length = struct.unpack_from(f"{order}II", data, at)
+            _, length = struct.unpack_from(f"{order}II", data, offset)
             if length < 12 or length & 3 or length > MAX_RECORD:
                 return False
-            at += length
-            if at > len(data):
+            offset += length
+            if offset > len(data):
                 return number >= _FEW if last else None
-            if struct.unpack_from(f"{order}I", data, at - 4)[0] != length:
+            if struct.unpack_from(f"{order}I", data, offset - 4)[0] != length:
                 return False
         return True
 
@@ -195,11 +199,11 @@ class RangeReader(CaptureReader):
     """Reads a capture from a record on.
 
     Args:
-        path: for messages.
+        path: for error messages.
         head: of the capture; None to read it from its front.
         source: its bytes from that record on.
-        base: offset of that record, as it is to be given.
-        chunk_size: bytes looked at together.
+        base: offset of that record in the results.
+        chunk_size: bytes that are decoded together.
     """
 
     def __init__(
@@ -223,12 +227,12 @@ class RangeReader(CaptureReader):
 
 
 class Range:
-    """Some bytes of a file.
+    """A range of a file's bytes.
 
     Args:
         path: of the file.
-        start: offset of the first one.
-        end: offset behind the last one; None for the end of the file.
+        start: offset of the first byte.
+        end: offset after the last byte; None for the end of the file.
     """
 
     def __init__(self, path: str, start: int, end: int | None) -> None:
@@ -257,10 +261,10 @@ class Range:
 
 
 def read_head(path: str) -> Head | None:
-    """What the front of a capture says; None if it is compressed, or cut off within its head.
+    """Read the front of a capture; None if it is compressed, or ends within its file header.
 
     Raises:
-        CaptureError: it cannot be read, or is no capture.
+        CaptureError: the file cannot be read, or is not a capture.
     """
     try:
         with open(path, "rb") as file:
@@ -275,15 +279,15 @@ def read_head(path: str) -> Head | None:
 
 
 def find_record(path: str, head: Head, offset: int) -> int:
-    """Offset of the first record that begins at an offset or behind it; the size of the file if none does.
+    """Find the first record at or after an offset; returns the size of the file if there is none.
 
     Args:
         path: of the file.
-        head: what its front says.
-        offset: any.
+        head: its front.
+        offset: any offset.
 
     Raises:
-        CaptureError: there is nothing like records.
+        CaptureError: there are no plausible records.
     """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -292,13 +296,13 @@ def find_record(path: str, head: Head, offset: int) -> int:
         while offset < size and window <= _MOST_WINDOW:
             data = _read_at(file, offset, window)
             last = offset + len(data) >= size
-            found = head.chain(data, offset, last=last)
-            if found is not None:
-                return size if found < 0 else offset + found
+            distance = head.chain(data, offset, last=last)
+            if distance is not None:
+                return size if distance < 0 else offset + distance
             window *= 4
     if offset >= size:
         return size
-    raise CaptureError(path, offset, f"no records in the {window // 4} bytes from there on")
+    raise CaptureError(path, offset, f"no records in the next {window // 4} bytes")
 
 
 def _read_at(file: IO[bytes], offset: int, count: int) -> bytes:
@@ -307,17 +311,17 @@ def _read_at(file: IO[bytes], offset: int, count: int) -> bytes:
 
 
 def plan(path: str, size: int) -> list[Split]:
-    """Cut a capture.
+    """Split a capture.
 
     Args:
         path: of the file.
-        size: bytes of a part, at least; 0 for one part.
+        size: least bytes of a part; 0 for one part.
 
     Returns:
-        Parts that have every record once; one for a compressed capture or an empty file.
+        Parts that contain every record once; one part for a compressed capture or an empty file.
 
     Raises:
-        CaptureError: it cannot be read, or is no capture.
+        CaptureError: the file cannot be read, or is not a capture.
     """
     total = os.path.getsize(path) if os.path.exists(path) else 0
     head = read_head(path) if total or not os.path.exists(path) else None

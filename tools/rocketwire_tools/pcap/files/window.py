@@ -1,4 +1,4 @@
-"""``Window``: the part of a capture file that lies in memory."""
+"""``Window``: the part of a capture file that is in memory."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class Window:
-    """The bytes of a capture, a buffer of them at a time.
+    """The bytes of a capture, one buffer at a time.
 
     Args:
-        path: for messages.
-        source: its bytes, from the first on.
-        chunk_size: bytes looked at together.
-        eager: give what has come, however little, instead of waiting for a chunk.
-        base: offset of the first byte, as it is to be given.
+        path: for error messages.
+        source: the bytes of the capture.
+        chunk_size: bytes that are decoded together.
+        eager: process the available bytes at once instead of waiting for a whole chunk.
+        base: offset of the first byte in the results.
 
     Attributes:
-        truncated: whether the last record is not all there; a capture that is being written, or
-            was cut off, ends so.
+        truncated: whether the last record is incomplete, because the capture is still being written
+            or was cut off.
     """
 
     def __init__(
@@ -53,26 +53,26 @@ class Window:
         self._failure: CaptureError | None = None
 
     def window(self) -> tuple[Buffer, int, int]:
-        """The buffer, bytes of it in use, and where in the file it begins."""
+        """The buffer, the number of its bytes in use, and its offset in the file."""
         return self._buffer, self._size, self._base
 
     def advance(self, used: int) -> bool:
-        """Drop bytes from the front and fill up; returns False at the end of the file."""
-        rest = self._size - used
-        self._view[:rest] = self._view[used : self._size]
-        self._size = rest
+        """Drop bytes from the front and refill the buffer; returns False at the end of the file."""
+        unused = self._size - used
+        self._view[:unused] = self._view[used : self._size]
+        self._size = unused
         self._base += used
-        before = self._size
+        old_size = self._size
         self._fill(self._size + 1 if self._eager else self._chunk)
-        if self._size == before:
+        if self._size == old_size:
             if self._failure is not None:
                 raise self._failure
-            self.truncated = rest > 0
+            self.truncated = unused > 0
             return False
         return True
 
     def skip(self, count: int) -> bool:
-        """Drop bytes that need not all have been read; returns False at the end of the file."""
+        """Drop bytes, also unread ones; returns False at the end of the file."""
         while count > self._size:
             count -= self._size
             if not self.advance(self._size):
@@ -80,11 +80,11 @@ class Window:
                 return False
         return self.advance(count)
 
-    def _fill(self, least: int) -> None:
-        """Read until so many bytes are there, or no more come; a pipe may give less.  A failure is kept until what
-        came before it has been looked at."""
+    def _fill(self, min_size: int) -> None:
+        """Read until the buffer has ``min_size`` bytes or the source ends. An error is kept
+        until the bytes before it have been processed."""
         read, view = self._source.readinto, self._view
-        while self._size < least and self._failure is None:
+        while self._size < min_size and self._failure is None:
             try:
                 count = read(view[self._size :])
             except CaptureError as failure:

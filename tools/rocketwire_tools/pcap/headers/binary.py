@@ -1,7 +1,7 @@
-"""ROCKETMQ headers of many frames at once.
+"""Reads ROCKETMQ headers of many frames at once.
 
-Rules of this file: only numpy; sizes and the order of the fields are those of the codec's grammar.  Of the extension fields only
-those that become columns are looked at.  A header in which anything is out of the ordinary is left to the codec.
+The codec's layouts define sizes and order of the fields. Only extension fields that become columns
+are read. An unusual header is left to the codec.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from rocketwire_tools.pcap.arrow import column, encoded, pa, taken
 from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.headers.columns import (
     ABSENT,
-    LETTERS,
+    LETTER_NAMES,
     NAMES,
     Columns,
     Span,
     has_letters,
-    integer,
+    parse_int32,
+    text_bytes,
     text_column,
-    texts,
 )
 
 if TYPE_CHECKING:
@@ -34,31 +34,33 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_FIXED: Final = np.dtype([(name, f">{kind}") for name, kind in layouts.BINARY_HEADER_FIXED])
+_FIXED: Final = np.dtype(
+    [(name, f">{number_type}") for name, number_type in layouts.BINARY_HEADER_FIXED]
+)
 _REMARK: Final = layouts.REMARK_LENGTH_SIZE
 _TOTAL: Final = layouts.EXT_FIELDS_LENGTH_SIZE
 _KEY: Final = layouts.KEY_LENGTH_SIZE
 _VALUE: Final = layouts.VALUE_LENGTH_SIZE
 _MOST_FIELDS: Final = 64
-"""Extension fields of a header; more are left to the codec."""
+"""Extension fields of a header; the codec reads a header with more."""
 _LONGEST: Final = 128
-"""Bytes of a text; one with more is left to the codec."""
-_FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTERS.values())
-"""Extension fields that become columns, by number; 0 stands for all others."""
+"""Bytes of a text; the codec reads a header with a longer one."""
+_FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTER_NAMES.values())
+"""Names of the extension fields that become columns; index 0 stands for all others."""
 _LONGEST_NAME: Final = 16
-"""None of them has a name of as many bytes."""
+"""All of these names are shorter."""
 _WORDS: Final = (
     np.array([name.encode() for name in _FIELDS], f"S{_LONGEST_NAME}")
     .view(np.uint64)
     .reshape(len(_FIELDS), -1)
 )
-"""Their names."""
+"""The names as numbers of 64 bits."""
 _MASKS: Final = (
     (np.arange(_LONGEST_NAME) < np.array([[len(name)] for name in _FIELDS])) * np.uint8(255)
 ).view(np.uint64)
-"""Which bytes of a row their names are."""
+"""The bytes of a row that belong to the name."""
 _CANDIDATES: Final = np.zeros(_LONGEST_NAME + 1 << 8, np.uint8)
-"""By length and first byte of a name: the field that it can only be, since all of them differ in one or the other."""
+"""The only possible field by length and first byte of the name: no two names share both."""
 _CANDIDATES[[len(name) << 8 | ord(name[0]) for name in _FIELDS[1:]]] = range(1, len(_FIELDS))
 _NAMES: Final = {int(code): code.name for code in LanguageCode}
 _LANGUAGES: Final = column(
@@ -68,7 +70,7 @@ _LANGUAGES: Final = column(
 
 
 class _Fields(NamedTuple):
-    """Extension fields: the number of the header, where key and value begin, and the lengths of both."""
+    """Extension fields: index of the header, offsets of key and value, and the lengths of both."""
 
     header: Array
     key: Array
@@ -77,59 +79,59 @@ class _Fields(NamedTuple):
     length: Array
 
 
-def read(headers: HeaderBytes, wanted: AbstractSet[str]) -> tuple[Array, Columns]:
+def read(headers: HeaderBytes, column_names: AbstractSet[str]) -> tuple[Array, Columns]:
     """Read headers.
 
     Args:
-        headers: lie in one piece.
-        wanted: those of ``header_columns.EVERYTHING`` that are to be made.
+        headers: all in one piece.
+        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
 
     Returns:
-        Which of the headers could be read here, and what they say; nothing to go by of the others.
+        Which of the headers were read, and the columns. Entries of the other headers are arbitrary.
     """
     (data,), start = headers.pieces, headers.start
     ends = start + headers.length
     numbers = rows_at(data, start, _FIXED.itemsize).view(_FIXED)[:, 0]
-    at = start + _FIXED.itemsize
-    remark = at + _REMARK
-    length = _integers(data, _REMARK)[at].astype(np.int64)
-    at = remark + np.maximum(length, 0)
-    good = (length >= 0) & (at + _TOTAL <= ends)
+    offset = start + _FIXED.itemsize
+    remark = offset + _REMARK
+    length = _integers(data, _REMARK)[offset].astype(np.int64)
+    offset = remark + np.maximum(length, 0)
+    good = (length >= 0) & (offset + _TOTAL <= ends)
     words = _integers(data, _TOTAL)
-    total = words[np.minimum(at, len(words) - 1)].astype(np.int64)
-    until = at + _TOTAL + np.maximum(total, 0)
+    total = words[np.minimum(offset, len(words) - 1)].astype(np.int64)
+    until = offset + _TOTAL + np.maximum(total, 0)
     good &= until <= ends
-    fields = _fields(data, at + _TOTAL, until, good)
+    fields = _find_fields(data, offset + _TOTAL, until, good)
     code, version, opaque, flag = (
         numbers[name].astype(np.int64) for name in ("code", "version", "opaque", "flag")
     )
-    made = Columns(code, version, opaque, flag, good)
-    if "language" in wanted:
-        made.language = taken(_LANGUAGES, column(numbers["language"].astype(np.uint8)))
+    columns = Columns(code, version, opaque, flag, good)
+    if "language" in column_names:
+        columns.language = taken(_LANGUAGES, column(numbers["language"].astype(np.uint8)))
     spans = {"remark": Span(remark, np.where(length > 0, length, ABSENT))}
-    if not wanted.isdisjoint(NAMES):
-        spans |= _named(data, fields, has_letters(code, flag), good)
-    for name in wanted - {"language"}:
-        values = _texts(data, spans[name], good)
-        setattr(made, name, _queues(values) if name == "queue_id" else values)
-    return good, made
+    if not column_names.isdisjoint(NAMES):
+        spans |= _find_texts(data, fields, has_letters(code, flag), good)
+    for name in column_names - {"language"}:
+        values = _make_text_column(data, spans[name], good)
+        setattr(columns, name, _to_queue_ids(values) if name == "queue_id" else values)
+    return good, columns
 
 
-def _queues(values: Column) -> Column:
+def _to_queue_ids(values: Column) -> Column:
     distinct, numbers = encoded(values)
-    queues = [integer(text) for text in distinct.to_pylist()]
+    queues = [parse_int32(text) for text in distinct.to_pylist()]
     return taken(column(queues, pa.int32()), numbers)
 
 
-def _texts(data: Array, span: Span, good: Array) -> Column:
-    """Texts as a column; a header is not good if its text is long, or not ASCII."""
+def _make_text_column(data: Array, span: Span, good: Array) -> Column:
+    """Make a column of texts; a header with a long or non-ASCII text is marked as not good."""
     good &= span.length <= _LONGEST
-    span = Span(span.at, np.where(good, span.length, ABSENT))
-    text, ends = texts(data, span)
-    (others,) = (text >= 0x80).nonzero()
-    if len(others):
-        good[np.searchsorted(ends[1:], others, "right")] = False
-        return _texts(data, span, good)
+    span = Span(span.start, np.where(good, span.length, ABSENT))
+    text, ends = text_bytes(data, span)
+    (not_ascii,) = (text >= 0x80).nonzero()
+    if len(not_ascii):
+        good[np.searchsorted(ends[1:], not_ascii, "right")] = False
+        return _make_text_column(data, span, good)
     return text_column(text, ends, span.length >= 0)
 
 
@@ -138,61 +140,62 @@ def _integers(data: Array, size: int) -> Array:
     return np.ndarray((len(data) - size + 1,), f">i{size}", data, strides=(1,))
 
 
-def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
-    """The extension fields of headers; a header in which they are out of the ordinary is not good any more."""
-    short, long = _integers(data, _KEY), _integers(data, _VALUE)
-    last = len(long) - 1
-    some = np.flatnonzero(good & (at < until))
-    at, until = at[some], until[some]
+def _find_fields(data: Array, offset: Array, until: Array, good: Array) -> _Fields:
+    """Find the extension fields of headers; a header with unusual fields is marked as not good."""
+    key_lengths, value_lengths = _integers(data, _KEY), _integers(data, _VALUE)
+    last = len(value_lengths) - 1
+    numbers = np.flatnonzero(good & (offset < until))
+    offset, until = offset[numbers], until[numbers]
     parts = [_Fields(*np.zeros((5, 0), np.int64))]
     for _ in range(_MOST_FIELDS):
-        if not len(some):
+        if not len(numbers):
             break
-        key = at + _KEY
-        key_length = short[at].astype(np.int64)
+        key = offset + _KEY
+        key_length = key_lengths[offset].astype(np.int64)
         value = key + np.maximum(key_length, 0)
-        length = long[np.minimum(value, last)].astype(np.int64)
+        length = value_lengths[np.minimum(value, last)].astype(np.int64)
         value += _VALUE
-        at = value + length
-        fine = (key_length > 0) & (length > 0) & (at <= until)
-        parts.append(_Fields(some, key, key_length, value, length))
-        if np.count_nonzero(fine) < len(fine):
-            good[some[~fine]] = False
-        (going,) = (fine & (at < until)).nonzero()
-        if len(going) < len(some):
-            some, at, until = some[going], at[going], until[going]
-    good[some] = False
+        offset = value + length
+        is_valid = (key_length > 0) & (length > 0) & (offset <= until)
+        parts.append(_Fields(numbers, key, key_length, value, length))
+        if np.count_nonzero(is_valid) < len(is_valid):
+            good[numbers[~is_valid]] = False
+        (unfinished,) = (is_valid & (offset < until)).nonzero()
+        if len(unfinished) < len(numbers):
+            numbers, offset, until = numbers[unfinished], offset[unfinished], until[unfinished]
+    good[numbers] = False
     return _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _named(data: Array, fields: _Fields, letters: Array, good: Array) -> dict[str, Span]:
-    """The texts of extension fields that columns are made of; a header that has one of these twice is not good any more.
+def _find_texts(data: Array, fields: _Fields, letters: Array, good: Array) -> dict[str, Span]:
+    """Find the texts of the extension fields that become columns; a header with a repeated field is
+    marked as not good.
 
     Args:
-        data: has the headers.
+        data: holds the headers.
         fields: of the headers.
-        letters: in which headers they have names of one letter.
-        good: which headers are good.
+        letters: headers whose fields have one-letter names.
+        good: good headers.
     """
     length = np.clip(fields.key_length, 0, _LONGEST_NAME)
     candidates = _CANDIDATES[length << 8 | data[fields.key]]
-    (some,) = (candidates != 0).nonzero()
-    words = rows_at(data, fields.key[some], _LONGEST_NAME).view(np.uint64)
-    words &= _MASKS.take(candidates[some], axis=0)
-    same = (words == _WORDS.take(candidates[some], axis=0)).all(axis=1)
-    some = some[same]
-    header, field = fields.header[some], candidates[some]
+    (entries,) = (candidates != 0).nonzero()
+    words = rows_at(data, fields.key[entries], _LONGEST_NAME).view(np.uint64)
+    words &= _MASKS.take(candidates[entries], axis=0)
+    is_name = (words == _WORDS.take(candidates[entries], axis=0)).all(axis=1)
+    entries = entries[is_name]
+    header, field = fields.header[entries], candidates[entries]
     table = np.full((len(good), len(_FIELDS)), ABSENT)
-    table[header, field] = some
-    good[header[table[header, field] != some]] = False
+    table[header, field] = entries
+    good[header[table[header, field] != entries]] = False
     values, lengths = np.append(fields.value, 0), np.append(fields.length, ABSENT)
     spans: dict[str, Span] = {}
     for name, names in NAMES.items():
         numbers = table[:, _FIELDS.index(names[-1])]
-        for other in reversed(names[:-1]):
-            first = table[:, _FIELDS.index(other)]
+        for alternative in reversed(names[:-1]):
+            first = table[:, _FIELDS.index(alternative)]
             numbers = np.where(first >= 0, first, numbers)
-        short = table[:, _FIELDS.index(LETTERS[name])]
-        numbers = np.where(letters & (short >= 0), short, numbers)
+        one_letter = table[:, _FIELDS.index(LETTER_NAMES[name])]
+        numbers = np.where(letters & (one_letter >= 0), one_letter, numbers)
         spans[name] = Span(values[numbers], lengths[numbers])
     return spans

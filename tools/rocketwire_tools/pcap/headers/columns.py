@@ -1,4 +1,4 @@
-"""``Columns``: what the headers of many frames say; and the texts in them by their places."""
+"""``Columns``: fields of the headers of many frames, and texts given by their positions."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-SHORT_NAMED: Final = (310, 320, 325)
-"""Requests whose header has names of one letter (Java: ``SendMessageRequestHeaderV2``)."""
+REQUESTS_WITH_LETTERS: Final = (310, 320, 325)
+"""Requests whose header has one-letter names (Java: ``SendMessageRequestHeaderV2``)."""
 GROUPS: Final = ("consumerGroup", "producerGroup", "group", "groupName")
-"""Names of the extension field that has the group; the first that says something counts."""
+"""Names of extension fields that hold the group; the first non-empty one counts."""
 NAMES: Final = {"topic": ("topic",), "group": GROUPS, "queue_id": ("queueId",)}
-"""Names of the extension fields that a column is made of."""
-LETTERS: Final = {"topic": "b", "group": "a", "queue_id": "e"}
-"""Likewise, where names have one letter."""
-EVERYTHING: Final = frozenset({"language", "remark", *NAMES})
-"""The columns that are made only if they are wanted."""
+"""Names of the extension fields of each column."""
+LETTER_NAMES: Final = {"topic": "b", "group": "a", "queue_id": "e"}
+"""The same for headers with one-letter names."""
+OPTIONAL_COLUMNS: Final = frozenset({"language", "remark", *NAMES})
+"""The columns that are made only on request."""
 ABSENT: Final = -1
-"""Length of a text that is not there."""
+"""Length of a missing text."""
 
 
 @dataclass(slots=True)
 class Columns:
-    """What the headers say, one entry each; null, or zero among the numbers, where nothing is said.
+    """Fields of headers, one entry for each header. A missing text is null, a missing number 0.
 
     Attributes:
         ok: whether the header could be read.
@@ -50,45 +50,45 @@ class Columns:
     queue_id: Column | None = None
 
     def take(self, order: Array) -> Columns:
-        """What these headers say, in this order."""
+        """The entries of some headers, in the given order."""
         arrays: list[Any] = [getattr(self, name)[order] for name in _ARRAYS]
-        made = Columns(*arrays)
+        columns = Columns(*arrays)
         places = column(order)
-        for name in EVERYTHING:
+        for name in OPTIONAL_COLUMNS:
             if (values := getattr(self, name)) is not None:
-                setattr(made, name, taken(values, places))
-        return made
+                setattr(columns, name, taken(values, places))
+        return columns
 
 
 _ARRAYS: Final = ("code", "version", "opaque", "flag", "ok")
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
-    """What the headers of several parts say; they have the same columns."""
+    """Concatenate parts, which must have the same columns."""
     if len(parts) == 1:
         return parts[0]
     arrays: list[Any] = [
         np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS
     ]
-    made = Columns(*arrays)
-    for name in EVERYTHING:
-        each = [getattr(part, name) for part in parts]
-        if each[0] is not None:
-            setattr(made, name, pa.concat_arrays(each))
-    return made
+    columns = Columns(*arrays)
+    for name in OPTIONAL_COLUMNS:
+        values = [getattr(part, name) for part in parts]
+        if values[0] is not None:
+            setattr(columns, name, pa.concat_arrays(values))
+    return columns
 
 
 def has_letters(code: Array, flag: Array) -> Array:
-    """In which headers the extension fields have names of one letter."""
+    """Which headers have extension fields with one-letter names."""
     letters = np.zeros(len(code), np.bool_)
-    for each in SHORT_NAMED:
-        letters |= code == each
+    for request_code in REQUESTS_WITH_LETTERS:
+        letters |= code == request_code
     letters &= flag & 1 == 0
     return letters
 
 
-def integer(text: str | None) -> int | None:
-    """The integer of 32 bits that a text says; None if it says none."""
+def parse_int32(text: str | None) -> int | None:
+    """The integer of 32 bits in a text; None if there is none."""
     try:
         number = int(text or "")
     except ValueError:
@@ -97,36 +97,36 @@ def integer(text: str | None) -> int | None:
 
 
 class Span(NamedTuple):
-    """Texts: where each begins, and its length, ``ABSENT`` for those that are not there."""
+    """Texts: their offsets and lengths; ``ABSENT`` for missing texts."""
 
-    at: Array
+    start: Array
     length: Array
 
 
 def text_column(text: Array, ends: Array, there: Array) -> Column:
-    """Texts as a column.
+    """Make a column of texts.
 
     Args:
-        text: all of them, as UTF-8.
-        ends: 0, and where each ends.
-        there: which of them are there; those that are not have no bytes.
+        text: all texts as UTF-8.
+        ends: 0, and the end of each text.
+        there: which texts exist; missing texts have no bytes.
     """
     parts = (np.packbits(there, bitorder="little"), ends, text)
     buffers = [pa.py_buffer(part) for part in parts]
-    made: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
-    return made
+    values: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
+    return values
 
 
-def texts(data: Array, span: Span) -> tuple[Array, Array]:
-    """The bytes of texts, one behind the other: these, and 0 and where each ends.
+def text_bytes(data: Array, span: Span) -> tuple[Array, Array]:
+    """Copy texts; returns their bytes, and 0 with the end of each text.
 
     Args:
-        data: has them.
-        span: where they are.
+        data: holds the texts.
+        span: their positions.
     """
     length = np.maximum(span.length, 0)
     ends = np.zeros(len(length) + 1, np.int32)
     np.cumsum(length, out=ends[1:])
-    places = np.repeat(span.at - ends[:-1], length)
+    places = np.repeat(span.start - ends[:-1], length)
     places += np.arange(len(places))
     return data[places], ends

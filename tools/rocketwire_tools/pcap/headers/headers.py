@@ -1,6 +1,6 @@
 """Headers of many frames to columns.
 
-Rules of this file: no object is made of the bytes of a header, and none of what it says outlives the call.
+No object is made of the bytes of a header, and none of its values outlives the call.
 """
 
 from __future__ import annotations
@@ -14,19 +14,29 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.headers import binary
-from rocketwire_tools.pcap.headers.columns import EVERYTHING, SHORT_NAMED, Columns, joined
-from rocketwire_tools.pcap.headers.json import JsonHeaders, read_rocketmq, whole
+from rocketwire_tools.pcap.headers.columns import (
+    OPTIONAL_COLUMNS,
+    REQUESTS_WITH_LETTERS,
+    Columns,
+    joined,
+)
+from rocketwire_tools.pcap.headers.json import JsonHeaders, read_rocketmq, replace_surrogates
+from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 from rocketwire_tools.pcap.streams.resync import JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
-    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
-
     Array = np.ndarray[Any, Any]
 
-__all__ = ["EVERYTHING", "SHORT_NAMED", "Columns", "HeaderReader", "ext_fields_text"]
+__all__ = [
+    "OPTIONAL_COLUMNS",
+    "REQUESTS_WITH_LETTERS",
+    "Columns",
+    "HeaderReader",
+    "ext_fields_text",
+]
 
 _FEW: Final = 96
 """Fewer ROCKETMQ headers are read faster one by one."""
@@ -36,12 +46,12 @@ class HeaderReader:
     """Reads headers.
 
     Args:
-        wanted: those of ``EVERYTHING`` that are to be made.
+        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
     """
 
-    def __init__(self, wanted: AbstractSet[str] = EVERYTHING) -> None:
-        self._wanted = wanted
-        self._json = JsonHeaders(wanted)
+    def __init__(self, column_names: AbstractSet[str] = OPTIONAL_COLUMNS) -> None:
+        self._column_names = column_names
+        self._json = JsonHeaders(column_names)
 
     def read(self, headers: HeaderBytes, types: Array) -> Columns:
         """Read headers.
@@ -51,7 +61,7 @@ class HeaderReader:
             types: JSON or ROCKETMQ for each.
         """
         parts = list(self._read(headers, types))
-        numbers = np.concatenate([of for of, _ in parts])
+        numbers = np.concatenate([part_numbers for part_numbers, _ in parts])
         read = joined([columns for _, columns in parts])
         if (numbers[1:] > numbers[:-1]).all():
             return read
@@ -60,33 +70,36 @@ class HeaderReader:
         return read.take(places)
 
     def _read(self, headers: HeaderBytes, types: Array) -> Iterator[tuple[Array, Columns]]:
-        """Give the numbers of some headers, and what they say, until all were given."""
+        """Read headers in parts: yields indices of headers and their columns."""
         rocketmq = np.flatnonzero(types != JSON)
         if not len(rocketmq):
             yield from self._json.read(headers)
             return
         json = np.flatnonzero(types == JSON)
-        for of, columns in self._json.read(headers.take(json)):
-            yield json[of], columns
+        for part_numbers, columns in self._json.read(headers.take(json)):
+            yield json[part_numbers], columns
         yield from self._rocketmq(headers, rocketmq)
 
     def _rocketmq(self, headers: HeaderBytes, numbers: Array) -> Iterator[tuple[Array, Columns]]:
-        """Likewise for the ROCKETMQ headers of these numbers."""
+        """Read the ROCKETMQ headers with these indices."""
+        unread = numbers
         if len(numbers) >= _FEW:
-            packed = headers.take(numbers).without_others()
-            packed = packed if len(packed.pieces) == 1 else packed.packed()
-            good, columns = binary.read(packed, self._wanted)
-            if good.all():
-                yield numbers, columns
-                return
-            yield numbers[good], columns.take(np.flatnonzero(good))
-            numbers = numbers[~good]
-        if len(numbers):
-            yield numbers, read_rocketmq(headers.take(numbers).tolist(), self._wanted)
+            chosen, rest = headers.take(numbers), []
+            for piece, part, start in chosen.split():
+                in_piece = HeaderBytes((piece,), start, chosen.length[part])
+                good, columns = binary.read(in_piece, self._column_names)
+                if good.all():
+                    yield numbers[part], columns
+                    continue
+                yield numbers[part[good]], columns.take(np.flatnonzero(good))
+                rest.append(numbers[part[~good]])
+            unread = np.concatenate([numbers[:0], *rest])
+        if len(unread):
+            yield unread, read_rocketmq(headers.take(unread).tolist(), self._column_names)
 
 
 def ext_fields_text(header: bytes, header_type: int) -> str | None:
-    """The extension fields of a header as JSON text, for who wants all of them."""
+    """All extension fields of a header as JSON text."""
     try:
         fields = (
             decode_json_header(header) if header_type == JSON else decode_binary_header(header)[0]
@@ -98,5 +111,8 @@ def ext_fields_text(header: bytes, header_type: int) -> str | None:
     try:
         return msgspec.json.encode(fields).decode()
     except UnicodeEncodeError:
-        encodable = {whole(name): value and whole(value) for name, value in fields.items()}
+        encodable = {
+            replace_surrogates(name): value and replace_surrogates(value)
+            for name, value in fields.items()
+        }
         return msgspec.json.encode(encodable).decode()

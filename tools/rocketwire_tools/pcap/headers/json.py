@@ -1,8 +1,9 @@
-"""JSON headers to columns by msgspec, which knows the few members that become columns, and by the codec.
+"""Reads JSON headers with msgspec, which knows the members that become columns, and with the codec.
 
-Rules of this file: headers that lie one behind the other in the memory are read together, as lines of JSON; what msgspec does not take,
-the codec decides, header by header.  A header that begins with a brace and ends with one cannot become one value together with its
-neighbour: no text of strict JSON has a line feed in it, and anywhere else something has to be between two braces.
+Adjacent headers in memory are read together, as JSON lines. The codec reads headers that msgspec
+rejects, one by one. A header that begins and ends with a brace cannot merge with its neighbour into
+one value: strict JSON has no line feed within a text, and elsewhere something must stand between
+two braces.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.arrow import column, pa
-from rocketwire_tools.pcap.headers.columns import NAMES, Columns, has_letters, integer
+from rocketwire_tools.pcap.headers.columns import NAMES, Columns, has_letters, parse_int32
 from rocketwire_tools.pcap.streams.header_bytes import in_memory_order, room_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ else:
     Integer = Annotated[int, msgspec.Meta(ge=-(1 << 31), le=(1 << 31) - 1)]
 
 
-class Ext(msgspec.Struct, gc=False):
+class ExtFields(msgspec.Struct, gc=False):
     """The extension fields that become columns."""
 
     topic: str | None = None
@@ -49,8 +50,8 @@ class Ext(msgspec.Struct, gc=False):
     e: str | None = None
 
 
-class Header(msgspec.Struct, gc=False):
-    """A header as far as it becomes columns, without the extension fields."""
+class ColumnFields(msgspec.Struct, gc=False):
+    """The members of a header that become columns, without extension fields."""
 
     code: Integer = 0
     flag: Integer = 0
@@ -60,26 +61,26 @@ class Header(msgspec.Struct, gc=False):
     version: Integer = 0
 
 
-class LongHeader(Header, gc=False):
-    """A header with its extension fields."""
+class ColumnFieldsWithExt(ColumnFields, gc=False):
+    """The members of a header that become columns, with extension fields."""
 
-    extFields: Ext | None = None
+    extFields: ExtFields | None = None
 
 
 _NO_CODE: Final = 1 << 32
-BAD: Final = LongHeader(_NO_CODE, language=None)
-"""Stands for a header that cannot be read."""
-_NO_EXT: Final = Ext()
-_TOGETHER: Final = 1 << 20
+BAD: Final = ColumnFieldsWithExt(_NO_CODE, language=None)
+"""Stands for an unreadable header."""
+_NO_EXT_FIELDS: Final = ExtFields()
+_BLOCK_SIZE: Final = 1 << 20
 """Bytes that are read at once."""
-_OBJECTS: Final = 4096
-"""Headers that become columns at once, unless there are fewer; as objects they are large."""
+_MAX_OBJECTS: Final = 4096
+"""Headers that become columns at once: as objects they take much memory."""
 _OPENING, _CLOSING, _LINE_FEED = b"{}\n"
 _NOT_STRICT: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Lines(NamedTuple):
-    """Headers of a piece, in the order in which they lie there: the piece, and where each begins and ends."""
+    """Headers of a piece of memory in its order: the piece, and start and end of each header."""
 
     text: memoryview
     start: Array
@@ -90,199 +91,204 @@ class JsonHeaders:
     """Reads JSON headers.
 
     Args:
-        wanted: those of ``header_columns.EVERYTHING`` that are to be made.
+        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
     """
 
-    def __init__(self, wanted: AbstractSet[str]) -> None:
-        self._wanted = wanted
-        kind = Header if wanted.isdisjoint(NAMES) else LongHeader
-        decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind)
-        self._lines: Callable[[memoryview], list[Header]] = decoder.decode_lines
-        self._one: Callable[[memoryview], Header] = decoder.decode
+    def __init__(self, column_names: AbstractSet[str]) -> None:
+        self._column_names = column_names
+        header_class = ColumnFields if column_names.isdisjoint(NAMES) else ColumnFieldsWithExt
+        decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(header_class)
+        self._decode_lines: Callable[[memoryview], list[ColumnFields]] = decoder.decode_lines
+        self._decode_header: Callable[[memoryview], ColumnFields] = decoder.decode
 
     def read(self, headers: HeaderBytes) -> Iterator[tuple[Array, Columns]]:
-        """Read headers; gives the numbers of some, and what they say, until all were given."""
+        """Read headers in parts: yields indices of headers and their columns."""
         for piece, numbers, start in headers.split():
             order = in_memory_order(start)
-            of, start = numbers[order], start[order]
-            lines = _Lines(piece.data, start, start + headers.length[of])
+            ordered_numbers, start = numbers[order], start[order]
+            lines = _Lines(piece.data, start, start + headers.length[ordered_numbers])
             first = 0
-            for some in self._read_piece(lines, _ends_of_lots(piece, *lines[1:])):
-                last = first + len(some.code)
-                yield of[first:last], some
+            for part in self._read_piece(lines, _ends_of_blocks(piece, *lines[1:])):
+                last = first + len(part.code)
+                yield ordered_numbers[first:last], part
                 first = last
 
     def _read_piece(self, lines: _Lines, ends: Sequence[int]) -> Iterator[Columns]:
-        """Read headers of a piece, in the order in which they lie there."""
-        read: list[Header] = []
+        """Read the headers of a piece of memory in its order."""
+        read: list[ColumnFields] = []
         first = 0
         for last in ends:
-            self._read_lot(lines, first, last, read)
+            self._read_block(lines, first, last, read)
             first = last
-            if len(read) >= _OBJECTS:
-                yield columns(read, self._wanted)
+            if len(read) >= _MAX_OBJECTS:
+                yield to_columns(read, self._column_names)
                 read.clear()
         if read:
-            yield columns(read, self._wanted)
+            yield to_columns(read, self._column_names)
 
-    def _read_lot(self, lines: _Lines, first: int, last: int, read: list[Header]) -> None:
-        """Read headers together, unless one of them is bad.
+    def _read_block(self, lines: _Lines, first: int, last: int, read: list[ColumnFields]) -> None:
+        """Read headers together; if one is invalid, read both halves.
 
         Args:
-            lines: has them.
-            first: number of the first.
-            last: number behind the last.
-            read: takes them.
+            lines: holds the headers.
+            first: index of the first header.
+            last: index after the last header.
+            read: the results are appended to it.
         """
         text = lines.text[lines.start[first] : lines.end[last - 1]]
         if last - first == 1:
             read.append(self.read_one(text))
             return
         try:
-            lot = self._lines(text)
+            values = self._decode_lines(text)
         except _NOT_STRICT:
-            lot = []
-        if len(lot) == last - first:
-            read += lot
+            values = []
+        if len(values) == last - first:
+            read += values
             return
         middle = (first + last) // 2
-        self._read_lot(lines, first, middle, read)
-        self._read_lot(lines, middle, last, read)
+        self._read_block(lines, first, middle, read)
+        self._read_block(lines, middle, last, read)
 
-    def read_one(self, header: memoryview) -> Header:
-        """Read a header by itself."""
+    def read_one(self, header: memoryview) -> ColumnFields:
+        """Read one header."""
         try:
-            return self._one(header)
+            return self._decode_header(header)
         except _NOT_STRICT:
             try:
-                return _of_fields(decode_json_header(bytes(header)))
+                return _from_fields(decode_json_header(bytes(header)))
             except CodecError:
                 return BAD
 
 
-def _ends_of_lots(piece: Array, start: Array, end: Array) -> list[int]:
-    """The numbers behind the last one of headers that can be read together: they lie one behind the other, and each begins and ends
-    with a brace, but for a line feed behind it."""
+def _ends_of_blocks(piece: Array, start: Array, end: Array) -> list[int]:
+    """Group adjacent headers that begin and end with a brace (and maybe a line feed); returns
+    the index after each group."""
     last = end - 1
     last -= piece[last] == _LINE_FEED
-    usual = (piece[start] == _OPENING) & (piece[last] == _CLOSING) & (last > start)
-    lot = start // _TOGETHER
-    cut = (start[1:] != start[:-1] + room_of(end - start)[:-1]) | (lot[1:] != lot[:-1])
-    if not usual.all():
-        cut |= ~usual[1:] | ~usual[:-1]
+    has_braces = (piece[start] == _OPENING) & (piece[last] == _CLOSING) & (last > start)
+    block = start // _BLOCK_SIZE
+    cut = (start[1:] != start[:-1] + room_of(end - start)[:-1]) | (block[1:] != block[:-1])
+    if not has_braces.all():
+        cut |= ~has_braces[1:] | ~has_braces[:-1]
     return [*(np.flatnonzero(cut) + 1).tolist(), len(start)]
 
 
-def read_rocketmq(headers: Sequence[bytes], wanted: AbstractSet[str]) -> Columns:
-    """Read ROCKETMQ headers by the codec, one by one."""
-    return columns([_read_rocketmq(header) for header in headers], wanted)
+def read_rocketmq(headers: Sequence[bytes], column_names: AbstractSet[str]) -> Columns:
+    """Read ROCKETMQ headers one by one with the codec."""
+    return to_columns([_read_rocketmq(header) for header in headers], column_names)
 
 
-def _read_rocketmq(header: bytes) -> LongHeader:
+def _read_rocketmq(header: bytes) -> ColumnFieldsWithExt:
     try:
         fields, _ = decode_binary_header(header)
     except CodecError:
         return BAD
-    return _of_fields(fields)
+    return _from_fields(fields)
 
 
-def _of_fields(fields: HeaderFields) -> LongHeader:
+def _from_fields(fields: HeaderFields) -> ColumnFieldsWithExt:
     language = fields.language
     if isinstance(language, LanguageCode):
         language = language.name
-    return LongHeader(
+    return ColumnFieldsWithExt(
         code=fields.code,
         language=None if language is None else str(language),
         version=fields.version,
         opaque=fields.opaque,
         flag=fields.flag,
         remark=fields.remark,
-        extFields=_ext(fields.ext_fields),
+        extFields=_ext_from_fields(fields.ext_fields),
     )
 
 
-def _ext(fields: Mapping[str, Any] | None) -> Ext | None:
+def _ext_from_fields(fields: Mapping[str, Any] | None) -> ExtFields | None:
     if not fields:
         return None
-    return Ext(**{name: fields.get(name) for name in Ext.__struct_fields__})
+    return ExtFields(**{name: fields.get(name) for name in ExtFields.__struct_fields__})
 
 
 # ---------------------------------------------------------------------------- objects to columns
 
 
-def columns(headers: Sequence[Header], wanted: AbstractSet[str]) -> Columns:
-    """What headers say."""
+def to_columns(headers: Sequence[ColumnFields], column_names: AbstractSet[str]) -> Columns:
+    """Make columns of headers."""
     pack = struct.Struct(f"{len(headers)}q").pack
     code, version, opaque, flag = (
         np.frombuffer(packed, np.int64)
         for packed in (
-            pack(*[one.code for one in headers]),
-            pack(*[one.version for one in headers]),
-            pack(*[one.opaque for one in headers]),
-            pack(*[one.flag for one in headers]),
+            pack(*[header.code for header in headers]),
+            pack(*[header.version for header in headers]),
+            pack(*[header.opaque for header in headers]),
+            pack(*[header.flag for header in headers]),
         )
     )
     ok = code != _NO_CODE
     if not ok.all():
         code = np.where(ok, code, 0)
-    made = Columns(code, version, opaque, flag, ok)
-    if "language" in wanted:
-        made.language = texts([one.language for one in headers])
-    if "remark" in wanted:
-        made.remark = texts([one.remark for one in headers])
-    if not wanted.isdisjoint(NAMES):
-        long = cast("Sequence[LongHeader]", headers)
-        _ext_columns(made, [one.extFields or _NO_EXT for one in long], wanted)
-    return made
+    result = Columns(code, version, opaque, flag, ok)
+    if "language" in column_names:
+        result.language = texts([header.language for header in headers])
+    if "remark" in column_names:
+        result.remark = texts([header.remark for header in headers])
+    if not column_names.isdisjoint(NAMES):
+        with_ext = cast("Sequence[ColumnFieldsWithExt]", headers)
+        _ext_columns(
+            result, [header.extFields or _NO_EXT_FIELDS for header in with_ext], column_names
+        )
+    return result
 
 
-def _ext_columns(made: Columns, exts: Sequence[Ext], wanted: AbstractSet[str]) -> None:
-    """Make the columns of extension fields; what has a name of one letter in some of the rows is taken there."""
-    short = has_letters(made.code, made.flag).tolist()
-    if "topic" in wanted:
-        made.topic = texts(
+def _ext_columns(
+    columns: Columns, exts: Sequence[ExtFields], column_names: AbstractSet[str]
+) -> None:
+    """Make columns of extension fields, also of those with one-letter names."""
+    has_letter_names = has_letters(columns.code, columns.flag).tolist()
+    if "topic" in column_names:
+        columns.topic = texts(
             [
                 (ext.b or ext.topic) if letters else ext.topic
-                for ext, letters in zip(exts, short, strict=True)
+                for ext, letters in zip(exts, has_letter_names, strict=True)
             ]
         )
-    if "group" in wanted:
-        made.group = texts(
+    if "group" in column_names:
+        columns.group = texts(
             [
                 (letters and ext.a)
                 or ext.consumerGroup
                 or ext.producerGroup
                 or ext.group
                 or ext.groupName
-                for ext, letters in zip(exts, short, strict=True)
+                for ext, letters in zip(exts, has_letter_names, strict=True)
             ]
         )
-    if "queue_id" in wanted:
+    if "queue_id" in column_names:
         queue_id = [
             ext.e if letters and ext.e is not None else ext.queueId
-            for ext, letters in zip(exts, short, strict=True)
+            for ext, letters in zip(exts, has_letter_names, strict=True)
         ]
-        made.queue_id = column(list(map(_INTEGERS.__getitem__, queue_id)), pa.int32())
+        columns.queue_id = column(list(map(_INTEGERS.__getitem__, queue_id)), pa.int32())
 
 
 def texts(values: Sequence[str | None]) -> Column:
-    """Texts as a column."""
+    """Make a column of texts."""
     try:
         return column(values, pa.string())
     except UnicodeEncodeError:
-        return column([text and whole(text) for text in values], pa.string())
+        return column([text and replace_surrogates(text) for text in values], pa.string())
 
 
-def whole(text: str) -> str:
-    """The text with a question mark, as Java writes it, for each half of a surrogate pair, which UTF-8 does not have."""
+def replace_surrogates(text: str) -> str:
+    """Replace each half of a surrogate pair by a question mark, as Java does, because UTF-8
+    cannot encode it."""
     return text.encode(errors="replace").decode()
 
 
 class _Integers(dict[str | None, int | None]):
-    """Texts as integers, each looked into once; there are few queues."""
+    """Cache of parsed integers: queue ids repeat."""
 
     def __missing__(self, text: str | None) -> int | None:
-        number = integer(text)
+        number = parse_int32(text)
         if len(self) < _MOST_INTEGERS:
             self[text] = number
         return number

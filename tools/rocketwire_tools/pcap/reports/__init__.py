@@ -1,4 +1,4 @@
-"""What the sub-commands print and write: rows, the summary, plots, conversations, routes, exported packets.
+"""Output of the sub-commands: rows, reports, plots, conversations, routes and packets.
 
 It may import ``decode`` and every room below it.
 """

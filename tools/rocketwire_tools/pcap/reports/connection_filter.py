@@ -1,4 +1,5 @@
-"""A connection as the user names it: both its ends as in the column ``connection``, in any order, or one of them."""
+"""Connections as users name them: both ends as in the column ``connection``, in any order, or
+one end."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.rows.redaction import Redaction
 
 
-class NoConnectionError(ValueError):
-    """A text names no connection."""
+class ConnectionNameError(ValueError):
+    """A text is not a connection."""
 
 
 class End(NamedTuple):
@@ -25,11 +26,11 @@ class End(NamedTuple):
 
 
 @lru_cache(1 << 16)
-def ends_of(text: str) -> frozenset[End]:
-    """The ends that a text names.
+def parse_ends(text: str) -> frozenset[End]:
+    """Parse the ends in a text.
 
     Raises:
-        NoConnectionError: it names none.
+        ConnectionNameError: the text is not a connection.
     """
     parts = text.split("-")
     try:
@@ -37,8 +38,8 @@ def ends_of(text: str) -> frozenset[End]:
             raise ValueError
         return frozenset(map(_end, parts))
     except ValueError as error:
-        wanted = "10.0.0.1:40000-10.0.0.2:10911, or one end of it"
-        raise NoConnectionError(f"{text!r} is no connection like {wanted}") from error
+        example = "10.0.0.1:40000-10.0.0.2:10911, or one end of it"
+        raise ConnectionNameError(f"{text!r}: must be a connection like {example}") from error
 
 
 def _end(text: str) -> End:
@@ -49,24 +50,25 @@ def _end(text: str) -> End:
     return End(str(ipaddress.ip_address(host.strip("[]"))), number)
 
 
-class Wanted:
-    """Tells the wanted connections from others.
+class ConnectionFilter:
+    """Filters connections.
 
     Args:
-        texts: each names some; see ``ends_of``.  Masked ends do as well where masks are made.
-        redaction: makes the masks; None for none.
+        texts: each selects connections, see ``parse_ends``; may also be masked ends if
+            ``redaction`` is given.
+        redaction: masks names; None for no masks.
 
     Raises:
-        NoConnectionError: one of the texts names none.
+        ConnectionNameError: a text is not a connection.
     """
 
     def __init__(self, texts: list[str], redaction: Redaction | None = None) -> None:
-        self.choices = [ends_of(text) for text in texts]
+        self.choices = [parse_ends(text) for text in texts]
         self._redaction = redaction
 
     def __contains__(self, connection: str) -> bool:
-        """Whether a connection, as in the column of that name, is wanted."""
+        """Whether a connection, as in the column of that name, is selected."""
         names = [connection]
         if self._redaction is not None:
             names.append(self._redaction.connection(connection))
-        return any(choice <= ends_of(name) for name in names for choice in self.choices)
+        return any(choice <= parse_ends(name) for name in names for choice in self.choices)

@@ -1,7 +1,8 @@
-"""``export``: all packets of some connections as a capture of their own, with the times that they had.
+"""``export``: writes all packets of selected connections to a new capture, with their original
+times.
 
-Rules of this file: packets are copied as they are, also those without payload; nothing is masked, because bodies cannot be.
-A pcap file has one link type; where packets of several are wanted the file has to be pcapng.
+Packets are copied unchanged, also those without payload. Nothing is masked, because bodies cannot
+be masked. A pcap file has one link type; packets of several link types need pcapng.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rocketwire_tools.pcap.files.inputs import STDIN, open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.packets.packets import Addresses, segments
 from rocketwire_tools.pcap.packets.skipped import Skipped
-from rocketwire_tools.pcap.reports.connection_filter import Wanted
+from rocketwire_tools.pcap.reports.connection_filter import ConnectionFilter
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -37,18 +38,18 @@ _SECOND: Final = 1_000_000_000
 
 
 class ExportError(ValueError):
-    """What is wanted does not fit into the file."""
+    """The packets cannot be written to this file."""
 
 
 class PacketSink(Protocol):
-    """Takes packets."""
+    """Writes packets."""
 
     def add(self, time_ns: int, link: int, data: bytes, wire: int) -> None:
-        """Take one; wire: bytes that it had before the capture cut it."""
+        """Write a packet; ``wire`` is its length before the capture cut it."""
 
 
 class PcapSink:
-    """Writes pcap with nanoseconds; its head when the first packet tells the link type."""
+    """Writes pcap with nanoseconds; the first packet determines the link type."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -58,15 +59,15 @@ class PcapSink:
         """See ``PacketSink``.
 
         Raises:
-            ExportError: it has another link type than those before.
+            ExportError: the packet has another link type than the packets before it.
         """
         if self._link is None:
             self._link = link
             self._file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, _SNAPLEN, link))
         elif link != self._link:
             raise ExportError("packets of several link types: write to a file that ends in .pcapng")
-        seconds, rest = divmod(time_ns, _SECOND)
-        self._file.write(struct.pack("<IIII", seconds, rest, len(data), wire) + data)
+        seconds, nanoseconds = divmod(time_ns, _SECOND)
+        self._file.write(struct.pack("<IIII", seconds, nanoseconds, len(data), wire) + data)
 
 
 class PcapngSink:
@@ -87,26 +88,26 @@ class PcapngSink:
         head = struct.pack("<IIIII", number, time_ns >> 32, time_ns & 0xFFFFFFFF, len(data), wire)
         self._block(6, head + data)
 
-    def _block(self, kind: int, body: bytes) -> None:
+    def _block(self, block_type: int, body: bytes) -> None:
         body += bytes(-len(body) % 4)
         length = len(body) + 12
-        self._file.write(struct.pack("<II", kind, length) + body + struct.pack("<I", length))
+        self._file.write(struct.pack("<II", block_type, length) + body + struct.pack("<I", length))
 
 
-class Chooser:
+class PacketFilter:
     """Finds the packets of connections.
 
     Args:
-        wanted: the connections.
+        connections: the selected connections.
     """
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, connections: ConnectionFilter) -> None:
         self._addresses = Addresses()
         self._skipped = Skipped()
-        self._choices = [[self._number(end) for end in choice] for choice in wanted.choices]
+        self._choices = [[self._number(end) for end in choice] for choice in connections.choices]
 
     def _number(self, end: End) -> int:
-        """The end as in ``packets.Segments``."""
+        """The number of an end, as in ``packets.Segments``."""
         packed = ipaddress.ip_address(end.host).packed
         number = int.from_bytes(packed, "big")
         if len(packed) == 16:
@@ -114,31 +115,31 @@ class Chooser:
         return number << 16 | end.port
 
     def records(self, records: Records) -> list[int]:
-        """Numbers of the records that are wanted."""
-        found = segments(records, self._addresses, self._skipped)
-        mask = np.zeros(len(found.record), np.bool_)
+        """Numbers of the selected records."""
+        tcp_segments = segments(records, self._addresses, self._skipped)
+        mask = np.zeros(len(tcp_segments.record), np.bool_)
         for choice in self._choices:
-            mask |= _has_all(found, choice)
+            mask |= _has_all(tcp_segments, choice)
         if self._addresses.are_many:
             self._addresses.keep({end >> 16 for choice in self._choices for end in choice})
-        chosen: list[int] = np.sort(found.record[mask]).tolist()
+        chosen: list[int] = np.sort(tcp_segments.record[mask]).tolist()
         return chosen
 
 
-def _has_all(found: Segments, ends: list[int]) -> Array:
-    """Which segments are between these ends, or at this one."""
-    mask = np.ones(len(found.record), np.bool_)
+def _has_all(tcp_segments: Segments, ends: list[int]) -> Array:
+    """Which segments have all of these ends."""
+    mask = np.ones(len(tcp_segments.record), np.bool_)
     for end in ends:
-        mask &= (found.source == end) | (found.target == end)
+        mask &= (tcp_segments.source == end) | (tcp_segments.target == end)
     return mask
 
 
-def copy(path: str, chooser: Chooser, sink: PacketSink) -> int:
-    """Copy the wanted packets of a capture; returns how many there were.
+def copy(path: str, chooser: PacketFilter, sink: PacketSink) -> int:
+    """Copy the selected packets of a capture; returns their number.
 
     Raises:
-        CaptureError: it cannot be read on; what came before has been copied.
-        ExportError: they do not fit into the file.
+        CaptureError: the capture is damaged; the packets before have been copied.
+        ExportError: the packets cannot be written to this file.
     """
     source = open_input(path)
     count = 0
@@ -170,31 +171,34 @@ def export(captures: Sequence[str], connections: list[str], output: str) -> int:
     """Write the packets of connections to a capture.
 
     Args:
-        captures: paths of the captures they are in.
-        connections: their names; see ``ends``.
+        captures: paths of the captures.
+        connections: names of connections, see ``connection_filter``.
         output: path of the new capture, pcapng if it ends so; ``-`` for standard output.
 
     Returns:
         The exit status; 1 also if there is no such packet.
 
     Raises:
-        ExportError: they do not fit into the file, or it is one of the captures.
-        OSError: it cannot be written.
+        ExportError: the packets cannot be written to this file, or it is an input.
+        OSError: the file cannot be written.
     """
     if output != STDIN and any(_same(path, output) for path in captures):
         raise ExportError(f"{output} is one of the captures that are read")
-    wanted = Wanted(connections)
+    connection_filter = ConnectionFilter(connections)
     count = 0
     failed = False
     with _output(output) as sink:
         for path in captures:
             try:
-                count += copy(path, Chooser(wanted), sink)
+                count += copy(path, PacketFilter(connection_filter), sink)
             except CaptureError as error:
                 failed = True
                 print(f"rocketwire-pcap: {error}", file=sys.stderr)
     if not count:
-        print("rocketwire-pcap: no packet of such a connection; see 'connections'", file=sys.stderr)
+        print(
+            "rocketwire-pcap: no packet of this connection; list connections with 'connections'",
+            file=sys.stderr,
+        )
     return FAILED if failed or not count else 0
 
 

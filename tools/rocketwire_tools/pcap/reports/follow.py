@@ -1,6 +1,6 @@
-"""``follow``: what is said on a connection, line by line, with what passed between request and answer.
+"""``follow``: prints the frames of a connection, with the time from request to response.
 
-Rules of this file: memory does not depend on the length of the conversation, but for the requests that wait for an answer.
+Memory does not depend on the length of the conversation, except for requests without a response.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import RequestCode
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.reports.connection_filter import Wanted
-from rocketwire_tools.pcap.reports.run import FAILED, Run
+from rocketwire_tools.pcap.reports.connection_filter import ConnectionFilter
+from rocketwire_tools.pcap.reports.run import FAILED, CaptureRun
 from rocketwire_tools.pcap.rows.output import JsonLines, clock, plain
 from rocketwire_tools.pcap.rows.redaction import Redaction
 from rocketwire_tools.pcap.rows.selection import Selection
@@ -23,23 +23,24 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch, Schema
 
 _FIELDS: Final = (
-    "time_ns", "end_time_ns", "connection", "src", "src_port", "kind", "code", "code_name", "request_code", "opaque", "topic",
-    "group", "queue_id", "remark", "frame_length", "latency_ns", "header_ok", "body_ok", "gap",
+    "time_ns", "end_time_ns", "connection", "src", "src_port", "kind", "code", "code_name",
+    "request_code", "opaque", "topic", "group", "queue_id", "remark", "frame_length", "latency_ns",
+    "header_ok", "body_ok", "gap",
 )  # fmt: skip
 _MOST_WAITING: Final = 100_000
 
 
-class Following(Selection):
-    """The rows of some connections.
+class FollowSelection(Selection):
+    """The rows of selected connections.
 
     Args:
-        connections: their names; see ``connection_filter``.
-        ext_fields: whether extension fields are wanted.
+        connections: names of connections, see ``connection_filter``.
+        ext_fields: whether to print extension fields.
         body: see ``Selection``.
-        redact: likewise.
+        redact: see ``Selection``.
 
     Attributes:
-        found: whether there were any.
+        found: whether there were such rows.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class Following(Selection):
     ) -> None:
         fields = [*_FIELDS, *(["ext_fields"] if ext_fields else [])]
         super().__init__(fields, None, body, redact)
-        self._wanted = Wanted(connections, None if redact is None else Redaction(redact))
+        self._connection_filter = ConnectionFilter(
+            connections, None if redact is None else Redaction(redact)
+        )
         self.found = False
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -56,10 +59,10 @@ class Following(Selection):
 
     def _of_connection(self, batch: Batch) -> Batch:
         encoded = batch.column("connection").dictionary_encode()
-        wanted = pa.array(
-            [name in self._wanted for name in encoded.dictionary.to_pylist()], pa.bool_()
+        is_chosen = pa.array(
+            [name in self._connection_filter for name in encoded.dictionary.to_pylist()], pa.bool_()
         )
-        chosen = batch.filter(wanted.take(encoded.indices))
+        chosen = batch.filter(is_chosen.take(encoded.indices))
         self.found = self.found or chosen.num_rows > 0
         return chosen
 
@@ -68,13 +71,13 @@ class Conversation:
     """Writes rows as a conversation.
 
     Args:
-        file: where to.
+        file: the output.
         schema: of the rows.
     """
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         self._file = file
-        self._began: dict[str, int] = {}
+        self._first_ns: dict[str, int] = {}
         self._current = ""
         self._counts = {"request": 0, "oneway": 0, "response": 0}
         self._waiting: set[tuple[str, bool, int]] = set()
@@ -90,13 +93,13 @@ class Conversation:
         if connection != self._current:
             yield f"{connection}\n"
             self._current = connection
-        began = self._began.setdefault(connection, row["time_ns"])
+        first_ns = self._first_ns.setdefault(connection, row["time_ns"])
         by_first = connection.partition("-")[0] in (
             f"{row['src']}:{row['src_port']}",
             f"[{row['src']}]:{row['src_port']}",
         )
-        self._note(row, by_first=by_first)
-        passed = (row["time_ns"] - began) / 1e9
+        self._count(row, by_first=by_first)
+        passed = (row["time_ns"] - first_ns) / 1e9
         words = " ".join(_words(row))
         yield f"{clock(row['time_ns'])} {passed:+12.6f} {'>' if by_first else '<'} {words}\n"
         for name in ("ext_fields", "body"):
@@ -104,15 +107,15 @@ class Conversation:
                 shown = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
                 yield "      ".join(["", *f"{name} {shown}\n".splitlines(keepends=True)])
 
-    def _note(self, row: dict[str, Any], *, by_first: bool) -> None:
-        kind = row["kind"]
-        if kind is None:
+    def _count(self, row: dict[str, Any], *, by_first: bool) -> None:
+        frame_kind = row["kind"]
+        if frame_kind is None:
             return
-        self._counts[kind] += 1
-        key = (row["connection"], by_first == (kind == "request"), row["opaque"])
-        if kind == "request" and len(self._waiting) < _MOST_WAITING:
+        self._counts[frame_kind] += 1
+        key = (row["connection"], by_first == (frame_kind == "request"), row["opaque"])
+        if frame_kind == "request" and len(self._waiting) < _MOST_WAITING:
             self._waiting.add(key)
-        elif kind == "response":
+        elif frame_kind == "response":
             self._waiting.discard(key)
 
     def close(self) -> None:
@@ -133,7 +136,7 @@ def _words(row: dict[str, Any]) -> Iterator[str]:
         return
     yield f"{row['kind']} {row['code_name'] or '?'}({row['code']})"
     if row["kind"] == "response":
-        yield f"to {_asked(row['request_code'])}"
+        yield f"to {_request_name(row['request_code'])}"
     yield f"opaque={row['opaque']}"
     if row["latency_ns"] is not None:
         yield f"after {row['latency_ns'] / 1e6:.3f}ms"
@@ -147,29 +150,34 @@ def _words(row: dict[str, Any]) -> Iterator[str]:
         yield "with a gap"
 
 
-def _asked(code: int | None) -> str:
-    """The request that a response answers."""
+def _request_name(code: int | None) -> str:
+    """The name of the request of a response."""
     return "a request that was not captured" if code is None else RequestCode(code).name
 
 
-def follow(captures: Sequence[str], following: Following, form: str, join: str = "auto") -> int:
-    """Print the conversation of some connections.
+def follow(
+    captures: Sequence[str], following: FollowSelection, form: str, join: str = "auto"
+) -> int:
+    """Print the conversation of connections.
 
     Args:
         captures: paths.
-        following: what is wanted.
+        following: the selection.
         form: ``text`` or ``jsonl``.
-        join: which captures are taken as one, see ``files.series``.
+        join: which captures are decoded as one, see ``files.series``.
 
     Returns:
         The exit status; 1 also if there is no such connection.
     """
-    run = Run(captures, following, join=join)
+    run = CaptureRun(captures, following, join=join)
     sink = (Conversation if form == "text" else JsonLines)(sys.stdout.buffer, following.schema)
     for batch in run.batches():
         sink.write(batch)
     sink.close()
     if not following.found:
-        print("rocketwire-pcap: no frame of such a connection; see 'connections'", file=sys.stderr)
+        print(
+            "rocketwire-pcap: no frame of this connection; list connections with 'connections'",
+            file=sys.stderr,
+        )
         return FAILED
     return FAILED if run.failed else 0

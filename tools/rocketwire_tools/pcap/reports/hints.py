@@ -1,7 +1,6 @@
-"""Why a capture shows no frames: its connections may be encrypted.
+"""Explains why a capture shows no frames: its connections may be encrypted.
 
-Rules of this file: it reads the capture a second time, and only where the first time no frame came out, so that other captures
-cost nothing.  It looks at a bounded part of the file.
+A bounded part of the capture is read a second time, only if the first time gave no frame.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.reports.protocols import Openings
-from rocketwire_tools.pcap.reports.reports import By
+from rocketwire_tools.pcap.reports.protocols import OpeningReport
+from rocketwire_tools.pcap.reports.reports import ColumnReport
 from rocketwire_tools.pcap.streams.resync import Protocol
 
 if TYPE_CHECKING:
@@ -20,25 +19,25 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.packets.packets import Addresses, Segments
 
 MOST_PACKETS: Final = 200_000
-"""Packets that are looked at; a connection says at its beginning whether it is encrypted."""
+"""Packets to read; the first bytes of a connection show whether it is encrypted."""
 
 
 class _EnoughError(Exception):
-    """So much has been read that the rest does not matter."""
+    """Enough packets have been read."""
 
 
 def tls_hint(path: str) -> str | None:
-    """Text about the encrypted connections of a capture without frames.
+    """Describe the encrypted connections of a capture without frames.
 
     Args:
         path: of the capture.
 
     Returns:
-        None if no connection speaks TLS, or if the capture cannot be read twice (standard input).
+        None if no connection uses TLS, or if the capture cannot be read twice (standard input).
     """
     if not Path(path).is_file():
         return None
-    openings = Openings(By("connection", 1), 1, None)
+    openings = OpeningReport(ColumnReport("connection", 1), 1, None)
     packets = 0
 
     def watch(records: Records, segments: Segments, addresses: Addresses) -> None:
@@ -54,10 +53,13 @@ def tls_hint(path: str) -> str | None:
             pass
     except _EnoughError:
         bound = "at least "
-    except CaptureError:  # the reader of the rows has been told
+    except CaptureError:  # the error has already been printed
         pass
     count = openings.count(Protocol.TLS)
     if not count:
         return None
-    speak = "connection speaks" if count == 1 else "connections speak"
-    return f"{bound}{count:,} {speak} TLS, which cannot be decoded; capture where it is decrypted, or use Wireshark with the keys"
+    connections = "connection uses" if count == 1 else "connections use"
+    return (
+        f"{bound}{count:,} {connections} TLS, which cannot be decoded; capture the decrypted"
+        " traffic, or use Wireshark with the keys"
+    )

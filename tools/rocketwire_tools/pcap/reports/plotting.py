@@ -1,7 +1,7 @@
-"""Pictures of a capture: frames over time, latencies over time, and how latencies are spread.
+"""Plots a capture: frame rate over time, latencies over time, and the distribution of latencies.
 
-Rules of this file: matplotlib is imported when a picture is drawn, by nobody else; what is kept does not grow with the capture:
-latencies go into classes of equal ratio, time into at most ``_MOST`` slots that get wider together.
+Only ``--plot`` imports matplotlib. Memory does not grow with the capture: latencies are counted in
+classes of equal ratio, frames in at most ``_MOST`` time slots, which widen together.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ _NARROWEST: Final = _SECOND // 100
 _LEAST_NS: Final = 1e4
 _CLASSES: Final = 160
 _PER_DECADE: Final = 20
-"""Classes of latencies: 20 to a decade, from 10 microseconds to 1000 seconds."""
+"""Classes of latencies in a decade, from 10 microseconds to 1000 seconds."""
 _PERCENTILES: Final = (50, 90, 99)
 
 
 class PlotError(ValueError):
-    """No picture can be drawn."""
+    """The plot cannot be drawn."""
 
 
-class Plotted:
-    """A report that gathers what a picture shows as well.
+class PlottedReport:
+    """Adds a plot to a report.
 
     Args:
         report: the report.
         path: of the picture.
 
     Raises:
-        PlotError: the path ends otherwise than a picture, or matplotlib is missing.
+        PlotError: the suffix is not that of a picture, or matplotlib is missing.
     """
 
     def __init__(self, report: Report, path: str) -> None:
         if Path(path).suffix.lower() not in SUFFIXES:
-            raise PlotError(f"{path}: a picture's name ends in {' or '.join(SUFFIXES)}")
+            raise PlotError(f"{path}: the name of a picture must end in {' or '.join(SUFFIXES)}")
         if importlib.util.find_spec("matplotlib") is None:
             raise PlotError("--plot needs matplotlib: pip install rocketwire[plot]")
         self._report = report
@@ -72,23 +72,25 @@ class Plotted:
         if not batch.num_rows:
             return
         time_ns = np.asarray(batch.column("time_ns").to_pylist(), np.int64)
-        self._reach(int(time_ns.min()), int(time_ns.max()))
+        self._extend(int(time_ns.min()), int(time_ns.max()))
         slot = (time_ns - (self._start or 0)) // self._width
-        kinds = np.asarray([_PLACES.get(kind, 0) for kind in batch.column("kind").to_pylist()])
+        kinds = np.asarray(
+            [_PLACES.get(frame_kind, 0) for frame_kind in batch.column("kind").to_pylist()]
+        )
         np.add.at(self._frames, (kinds, slot), 1)
         columns = (batch.column(name).to_pylist() for name in ("kind", "code", "latency_ns"))
         latency = np.asarray(
             [
-                -1 if value is None or is_poll_end(kind, code) else value
-                for kind, code, value in zip(*columns, strict=True)
+                -1 if value is None or is_poll_end(frame_kind, code) else value
+                for frame_kind, code, value in zip(*columns, strict=True)
             ],
             np.int64,
         )
-        known = np.flatnonzero(latency >= 0)
-        np.add.at(self._latencies, (slot[known], _class_of(latency[known])), 1)
+        answered = np.flatnonzero(latency >= 0)
+        np.add.at(self._latencies, (slot[answered], _class_of(latency[answered])), 1)
 
-    def _reach(self, low: int, high: int) -> None:
-        """Make the slots reach from the earliest to the latest time."""
+    def _extend(self, low: int, high: int) -> None:
+        """Extend the slots to the earliest and the latest time."""
         start = low if self._start is None else self._start
         if low < start:
             start = low
@@ -97,16 +99,16 @@ class Plotted:
         while (end - start) // width >= _MOST:
             width *= 2
         if self._start is not None and (width != self._width or start != self._start):
-            self._move(start, width)
+            self._rescale(start, width)
         self._start, self._width = start, width
 
     def _last(self) -> int:
-        """Number of the last slot in use."""
+        """Index of the last slot in use."""
         used = np.flatnonzero(self._frames.any(axis=0))
         return int(used[-1]) if used.size else 0
 
-    def _move(self, start: int, width: int) -> None:
-        """Put what is in the slots into others."""
+    def _rescale(self, start: int, width: int) -> None:
+        """Move the counts to slots of another width or start."""
         slots = np.arange(_MOST)
         goal = ((self._start or 0) + slots * self._width - start) // width
         used = np.flatnonzero(self._frames.any(axis=0))
@@ -120,17 +122,17 @@ class Plotted:
         """See ``Report``; draws the picture.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the picture cannot be written.
         """
         self._draw()
         return self._report.tables(totals)
 
-    def counts(self, kind: str) -> Array:
-        """Frames of a kind in each slot up to the last one in use."""
-        found: Array = self._frames[_PLACES[kind], : self._last() + 1]
-        return found
+    def counts(self, frame_kind: str) -> Array:
+        """Number of frames of a kind in each slot up to the last slot in use."""
+        counts: Array = self._frames[_PLACES[frame_kind], : self._last() + 1]
+        return counts
 
-    # ---- the picture
+    # ---- drawing
 
     def _draw(self) -> None:
         figures: Any = importlib.import_module("matplotlib.figure")
@@ -160,7 +162,7 @@ class Plotted:
         axes.legend()
 
 
-_PLACES: Final = {kind: number for number, kind in enumerate(KINDS)}
+_PLACES: Final = {name: number for number, name in enumerate(KINDS)}
 
 
 def _class_of(latency_ns: Array) -> Array:
@@ -171,13 +173,13 @@ def _class_of(latency_ns: Array) -> Array:
 
 
 def _edges() -> Array:
-    """Where classes begin and the last one ends, in milliseconds."""
+    """Boundaries of the classes in milliseconds."""
     edges: Array = _LEAST_NS / 1e6 * 10 ** (np.arange(_CLASSES + 1) / _PER_DECADE)
     return edges
 
 
 def percentile(counts: Array, percent: float) -> float:
-    """A percentile out of the counts of classes, in milliseconds; NaN if there are none."""
+    """A percentile of class counts, in milliseconds; NaN if all are 0."""
     total = int(counts.sum())
     if not total:
         return float("nan")

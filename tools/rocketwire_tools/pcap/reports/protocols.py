@@ -1,7 +1,8 @@
-"""What connections begin with: RocketMQ, TLS, HTTP/2, a PROXY header, something else; and who opens how many.
+"""Reports the protocols of connections (RocketMQ, TLS, HTTP/2, unknown), PROXY headers, and the
+number of connections that each client opens.
 
-Rules of this file: the first captured bytes of a direction decide, unless frames were found on it; what is remembered is
-bounded, and connections beyond that are counted only.
+The first captured bytes of a direction decide, unless it has frames. Memory is bounded; further
+connections are only counted.
 """
 
 from __future__ import annotations
@@ -30,25 +31,28 @@ if TYPE_CHECKING:
 _MOST: Final = 100_000
 """Connections and clients that are remembered."""
 _LONGEST: Final = 108
-"""Bytes that are looked at; a PROXY header of the first version has at most so many."""
+"""Bytes of a direction that are checked: the longest PROXY header of version 1."""
 _NAMES: Final = {
-    Protocol.REMOTING: "RocketMQ", Protocol.TLS: "TLS", Protocol.HTTP2: "HTTP/2", Protocol.OTHER: "unknown",
+    Protocol.REMOTING: "RocketMQ",
+    Protocol.TLS: "TLS",
+    Protocol.HTTP2: "HTTP/2",
+    Protocol.OTHER: "unknown",
     Protocol.UNKNOWN: "unknown",
-}  # fmt: skip
+}
 _SURE: Final = ("HTTP/2", "TLS")
-"""What one direction begins with holds for the other, too."""
+"""If one direction has such a protocol, the other has it too."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(slots=True)
-class Opening:
+class ConnectionOpening:
     """A connection.
 
     Attributes:
-        protocol: what its first bytes announce.
+        protocol: of its first bytes.
         bytes: of payload, in both directions.
-        proxied: who stands behind the load balancer, as its PROXY header says.
-        speaks: whether frames were found.
+        proxied: the client in the PROXY header of a load balancer.
+        speaks: whether it has RocketMQ frames.
     """
 
     protocol: str = "no data"
@@ -57,12 +61,12 @@ class Opening:
     speaks: bool = False
 
 
-class Openings:
-    """Adds to a report what its connections begin with.
+class OpeningReport:
+    """Adds tables about the protocols of connections to a report.
 
     Args:
         report: the report.
-        top: lines of a table.
+        top: rows of a table.
         redact: secret for masks; None for none.
     """
 
@@ -71,10 +75,10 @@ class Openings:
         self._top = top
         self._redaction = None if redact is None else Redaction(redact)
         self.fields = tuple(dict.fromkeys((*report.fields, "connection")))
-        self._found: dict[str, Opening] = {}
+        self._openings: dict[str, ConnectionOpening] = {}
         self._names: dict[tuple[int, int], str] = {}
-        self._begun: set[tuple[int, int]] = set()
-        self._beyond = 0
+        self._begun_directions: set[tuple[int, int]] = set()
+        self._uncounted = 0
         self._opened: Counter[str] = Counter()
         self._seconds: Counter[tuple[str, int]] = Counter()
         self._resets = 0
@@ -83,44 +87,44 @@ class Openings:
         """See ``Report``."""
         self._report.take(batch)
         for name in batch.column("connection").dictionary_encode().dictionary.to_pylist():
-            if (found := self._found.get(name)) is not None:
-                found.speaks = True
+            if (opening := self._openings.get(name)) is not None:
+                opening.speaks = True
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
         """See ``Report``."""
-        return [*self._report.tables(totals), *self._own()]
+        return [*self._report.tables(totals), *self._own_tables()]
 
     def count(self, protocol: Protocol) -> int:
-        """How many connections begin with a protocol."""
+        """Number of connections with a protocol."""
         name = _NAMES[protocol]
-        return sum(one.protocol == name for one in self._found.values())
+        return sum(opening.protocol == name for opening in self._openings.values())
 
     # ---- packets
 
     def watch(self, records: Records, segments: Segments, addresses: Addresses) -> None:
-        """Take the segments of a chunk, as ``engine.Options.watch``."""
+        """Count the segments of a chunk, see ``decoder.Options.watch``."""
         self._resets += int(np.count_nonzero(segments.flags & RST))
         syn = np.flatnonzero((segments.flags & (SYN | ACK)) == SYN)
         if len(syn):
             self._open(segments, syn, records, addresses)
-        of = np.flatnonzero(segments.length > 0)
-        if not len(of):
+        with_data = np.flatnonzero(segments.length > 0)
+        if not len(with_data):
             return
-        source, target = segments.source[of], segments.target[of]
+        source, target = segments.source[with_data], segments.target[with_data]
         mixed: Any = source.view(np.uint64) * _MIX ^ target.view(np.uint64)
         _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
-        sizes = np.bincount(inverse, weights=segments.length[of])
-        for place, size in zip(of[first].tolist(), sizes.tolist(), strict=True):
-            found = self._connection(segments, place, addresses)
-            if found is None:
+        sizes = np.bincount(inverse, weights=segments.length[with_data])
+        for place, size in zip(with_data[first].tolist(), sizes.tolist(), strict=True):
+            opening = self._connection(segments, place, addresses)
+            if opening is None:
                 continue
-            found.bytes += int(size)
+            opening.bytes += int(size)
             direction = int(segments.source[place]), int(segments.target[place])
-            if direction not in self._begun:
-                self._begun.add(direction)
-                at = int(segments.data[place])
+            if direction not in self._begun_directions:
+                self._begun_directions.add(direction)
+                offset = int(segments.data[place])
                 count = min(int(segments.captured[place]), _LONGEST)
-                self._begin(found, bytes(records.buffer[at : at + count]))
+                self._read_opening(opening, bytes(records.buffer[offset : offset + count]))
 
     def _open(self, segments: Segments, syn: Any, records: Records, addresses: Addresses) -> None:
         for place in syn.tolist():
@@ -137,17 +141,19 @@ class Openings:
         text = str(ipaddress.ip_address(addresses.packed(number)))
         return text if self._redaction is None else self._redaction.host(text)
 
-    def _connection(self, segments: Segments, place: int, addresses: Addresses) -> Opening | None:
-        one, other = int(segments.source[place]), int(segments.target[place])
-        name = self._names.get((one, other))
+    def _connection(
+        self, segments: Segments, place: int, addresses: Addresses
+    ) -> ConnectionOpening | None:
+        source, target = int(segments.source[place]), int(segments.target[place])
+        name = self._names.get((source, target))
         if name is None:
             if len(self._names) >= 2 * _MOST:
-                self._beyond += 1
+                self._uncounted += 1
                 return None
             ends = sorted(
                 (
-                    (each & 0xFFFF, addresses.packed(each >> 16), each >> 16)
-                    for each in (one, other)
+                    (end & 0xFFFF, addresses.packed(end >> 16), end >> 16)
+                    for end in (source, target)
                 ),
                 reverse=True,
             )
@@ -155,21 +161,21 @@ class Openings:
             name = "-".join(
                 f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in hosts
             )
-            self._names[one, other] = self._names[other, one] = name
-        return self._found.setdefault(name, Opening())
+            self._names[source, target] = self._names[target, source] = name
+        return self._openings.setdefault(name, ConnectionOpening())
 
-    def _begin(self, found: Opening, data: bytes) -> None:
-        """Look at the first bytes of a direction."""
+    def _read_opening(self, opening: ConnectionOpening, data: bytes) -> None:
+        """Read the first bytes of a direction."""
         skipped = proxy_header_length(data) or 0
         if skipped:
-            found.proxied = self._proxied(data[:skipped])
+            opening.proxied = self._proxied(data[:skipped])
             data = data[skipped:]
         announced = _NAMES[protocol_of(data)]
-        if found.protocol in ("no data", "unknown") or announced in _SURE:
-            found.protocol = announced
+        if opening.protocol in ("no data", "unknown") or announced in _SURE:
+            opening.protocol = announced
 
     def _proxied(self, header: bytes) -> str:
-        """The client that a PROXY header names."""
+        """The client in a PROXY header."""
         host = "unknown"
         words = header.split()
         if header.startswith(b"PROXY ") and len(words) >= 3:
@@ -180,39 +186,40 @@ class Openings:
             host = str(ipaddress.ip_address(header[16:32]))
         return host if self._redaction is None else self._redaction.host(host)
 
-    # ---- what came of it
+    # ---- tables
 
-    def _own(self) -> list[Table]:
+    def _own_tables(self) -> list[Table]:
         kinds: dict[str, list[int]] = {}
-        odd: list[tuple[Any, ...]] = []
-        for name, one in self._found.items():
-            kind = "RocketMQ" if one.speaks else one.protocol
-            counts = kinds.setdefault(kind, [0, 0, 0])
+        unusual: list[tuple[Any, ...]] = []
+        for name, opening in self._openings.items():
+            protocol = "RocketMQ" if opening.speaks else opening.protocol
+            counts = kinds.setdefault(protocol, [0, 0, 0])
             counts[0] += 1
-            counts[1] += one.proxied is not None
-            counts[2] += one.bytes
-            if kind in (*_SURE, "unknown") or one.proxied is not None:
-                odd.append((name, kind, one.proxied, one.bytes))
+            counts[1] += opening.proxied is not None
+            counts[2] += opening.bytes
+            if protocol in (*_SURE, "unknown") or opening.proxied is not None:
+                unusual.append((name, protocol, opening.proxied, opening.bytes))
         note = f"{self._resets:,} resets"
-        if self._beyond:
-            note += f"; segments of connections beyond {_MOST:,}: {self._beyond:,}"
+        if self._uncounted:
+            note += f"; segments of connections beyond {_MOST:,}: {self._uncounted:,}"
         opened = [
-            (client, count, self._most(client))
+            (client, count, self._busiest_second(client))
             for client, count in self._opened.most_common(self._top)
         ]
         rows = [
-            (kind, *counts) for kind, counts in sorted(kinds.items(), key=lambda one: -one[1][2])
+            (protocol, *counts)
+            for protocol, counts in sorted(kinds.items(), key=lambda opening: -opening[1][2])
         ]
-        odd.sort(key=lambda one: -one[3])
+        unusual.sort(key=lambda opening: -opening[3])
         return [
             Table("protocols", ("protocol", "connections", "proxied", "payload_bytes"), rows, note),
             Table(
                 "unusual",
                 ("connection", "protocol", "proxied_for", "payload_bytes"),
-                odd[: self._top],
+                unusual[: self._top],
             ),
             Table("opened", ("client", "connections", "most_in_a_second"), opened),
         ]
 
-    def _most(self, client: str) -> int:
+    def _busiest_second(self, client: str) -> int:
         return max((count for (who, _), count in self._seconds.items() if who == client), default=0)

@@ -1,7 +1,6 @@
-"""Reports: what an engineer wants to know of a capture before any row of it.
+"""Reports: tables that summarise a capture.
 
-Rules of this file: rows are taken batch by batch and only sums are kept; latencies are kept in a bounded sample where there are
-too many, and the report says so.
+Only sums of the rows are kept. If there are too many latencies, a sample of them is kept.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.decode.decoder import Totals
 
 _SAMPLE: Final = 200_000
-"""Latencies kept for each code and topic, unless there are too many in all."""
+"""Latencies kept for each code and topic, unless the total is too large."""
 _SAMPLES: Final = 2_000_000
-"""Latencies kept in all; beyond that fewer are kept for each code and topic."""
+"""Latencies kept in total; beyond that, fewer are kept for each code and topic."""
 _LEAST_SAMPLE: Final = 16
 _KEYS: Final = 100_000
-"""Topics, connections or pairs that are counted; what comes later counts as ``(others)``."""
+"""Topics, connections or pairs that are counted apart; later ones count as ``(others)``."""
 OTHERS: Final = "(others)"
 
 
@@ -41,10 +40,10 @@ class Table:
     """A table of a report.
 
     Attributes:
-        name: of the table, one word.
+        name: one word.
         columns: their names.
         rows: a value for each column.
-        note: a sentence below it.
+        note: a sentence below the table.
     """
 
     name: str
@@ -58,23 +57,23 @@ class Table:
 
 
 class Report(Protocol):
-    """Takes rows, gives tables."""
+    """Turns rows into tables."""
 
     @property
     def fields(self) -> Sequence[str]:
-        """The columns that it needs."""
+        """The columns that the report needs."""
         ...
 
     def take(self, batch: Batch) -> None:
-        """Take some rows."""
+        """Add rows."""
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """What came of them."""
+        """Make the tables."""
         ...
 
 
 def as_text(tables: Sequence[Table]) -> str:
-    """Tables for people."""
+    """Format tables for people."""
     return "\n\n".join(_table_text(table) for table in tables)
 
 
@@ -113,18 +112,18 @@ def _cell(value: object) -> str:
 
 
 class Seconds(float):
-    """A duration; tables show its unit."""
+    """A duration, printed with its unit."""
 
     __slots__ = ()
 
 
 def milliseconds(value: float) -> str:
-    """A duration for people: milliseconds with their unit."""
+    """Format a duration in milliseconds for people."""
     return f"{value:.3f}ms"
 
 
 _FORMS: Final[dict[str, Callable[[Any], str]]] = {"_ms": milliseconds, "_ns": clock}
-"""How people see the values of columns, by the unit at the end of their names; JSON has plain numbers."""
+"""Formats of columns for people, by the unit at the end of their names; JSON has plain numbers."""
 
 
 def _unit(name: str) -> str:
@@ -135,22 +134,22 @@ def _unit(name: str) -> str:
 def _name(code: int | None) -> str:
     if code is None:
         return OTHERS
-    found = RequestCode(code)
-    return found.name if found.is_known else str(code)
+    request_code = RequestCode(code)
+    return request_code.name if request_code.is_known else str(code)
 
 
-def _asked(request_code: int | None) -> str:
-    """The name of the request that a response answers; ``?`` if the request was not captured."""
+def _request_name(request_code: int | None) -> str:
+    """The name of the request of a response; ``?`` if it was not captured."""
     return "?" if request_code is None else _name(request_code)
 
 
 class Sample:
-    """Latencies in milliseconds: all of them, or some by chance.
+    """Latencies in milliseconds: all of them, or a random sample.
 
     Attributes:
-        count: how many there were.
-        largest: of them.
-        values: those that were kept.
+        count: of all latencies.
+        largest: of all latencies.
+        values: the sample.
     """
 
     __slots__ = ("count", "largest", "values")
@@ -160,24 +159,24 @@ class Sample:
         self.largest = 0.0
         self.values = array("d")
 
-    def add(self, value: float, most: int) -> bool:
-        """Take one, and keep so many at most; returns whether one more is kept."""
+    def add(self, value: float, limit: int) -> bool:
+        """Add a latency to a sample of limited size; returns whether the sample has grown."""
         self.count += 1
         self.largest = max(self.largest, value)
-        if self.count <= most:
+        if self.count <= limit:
             self.values.append(value)
             return True
         if (place := random.randrange(self.count)) < len(self.values):  # noqa: S311 - no secret
             self.values[place] = value
         return False
 
-    def thin(self, most: int) -> None:
-        """Keep so many at most."""
-        if len(self.values) > most:
-            self.values = array("d", random.sample(self.values, most))
+    def thin(self, limit: int) -> None:
+        """Reduce the sample to a size."""
+        if len(self.values) > limit:
+            self.values = array("d", random.sample(self.values, limit))
 
     def percentiles(self) -> tuple[float, float, float]:
-        """The 50th, 90th and 99th."""
+        """The 50th, 90th and 99th percentile."""
         p50, p90, p99 = np.percentile(np.frombuffer(self.values), (50, 90, 99))
         return float(p50), float(p90), float(p99)
 
@@ -189,28 +188,29 @@ class PollEnds:
         self._counts: Counter[tuple[int | None, int]] = Counter()
 
     def add(self, request_code: int | None, code: int) -> None:
-        """Count a response; the code of its request is None if that is not in the capture."""
+        """Count a response; ``request_code`` is None if the request was not captured."""
         self._counts[request_code, code] += 1
 
     @property
     def total(self) -> int:
-        """How many there were."""
+        """Number of these responses."""
         return self._counts.total()
 
     def table(self, top: int) -> Table:
         """The counts, with Java's reason for each code."""
         rows = [
-            (_asked(request_code), ResponseCode(code).name, count, POLL_ENDS[code])
+            (_request_name(request_code), ResponseCode(code).name, count, POLL_ENDS[code])
             for (request_code, code), count in self._counts.most_common(top)
         ]
         return Table("poll_ends", ("request", "answer", "frames", "reason"), rows)
 
 
-class Slow:
+class SlowReport:
     """Latencies by the request's code and topic, and the slowest requests."""
 
     fields = (
-        "time_ns", "connection", "kind", "code", "request_code", "opaque", "request_topic", "latency_ns",
+        "time_ns", "connection", "kind", "code", "request_code", "opaque", "request_topic",
+        "latency_ns",
     )  # fmt: skip
 
     def __init__(self, top: int) -> None:
@@ -224,27 +224,29 @@ class Slow:
     def take(self, batch: Batch) -> None:
         """See ``Report``."""
         columns = (batch.column(name).to_pylist() for name in self.fields)
-        for time_ns, connection, kind, code, request_code, opaque, topic, latency in zip(
+        for time_ns, connection, frame_kind, code, request_code, opaque, topic, latency in zip(
             *columns, strict=True
         ):
-            if is_poll_end(kind, code):
+            if is_poll_end(frame_kind, code):
                 self._poll_ends.add(request_code, code)
                 continue
             if latency is None:
                 continue
-            asked = topic or ""
-            key = self._key(request_code, asked)
+            request_topic = topic or ""
+            key = self._key(request_code, request_topic)
             self._kept += self._samples[key].add(latency / 1e6, self._most)
-            self._slowest.append((latency, time_ns, request_code, connection, opaque, asked))
+            self._slowest.append(
+                (latency, time_ns, request_code, connection, opaque, request_topic)
+            )
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
         while self._kept > _SAMPLES and self._most > _LEAST_SAMPLE:
             self._thin()
 
     def _key(self, code: int, topic: str) -> tuple[int | None, str]:
-        """Which latencies those of a code and topic are kept with."""
+        """The key under which latencies of a code and topic are kept."""
         keys: list[tuple[int | None, str]] = [(code, topic), (code, OTHERS)]
-        for most, key in zip((_KEYS, 2 * _KEYS), keys, strict=True):
-            if key in self._samples or len(self._samples) < most:
+        for limit, key in zip((_KEYS, 2 * _KEYS), keys, strict=True):
+            if key in self._samples or len(self._samples) < limit:
                 return key
         return None, OTHERS
 
@@ -285,28 +287,28 @@ class Slow:
 
 
 class Tally:
-    """Frames, bytes and errors by something."""
+    """Frames, bytes and errors by key."""
 
     def __init__(self) -> None:
         self.counts: dict[Any, list[int]] = {}
 
     def add(self, keys: list[Any], sizes: list[int], kinds: list[str], errors: list[bool]) -> None:
-        """Take rows: key, bytes, kind, and whether it is an answer that is an error."""
+        """Add rows: key, bytes, kind, and whether the row is an error response."""
         counts = self.counts
-        for key, size, kind, error in zip(keys, sizes, kinds, errors, strict=True):
-            found = counts.get(key)
-            if found is None:
+        for key, size, frame_kind, error in zip(keys, sizes, kinds, errors, strict=True):
+            key_counts = counts.get(key)
+            if key_counts is None:
                 if len(counts) >= _KEYS:
                     key = OTHERS
-                found = counts.setdefault(key, [0, 0, 0, 0, 0])
-            found[_PLACES[kind]] += 1
-            found[3] += size
-            found[4] += error
+                key_counts = counts.setdefault(key, [0, 0, 0, 0, 0])
+            key_counts[_PLACES[frame_kind]] += 1
+            key_counts[3] += size
+            key_counts[4] += error
 
     def rows(self, top: int) -> list[tuple[Any, ...]]:
-        """Key, requests, one-way requests, responses, bytes, errors; most bytes first."""
-        most = sorted(self.counts.items(), key=lambda item: -item[1][3])[:top]
-        return [(key, *counts) for key, counts in most]
+        """Key, requests, oneway requests, responses, bytes and errors, sorted by bytes."""
+        largest = sorted(self.counts.items(), key=lambda item: -item[1][3])[:top]
+        return [(key, *counts) for key, counts in largest]
 
 
 _PLACES: Final = {"request": 0, "oneway": 1, "response": 2, None: 0}
@@ -318,13 +320,14 @@ def _errors(batch: Batch) -> list[bool]:
     return list(map(is_error, kinds, codes))
 
 
-class By:
+class ColumnReport:
     """Counts by one column.
 
     Args:
         column: its name.
-        top: lines of the table.
-        of_request: the column that has this value of the request in rows of responses; None if responses have their own.
+        top: rows of the table.
+        of_request: the column with the request's value, for responses without a value of their own;
+            None if there is none.
     """
 
     def __init__(self, column: str, top: int, of_request: str | None = None) -> None:
@@ -345,12 +348,12 @@ class By:
         )
 
     def _keys(self, batch: Batch) -> list[Any]:
-        """What each row is counted with."""
-        own: list[Any] = batch.column(self._column).to_pylist()
+        """The key of each row."""
+        values: list[Any] = batch.column(self._column).to_pylist()
         if self._of_request is None:
-            return own
+            return values
         of_requests = batch.column(self._of_request).to_pylist()
-        return [one or asked for one, asked in zip(own, of_requests, strict=True)]
+        return [value or of_request for value, of_request in zip(values, of_requests, strict=True)]
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
         """See ``Report``."""
@@ -359,8 +362,8 @@ class By:
         return [Table(name, (self._column, *_TALLIED), self._tally.rows(self._top))]
 
 
-class Summary:
-    """What is in a capture."""
+class SummaryReport:
+    """An overview of a capture."""
 
     fields = (
         "time_ns", "src", "connection", "kind", "code", "code_name", "request_code", "frame_length",
@@ -395,16 +398,18 @@ class Summary:
         if len(self._seconds) > _KEYS:
             self._seconds = Counter(dict(self._seconds.most_common(_KEYS // 2)))
         self._codes.update(
-            (kind, name or (None if code is None else str(code)))
-            for kind, name, code in zip(get["kind"], get["code_name"], get["code"], strict=True)
-            if kind != "response"
+            (frame_kind, name or (None if code is None else str(code)))
+            for frame_kind, name, code in zip(
+                get["kind"], get["code_name"], get["code"], strict=True
+            )
+            if frame_kind != "response"
         )
         self._clients.update(
             (language, _version(version))
-            for kind, language, version in zip(
+            for frame_kind, language, version in zip(
                 get["kind"], get["language"], get["version"], strict=True
             )
-            if kind != "response"
+            if frame_kind != "response"
         )
         self._take_errors(get)
         for counts in (self._codes, self._errors, self._clients):
@@ -418,13 +423,13 @@ class Summary:
         columns = (
             get[name] for name in ("kind", "code", "code_name", "request_code", "latency_ns")
         )
-        for kind, code, name, request_code, latency in zip(*columns, strict=True):
-            if kind != "response":
+        for frame_kind, code, name, request_code, latency in zip(*columns, strict=True):
+            if frame_kind != "response":
                 continue
-            if is_poll_end(kind, code):
+            if is_poll_end(frame_kind, code):
                 self._poll_ends.add(request_code, code)
-            elif is_error(kind, code):
-                self._errors[_asked(request_code), name or str(code)] += 1
+            elif is_error(frame_kind, code):
+                self._errors[_request_name(request_code), name or str(code)] += 1
             if request_code is None:
                 self._odd["responses without a request"] += 1
             elif latency is None:
@@ -438,18 +443,18 @@ class Summary:
         """See ``Report``."""
         seconds = (self._last - self._first) / 1e9
         frames = sum(self._kinds.values())
-        for each in totals:
-            self._odd["packets cut short by the capture"] += each.cut_short
-            self._odd["requests without an answer"] += each.unanswered
-            for reason, count in each.skipped.items():
+        for capture in totals:
+            self._odd["packets cut short by the capture"] += capture.cut_short
+            self._odd["requests without an answer"] += capture.unanswered
+            for reason, count in capture.skipped.items():
                 self._odd[f"packets skipped: {reason}"] += count
         busiest = max(self._seconds.values(), default=0)
         overall = [
-            ("packets", sum(each.packets for each in totals)),
+            ("packets", sum(capture.packets for capture in totals)),
             ("frames", frames),
             *(
-                (f"{kind or 'unreadable'} frames", count)
-                for kind, count in self._kinds.most_common()
+                (f"{frame_kind or 'unreadable'} frames", count)
+                for frame_kind, count in self._kinds.most_common()
             ),
             ("seconds", Seconds(seconds)),
             ("frames a second", frames / seconds if seconds else 0.0),
@@ -472,15 +477,15 @@ class Summary:
 
 
 def _version(number: int | None) -> str | None:
-    """The name of a protocol version, as ``V5_5_0``; its number if Java has no name for it."""
+    """The name of a protocol version, such as ``V5_5_0``; its number if Java has no name for it."""
     return None if number is None else MQVersion(number).name
 
 
-def _fold(counts: Counter[Any], others: tuple[Any, ...]) -> None:
-    """Count what is beyond the first ``_KEYS`` together."""
+def _fold(counts: Counter[Any], other_key: tuple[Any, ...]) -> None:
+    """Merge the counts after the first ``_KEYS`` into one."""
     for key in list(islice(counts, _KEYS, None)):
-        if key != others:
-            counts[others] += counts.pop(key)
+        if key != other_key:
+            counts[other_key] += counts.pop(key)
 
 
 def _flat(counts: Counter[Any], top: int) -> list[tuple[Any, ...]]:
@@ -488,9 +493,9 @@ def _flat(counts: Counter[Any], top: int) -> list[tuple[Any, ...]]:
 
 
 REPORTS: Final[dict[str, Callable[[int], Report]]] = {
-    "summary": Summary,
-    "slow": Slow,
-    "topics": lambda top: By("topic", top, "request_topic"),
-    "connections": lambda top: By("connection", top),
+    "summary": SummaryReport,
+    "slow": SlowReport,
+    "topics": lambda top: ColumnReport("topic", top, "request_topic"),
+    "connections": lambda top: ColumnReport("connection", top),
 }
-"""Reports by name, made with the number of lines of their tables."""
+"""Reports by name; the argument is the number of rows of their tables."""

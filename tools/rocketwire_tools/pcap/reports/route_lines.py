@@ -1,4 +1,4 @@
-"""``routes``: the events of ``routes`` as lines for people or as JSON lines, masked where that is wanted."""
+"""``routes``: prints events of ``reports.routes`` as text or JSON lines, masked on request."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import msgspec
 from rocketwire.flags import Perm
 from rocketwire_tools.pcap.arrow import compute, pa
 from rocketwire_tools.pcap.reports.reports import Table, as_text
-from rocketwire_tools.pcap.reports.routes import FIELDS, LOOKUP, WATCHED, Watch
-from rocketwire_tools.pcap.reports.run import FAILED, Run
+from rocketwire_tools.pcap.reports.routes import CHANGES, FIELDS, LOOKUP, RouteWatch
+from rocketwire_tools.pcap.reports.run import FAILED, CaptureRun
 from rocketwire_tools.pcap.rows.output import clock, plain
 from rocketwire_tools.pcap.rows.redaction import Redaction
 from rocketwire_tools.pcap.rows.selection import Selection
@@ -27,24 +27,29 @@ pc: Any = compute()
 
 _MOST_SHOWN: Final = 20
 _MASKED: Final = {
-    "name_server": "host", "peer": "host", "broker_addr": "host", "cluster": "text", "broker": "text", "topic": "topic",
-}  # fmt: skip
+    "name_server": "host",
+    "peer": "host",
+    "broker_addr": "host",
+    "cluster": "text",
+    "broker": "text",
+    "topic": "topic",
+}
 _COLUMNS: Final = (
-    "name_server", "cluster", "broker", "broker_id", "broker_addr", "registrations", "changes", "heartbeats", "topics",
-    "seconds", "state",
+    "name_server", "cluster", "broker", "broker_id", "broker_addr", "registrations", "changes",
+    "heartbeats", "topics", "seconds", "state",
 )  # fmt: skip
 
 
-class Watched(Selection):
-    """The frames that routes are made of.
+class RouteSelection(Selection):
+    """Selects the frames about routes.
 
     Args:
-        lookups: whether route lookups are among them.
+        lookups: whether to include route lookups.
     """
 
     def __init__(self, *, lookups: bool) -> None:
         super().__init__(["time_ns"])
-        codes = [int(code) for code in sorted(WATCHED)] + ([int(LOOKUP)] if lookups else [])
+        codes = [int(code) for code in sorted(CHANGES)] + ([int(LOOKUP)] if lookups else [])
         self._codes = pa.array(codes, pa.int32())
         self.engine_fields = FIELDS
         self.needs_bodies = True
@@ -59,42 +64,42 @@ class Watched(Selection):
                 yield chosen
 
 
-class Masked:
-    """Events and brokers as they are shown.
+class RouteMasks:
+    """Masks events and brokers.
 
     Args:
-        redaction: makes masks; None to show everything.
+        redaction: masks names; None to show everything.
     """
 
     def __init__(self, redaction: Redaction | None) -> None:
         self._redaction = redaction
 
-    def name(self, text: str, kind: str) -> str:
-        """A name; kind: ``topic``, ``host`` or ``text``."""
+    def name(self, text: str, content: str) -> str:
+        """Mask a name; ``content`` is ``topic``, ``host`` or ``text``."""
         if self._redaction is None:
             return text
-        return self._redaction.within.text(text, kind)
+        return self._redaction.within.text(text, content)
 
     def event(self, event: Event) -> Event:
-        """The event with masked names."""
+        """Mask the names of an event."""
         if self._redaction is None:
             return event
-        made = dataclasses.replace(event)
-        for name, kind in _MASKED.items():
+        masked_event = dataclasses.replace(event)
+        for name, content in _MASKED.items():
             if (value := getattr(event, name)) is not None:
-                setattr(made, name, self.name(value, kind))
-        made.added, made.changed = (
-            self._topics(one, "topic") for one in (event.added, event.changed)
+                setattr(masked_event, name, self.name(value, content))
+        masked_event.added, masked_event.changed = (
+            self._topics(topics, "topic") for topics in (event.added, event.changed)
         )
-        made.brokers = self._topics(event.brokers, "text")
-        made.problem = None if event.problem is None else event.problem.partition(":")[0]
-        return made
+        masked_event.brokers = self._topics(event.brokers, "text")
+        masked_event.problem = None if event.problem is None else event.problem.partition(":")[0]
+        return masked_event
 
-    def _topics(self, topics: Topics, kind: str) -> Topics:
-        return {self.name(name, kind): what for name, what in topics.items()}
+    def _topics(self, topics: Topics, content: str) -> Topics:
+        return {self.name(name, content): what for name, what in topics.items()}
 
     def key(self, key: Key) -> Key:
-        """The masked names of a broker."""
+        """Mask the names of a broker."""
         server, cluster, name, number, address = key
         return (
             self.name(server, "host"),
@@ -105,8 +110,8 @@ class Masked:
         )
 
 
-def text_of(event: Event, *, whole: bool) -> str:
-    """An event for people; whole: name every topic."""
+def event_text(event: Event, *, all_topics: bool) -> str:
+    """Format an event for people; ``all_topics`` shows every topic."""
     words = [clock(event.time_ns), event.name_server]
     if event.broker is not None:
         number = "" if event.broker_id is None else f"({event.broker_id})"
@@ -133,13 +138,13 @@ def text_of(event: Event, *, whole: bool) -> str:
         words.append(f"({event.problem})")
     lines = [" ".join(word for word in words if word)]
     for sign, topics in (("+", event.added), ("~", event.changed), ("=", event.brokers)):
-        lines += _topic_lines(sign, topics, whole=whole)
+        lines += _topic_lines(sign, topics, all_topics=all_topics)
     return "\n".join(lines) + "\n"
 
 
-def _topic_lines(sign: str, topics: Topics, *, whole: bool) -> Iterator[str]:
+def _topic_lines(sign: str, topics: Topics, *, all_topics: bool) -> Iterator[str]:
     for number, (name, (reads, writes, perm)) in enumerate(topics.items()):
-        if number == _MOST_SHOWN and not whole:
+        if number == _MOST_SHOWN and not all_topics:
             yield f"      {sign} and {len(topics) - number} more"
             return
         yield f"      {sign} {plain(name)} {reads}/{writes} {_perm(perm)}"
@@ -150,13 +155,13 @@ def _perm(perm: int) -> str:
 
 
 def _objects(event: Event) -> dict[str, Any]:
-    made = dataclasses.asdict(event)
+    members = dataclasses.asdict(event)
     for name in ("added", "changed", "brokers"):
-        made[name] = {
+        members[name] = {
             key: {"read_queues": reads, "write_queues": writes, "perm": perm}
-            for key, (reads, writes, perm) in made[name].items()
+            for key, (reads, writes, perm) in members[name].items()
         }
-    return {name: value for name, value in made.items() if value not in (None, {})}
+    return {name: value for name, value in members.items() if value not in (None, {})}
 
 
 def _state(key: Key, broker: Broker) -> tuple[Any, ...]:
@@ -170,29 +175,33 @@ def routes(
     captures: Sequence[str], *, lookups: bool, every: bool, redact: str | None, form: str,
     join: str = "auto",
 ) -> int:  # fmt: skip
-    """Print what brokers registered and what lookups were told.
+    """Print the registrations of brokers and the answers of route lookups.
 
     Args:
         captures: paths.
-        lookups: show answered lookups, where an answer differs from the one before.
-        every: show registrations that say nothing new, and all topics.
+        lookups: show lookups whose answer has changed.
+        every: show registrations without news, and all topics.
         redact: secret for masks; None for none.
         form: ``text`` or ``jsonl``.
-        join: which captures are taken as one, see ``files.series``.
+        join: which captures are decoded as one, see ``files.series``.
 
     Returns:
         The exit status.
     """
-    run = Run(captures, Watched(lookups=lookups), join=join)
-    masked = Masked(None if redact is None else Redaction(redact))
-    watch = Watch()
+    run = CaptureRun(captures, RouteSelection(lookups=lookups), join=join)
+    masked = RouteMasks(None if redact is None else Redaction(redact))
+    watch = RouteWatch()
 
     def show(events: Iterable[Event]) -> None:
         for event in events:
             if event.what == "again" and not every:
                 continue
             shown = masked.event(event)
-            text = text_of(shown, whole=every) if form == "text" else f"{_json(_objects(shown))}\n"
+            text = (
+                event_text(shown, all_topics=every)
+                if form == "text"
+                else f"{_json(_objects(shown))}\n"
+            )
             sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
 
     for batch in run.batches():
@@ -204,7 +213,7 @@ def routes(
     if form == "text":
         sys.stdout.buffer.write(f"\n{as_text([table])}\n".encode(errors="backslashreplace"))
     else:
-        lines = (_json({"what": "broker", **one}) for one in table.objects())
+        lines = (_json({"what": "broker", **row_object}) for row_object in table.objects())
         sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode())
     sys.stdout.buffer.flush()
     return FAILED if run.failed else 0

@@ -1,8 +1,8 @@
-"""What brokers tell name servers, and name servers tell who asks: events out of the frames of a capture.
+"""Events between brokers, name servers and clients: registrations, heartbeats and route lookups.
 
-Rules of this file: what a broker says counts once it is answered, or at the end of the capture; a registration adds topics and
-takes none away, as in Java's name server, which brokers of 5.x tell of changed topics alone.  State is kept for a bounded
-number of brokers and topics.
+A request counts when it is answered, or at the end of the capture. As in Java's name server, a
+registration adds topics and removes none; brokers of 5.x register only changed topics. The number
+of brokers and topics in memory is bounded.
 """
 
 from __future__ import annotations
@@ -27,41 +27,43 @@ if TYPE_CHECKING:
     """Read queues, write queues and permission by topic."""
 
 FIELDS: Final = (
-    "time_ns", "connection", "src", "src_port", "dst", "dst_port", "kind", "code", "request_code", "opaque", "version",
-    "latency_ns", "header_ok", "body_ok", "ext_fields", "raw_body",
+    "time_ns", "connection", "src", "src_port", "dst", "dst_port", "kind", "code", "request_code",
+    "opaque", "version", "latency_ns", "header_ok", "body_ok", "ext_fields", "raw_body",
 )  # fmt: skip
-WATCHED: Final = frozenset({
-    Code.REGISTER_BROKER, Code.UNREGISTER_BROKER, Code.BROKER_HEARTBEAT, Code.REGISTER_TOPIC_IN_NAMESRV,
-    Code.DELETE_TOPIC_IN_NAMESRV, Code.WIPE_WRITE_PERM_OF_BROKER, Code.ADD_WRITE_PERM_OF_BROKER,
+CHANGES: Final = frozenset({
+    Code.REGISTER_BROKER, Code.UNREGISTER_BROKER, Code.BROKER_HEARTBEAT,
+    Code.REGISTER_TOPIC_IN_NAMESRV, Code.DELETE_TOPIC_IN_NAMESRV, Code.WIPE_WRITE_PERM_OF_BROKER,
+    Code.ADD_WRITE_PERM_OF_BROKER,
 })  # fmt: skip
-"""Requests that change what a name server knows."""
+"""Requests that change the state of a name server."""
 LOOKUP: Final = Code.GET_ROUTEINFO_BY_TOPIC
 _MOST: Final = 100_000
-"""Brokers, topics of lookups and requests without an answer that are remembered."""
+"""Brokers, topics of lookups and unanswered requests that are remembered."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Event:
-    """Something that happened.
+    """An event.
 
     Attributes:
-        time_ns: when it was asked for.
-        what: ``registered``, ``changed``, ``again``, ``unregistered``, ``heartbeat``, ``topic``, ``topic deleted``,
-            ``write permission wiped``, ``write permission added``, ``route``, ``no route``.
-        name_server: who was told or asked.
-        peer: who told or asked.
+        time_ns: time of the request.
+        what: ``registered``, ``changed``, ``again``, ``unregistered``, ``heartbeat``, ``topic``,
+            ``topic deleted``, ``write permission wiped``, ``write permission added``, ``route``,
+            ``no route``.
+        name_server: receiver of the request.
+        peer: sender of the request.
         cluster: of the broker.
         broker: its name.
-        broker_id: its number, 0 for a master.
+        broker_id: its id, 0 for a master.
         broker_addr: its address.
-        topic: the topic, where it is about one.
-        topics: how many topics the frame says.
-        added: topics that were not known, with queues and permission.
-        changed: topics that were known otherwise.
+        topic: the topic of the request.
+        topics: number of topics in the frame.
+        added: new topics, with queues and permission.
+        changed: topics with new queues or permission.
         brokers: of an answered lookup, each with its queues and permission.
-        answer: name of the answer's code; None without an answer.
-        latency_ns: of the answer.
-        problem: what could not be read.
+        answer: name of the response code; None without a response.
+        latency_ns: of the response.
+        problem: why the body was not read.
     """
 
     time_ns: int
@@ -83,22 +85,22 @@ class Event:
 
     @property
     def accepted(self) -> bool:
-        """Whether it was not refused, as far as is known."""
+        """Whether the request was not rejected, as far as the capture shows."""
         return self.answer in (None, ResponseCode.SUCCESS.name)
 
 
 @dataclass(slots=True)
 class Broker:
-    """A broker as a name server knows it.
+    """A broker in the view of a name server.
 
     Attributes:
-        first_ns: when it registered first.
-        last_ns: when it was heard of last.
-        registrations: how many there were.
-        heartbeats: likewise.
-        changes: registrations that said something new.
-        gone_ns: when it unregistered; None while it is registered.
-        topics: what it has.
+        first_ns: time of the first registration.
+        last_ns: time of the latest frame.
+        registrations: number of registrations.
+        heartbeats: number of heartbeats.
+        changes: registrations with news.
+        gone_ns: time of its unregistration; None while it is registered.
+        topics: its topics.
     """
 
     first_ns: int
@@ -114,57 +116,59 @@ Key = tuple[str, str, str, str, str]
 """Name server, cluster, broker name, broker id and address."""
 
 
-class Watch:
-    """Makes events of rows.
+class RouteWatch:
+    """Turns rows into events.
 
     Attributes:
-        brokers: all that have been heard of.
+        brokers: all brokers so far.
     """
 
     def __init__(self) -> None:
         self.brokers: dict[Key, Broker] = {}
-        self._asked: dict[tuple[str, int], tuple[Event, Row]] = {}
+        self._pending: dict[tuple[str, int], tuple[Event, Row]] = {}
         self._routes: dict[tuple[str, str], Topics] = {}
 
     def take(self, row: Row) -> Iterator[Event]:
-        """Take a row with ``FIELDS``."""
+        """Process a row with ``FIELDS``."""
         if row["kind"] == "response":
-            asked = self._asked.pop((row["connection"], row["opaque"]), None)
-            if asked is None:
+            pending = self._pending.pop((row["connection"], row["opaque"]), None)
+            if pending is None:
                 return
-            event, request = asked
+            event, request = pending
             event.answer = _answer_name(row["code"])
             event.latency_ns = row["latency_ns"]
-            yield from self._done(event, request, row)
+            yield from self._complete(event, request, row)
             return
         event = _event(row)
         if row["kind"] == "oneway":
-            yield from self._done(event, row, None)
+            yield from self._complete(event, row, None)
             return
-        earlier = self._asked.pop((row["connection"], row["opaque"]), None)
-        if earlier is not None or len(self._asked) >= _MOST:
-            yield from self._done(*(earlier or self._asked.pop(next(iter(self._asked)))), None)
-        self._asked[row["connection"], row["opaque"]] = event, row
+        earlier = self._pending.pop((row["connection"], row["opaque"]), None)
+        if earlier is not None or len(self._pending) >= _MOST:
+            yield from self._complete(
+                *(earlier or self._pending.pop(next(iter(self._pending)))), None
+            )
+        self._pending[row["connection"], row["opaque"]] = event, row
 
     def finish(self) -> Iterator[Event]:
-        """The capture ends: what was not answered."""
-        for event, request in self._asked.values():
-            yield from self._done(event, request, None)
-        self._asked.clear()
+        """Process unanswered requests at the end of the capture."""
+        for event, request in self._pending.values():
+            yield from self._complete(event, request, None)
+        self._pending.clear()
 
-    def _done(self, event: Event, request: Row, response: Row | None) -> Iterator[Event]:
+    def _complete(self, event: Event, request: Row, response: Row | None) -> Iterator[Event]:
         code = request["code"]
         if code == LOOKUP:
-            yield from self._looked_up(event, response)
+            yield from self._apply_lookup(event, response)
         elif code == Code.REGISTER_BROKER:
             _read_registration(event, request)
-            yield self._registered(event)
+            yield self._apply_registration(event)
         elif code == Code.BROKER_HEARTBEAT:
-            yield from self._beat(event)
+            yield from self._apply_heartbeat(event)
         elif code == Code.UNREGISTER_BROKER:
-            known = self.brokers.get(_key(event))
-            if known is not None and event.accepted:
-                known.gone_ns = known.last_ns = event.time_ns
+            broker = self.brokers.get(_key(event))
+            if broker is not None and event.accepted:
+                broker.gone_ns = broker.last_ns = event.time_ns
             yield event
         else:
             if code == Code.REGISTER_TOPIC_IN_NAMESRV:
@@ -174,47 +178,47 @@ class Watch:
             yield event
 
     def _forget(self, event: Event) -> None:
-        """A name server forgets a topic; what registers it again adds it."""
+        """Delete a topic of a name server; a later registration adds it again."""
         for key, broker in self.brokers.items():
             if key[0] == event.name_server:
                 broker.topics.pop(event.topic or "", None)
 
     def _broker(self, event: Event) -> Broker:
         key = _key(event)
-        found = self.brokers.get(key)
-        if found is None:
-            found = Broker(event.time_ns, event.time_ns)
+        broker = self.brokers.get(key)
+        if broker is None:
+            broker = Broker(event.time_ns, event.time_ns)
             if len(self.brokers) < _MOST:
-                self.brokers[key] = found
-        found.last_ns = event.time_ns
-        return found
+                self.brokers[key] = broker
+        broker.last_ns = event.time_ns
+        return broker
 
-    def _registered(self, event: Event) -> Event:
-        """A registration against what was known of the broker."""
+    def _apply_registration(self, event: Event) -> Event:
+        """Compare a registration with the known topics of the broker."""
         if not event.accepted:
             return event
         broker = self._broker(event)
-        came = broker.registrations == 0 or broker.gone_ns is not None
+        is_new = broker.registrations == 0 or broker.gone_ns is not None
         broker.registrations += 1
         broker.gone_ns = None
-        said, known = event.added, broker.topics
-        event.changed = {k: v for k, v in said.items() if known.get(k, v) != v}
-        event.added = {k: v for k, v in said.items() if k not in known}
-        known.update(said)
-        if not came:
+        registered_topics, known_topics = event.added, broker.topics
+        event.changed = {k: v for k, v in registered_topics.items() if known_topics.get(k, v) != v}
+        event.added = {k: v for k, v in registered_topics.items() if k not in known_topics}
+        known_topics.update(registered_topics)
+        if not is_new:
             event.what = "changed" if event.added or event.changed else "again"
         broker.changes += event.what != "again"
         return event
 
-    def _beat(self, event: Event) -> Iterator[Event]:
-        """A heartbeat; only the first of a broker is an event."""
+    def _apply_heartbeat(self, event: Event) -> Iterator[Event]:
+        """Count a heartbeat; only a broker's first one is an event."""
         broker = self._broker(event)
         broker.heartbeats += 1
         if broker.heartbeats == 1:
             yield event
 
-    def _looked_up(self, event: Event, response: Row | None) -> Iterator[Event]:
-        """An answered lookup, if it says something else than the one before."""
+    def _apply_lookup(self, event: Event, response: Row | None) -> Iterator[Event]:
+        """Compare the answer of a lookup with the previous answer."""
         if response is None:
             return
         if event.accepted:
@@ -228,7 +232,7 @@ class Watch:
             yield event
 
 
-# ---------------------------------------------------------------------------- what frames say
+# ---------------------------------------------------------------------------- reading frames
 
 _WHATS: Final[dict[int, str]] = {
     Code.REGISTER_BROKER: "registered",
@@ -272,12 +276,12 @@ def _key(event: Event) -> Key:
 
 
 def _answer_name(code: int) -> str:
-    found = ResponseCode(code)
-    return found.name if found.is_known else str(code)
+    response_code = ResponseCode(code)
+    return response_code.name if response_code.is_known else str(code)
 
 
 def _read_registration(event: Event, row: Row) -> None:
-    """Put the topics of a registration into ``added``."""
+    """Read the topics of a registration into ``added``."""
     if not row["body_ok"]:
         event.problem = "the body was not captured whole"
         return
@@ -294,12 +298,13 @@ def _read_registration(event: Event, row: Row) -> None:
     table = {} if wrapper is None else wrapper.topic_config_table or {}
     event.topics = len(table)
     event.added = {
-        name: (one.read_queue_nums, one.write_queue_nums, one.perm) for name, one in table.items()
+        name: (topic_config.read_queue_nums, topic_config.write_queue_nums, topic_config.perm)
+        for name, topic_config in table.items()
     }
 
 
 def _read_route(event: Event, row: Row) -> None:
-    """Put the brokers of a route into ``brokers``."""
+    """Read the brokers of a route into ``brokers``."""
     if not row["body_ok"]:
         event.problem = "the body was not captured whole"
         return
@@ -308,6 +313,6 @@ def _read_route(event: Event, row: Row) -> None:
     except CodecError as error:
         event.problem = f"the body cannot be read: {error}"
         return
-    for one in (() if route is None else route.queue_datas) or ():
-        queues = one.read_queue_nums, one.write_queue_nums, one.perm
-        event.brokers[one.broker_name or ""] = queues
+    for queue_data in (() if route is None else route.queue_datas) or ():
+        queues = queue_data.read_queue_nums, queue_data.write_queue_nums, queue_data.perm
+        event.brokers[queue_data.broker_name or ""] = queues

@@ -1,4 +1,4 @@
-"""What the sub-commands do: captures through the engine, into files or reports."""
+"""Runs sub-commands: decodes captures into files or reports."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
 
 FAILED: Final = 1
 WATCHING: Final = ("summary", "connections")
-"""Reports that tell what connections begin with too."""
+"""Reports that include the protocols of connections."""
 _AT_ONCE: Final = 16_384
-"""Rows that a report looks at together; it makes objects of them."""
+"""Rows that a report turns into objects at once."""
 _REPORT_EVERY: Final = 0.5
 """Seconds between two lines of progress."""
 
 
-class Run:
-    """Several captures, one after the other.
+class CaptureRun:
+    """Decodes several captures.
 
     Args:
         captures: their paths.
-        selection: what is wanted of them.
-        live: whether rows are wanted as soon as they are known.
-        jobs: processes that do it; for captures that can be read more than once.
-        join: which captures are taken as one, see ``files.series``; each alone if rows are wanted at once.
-        watch: see ``engine.Options``; not with several processes.
+        selection: selects rows.
+        live: return rows as soon as they are known.
+        jobs: number of processes; only for captures that can be read more than once.
+        join: which captures are decoded as one, see ``files.series``; none if ``live``.
+        watch: see ``decoder.Options``; only with one process.
 
     Attributes:
-        failed: whether one of them could not be read to its end.
-        totals: of each capture, or series of them, so far.
+        failed: whether a capture could not be read to its end.
+        totals: of each capture, or series of captures, so far.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class Run:
         self.totals: list[Totals] = []
 
     def batches(self) -> Iterator[Batch]:
-        """The wanted rows; what goes wrong with a capture is said, and the next one follows."""
+        """The selected rows. If a capture cannot be read, an error is printed, and the next one
+        follows."""
         with ExitStack() as stack:
             jobs = None
             if self._jobs > 1 and not self._live and any(map(_can_be_shared, self._captures)):
@@ -91,22 +92,22 @@ class Run:
                     for batch in (
                         jobs.decode(captures, self.totals[-1])
                         if jobs and shared
-                        else self._alone(captures)
+                        else self._decode(captures)
                     ):
                         yield batch
-                        self._show(captures, self.totals[-1])
+                        self._show_progress(captures, self.totals[-1])
                 except CaptureError as error:
                     self.totals[-1].failures.append(error)
                     self.totals[-1].files = len(captures.paths)
                 totals = self.totals[-1]
                 for failure in totals.failures:
                     self.failed = True
-                    self._say(f"rocketwire-pcap: {failure}")
-                self._remark(captures, totals)
-                if (rest := captures.rest(totals.files)) is not None:
-                    waiting.appendleft(rest)
+                    self._print(f"rocketwire-pcap: {failure}")
+                self._print_remarks(captures, totals)
+                if (next_series := captures.rest(totals.files)) is not None:
+                    waiting.appendleft(next_series)
 
-    def _alone(self, captures: Series) -> Iterator[Batch]:
+    def _decode(self, captures: Series) -> Iterator[Batch]:
         options = Options(
             fields=self._selection.engine_fields,
             bodies=self._selection.needs_bodies,
@@ -117,50 +118,53 @@ class Run:
         self.totals[-1] = decoder.totals
         return self._selection.rows(decoder)
 
-    def _show(self, captures: Series, totals: Totals) -> None:
+    def _show_progress(self, captures: Series, totals: Totals) -> None:
         now = time.monotonic()
         if not self._progress or now - self._shown < _REPORT_EVERY:
             return
         self._shown = now
         path = captures.paths[0]
-        size = sum(os.path.getsize(each) for each in captures.paths if os.path.isfile(each))
+        size = sum(
+            os.path.getsize(file_path) for file_path in captures.paths if os.path.isfile(file_path)
+        )
         share = f" {min(100 * totals.bytes // size, 100)} %" if size else ""
         packets = f" {totals.packets:,} packets," if totals.packets else ""
         line = f"{path}:{share}{packets} {totals.frames:,} frames"
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
-    def _remark(self, captures: Series, totals: Totals) -> None:
-        """Say what a reader of the rows should know."""
+    def _print_remarks(self, captures: Series, totals: Totals) -> None:
+        """Print what a reader of the rows should know."""
         path = captures.name(totals.files)
-        for each in totals.ends_within:
-            self._say(f"{each}: the last record is not all there")
+        for file_path in totals.ends_within:
+            self._print(f"{file_path}: the last record is incomplete")
         if totals.cut_short:
-            self._say(
+            self._print(
                 f"{path}: {totals.cut_short:,} packets were cut short by the capture (snaplen);"
                 " frames whose header was cut are missing"
             )
         unread = {why: count for why, count in totals.skipped.items() if why.startswith(UNREAD)}
         if unread:
             reasons = ", ".join(f"{why}: {count:,}" for why, count in sorted(unread.items()))
-            self._say(f"{path}: packets that were not looked into: {reasons}")
+            self._print(f"{path}: packets that were not decoded: {reasons}")
         elif totals.packets and not (totals.frames or self._selection.arguments[1]):
             reasons = ", ".join(f"{why}: {count:,}" for why, count in totals.skipped.most_common())
-            self._say(
+            self._print(
                 f"{path}: no frames in {totals.packets:,} packets{reasons and f' ({reasons})'}"
             )
             from rocketwire_tools.pcap.reports.hints import tls_hint
 
-            for each in captures.paths[: totals.files]:
-                if (hint := tls_hint(each)) is not None:
-                    self._say(f"{each}: {hint}")
+            for file_path in captures.paths[: totals.files]:
+                if (hint := tls_hint(file_path)) is not None:
+                    self._print(f"{file_path}: {hint}")
         if totals.forgotten:
-            self._say(
-                f"{path}: {totals.forgotten:,} streams were forgotten before they ended, those that were silent longest:"
-                f" {MAX_STREAMS:,} are remembered at a time, and {MOST_KEPT >> 20} MiB of what is not whole in them"
+            self._print(
+                f"{path}: {totals.forgotten:,} streams were forgotten before they ended, silent"
+                f" ones first: the limits are {MAX_STREAMS:,} streams and {MOST_KEPT >> 20} MiB of"
+                " incomplete data"
             )
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         front = "\r\x1b[K" if self._progress else ""
         print(f"{front}{line}", file=sys.stderr)
 
@@ -184,12 +188,12 @@ def decode(
 
     Args:
         captures: their paths.
-        selection: what is wanted.
-        path: where to; None for standard output.
-        form: how, one of ``output.FORMATS``.
-        live: whether rows are wanted as soon as they are known.
-        jobs: processes that do it.
-        join: which captures are taken as one.
+        selection: selects rows.
+        path: of the output; None for standard output.
+        form: a format of ``output.FORMATS``.
+        live: write rows as soon as they are known.
+        jobs: number of processes.
+        join: which captures are decoded as one.
 
     Returns:
         The exit status.
@@ -197,7 +201,7 @@ def decode(
     Raises:
         OSError: the output cannot be written.
     """
-    run = Run(captures, selection, live=live, jobs=jobs, join=join)
+    run = CaptureRun(captures, selection, live=live, jobs=jobs, join=join)
     with open_sink(path, form, selection.schema) as sink:
         for batch in run.batches():
             sink.write(batch)
@@ -222,24 +226,24 @@ def report(
     Returns:
         The exit status.
     """
-    from rocketwire_tools.pcap.reports.protocols import Openings
+    from rocketwire_tools.pcap.reports.protocols import OpeningReport
     from rocketwire_tools.pcap.reports.reports import REPORTS, as_text
 
-    made: Report = REPORTS[name](top)
+    tables_report: Report = REPORTS[name](top)
     watch = None
     if name in WATCHING:
-        made = Openings(made, top, redact)
-        watch = made.watch
+        tables_report = OpeningReport(tables_report, top, redact)
+        watch = tables_report.watch
     if plot is not None:
-        from rocketwire_tools.pcap.reports.plotting import Plotted
+        from rocketwire_tools.pcap.reports.plotting import PlottedReport
 
-        made = Plotted(made, plot)
-    selection = Selection(made.fields, filter_text, "length", redact, report=True)
-    run = Run(captures, selection, join=join, watch=watch)
+        tables_report = PlottedReport(tables_report, plot)
+    selection = Selection(tables_report.fields, filter_text, "length", redact, report=True)
+    run = CaptureRun(captures, selection, join=join, watch=watch)
     for batch in run.batches():
         for start in range(0, batch.num_rows, _AT_ONCE):
-            made.take(batch.slice(start, _AT_ONCE))
-    tables = made.tables(run.totals)
+            tables_report.take(batch.slice(start, _AT_ONCE))
+    tables = tables_report.tables(run.totals)
     if as_json:
         print(json.dumps({table.name: table.objects() for table in tables}))
     else:

@@ -1,4 +1,4 @@
-"""Rows: frames with their requests and replies paired, as Arrow batches, filtered, masked and written.
+"""Rows: frames with paired requests and replies, as Arrow batches, filtered, masked and written.
 
 It may import ``headers``, ``streams`` and ``packets``.
 """

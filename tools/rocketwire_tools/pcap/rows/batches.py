@@ -1,6 +1,6 @@
 """Frames as Arrow batches.
 
-Rules of this file: the same columns in every format and in Spark; only those that are wanted are made.
+All formats and Spark have the same columns. Only requested columns are made.
 """
 
 from __future__ import annotations
@@ -14,8 +14,13 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.layouts.functions import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
-from rocketwire_tools.pcap.headers.headers import EVERYTHING, Columns, HeaderReader, ext_fields_text
-from rocketwire_tools.pcap.rows.endpoints import CONNECTION, SOURCE, TARGET, Names
+from rocketwire_tools.pcap.headers.headers import (
+    OPTIONAL_COLUMNS,
+    Columns,
+    HeaderReader,
+    ext_fields_text,
+)
+from rocketwire_tools.pcap.rows.endpoints import CONNECTION, SOURCE, TARGET, StreamNames
 from rocketwire_tools.pcap.rows.pairing import MOST_HELD
 from rocketwire_tools.pcap.rows.rows import schema
 
@@ -33,21 +38,21 @@ if TYPE_CHECKING:
 KINDS: Final = ("request", "oneway", "response")
 _KIND_NAMES: Final = column(list(KINDS), pa.string())
 _KIND_OF_FLAG: Final = np.array([0, 2, 1, 2], np.int8)
-"""Which of them the last two bits say: 1 is an answer, 2 wants none."""
+"""Index in ``KINDS`` by the last two bits of the flag: 1 is a response, 2 is oneway."""
 _SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
 _JSON: Final = pa.scalar("JSON", pa.string())
 
 
 _OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
 _NO_ANSWER: Final = 2
-"""Flag of a oneway request, for a header that cannot be read."""
+"""Flag of a oneway request; stands for an unreadable header."""
 
 
 @dataclass(slots=True)
-class _Held:
-    """Columns of a batch, but for those of ``paired``."""
+class _PendingBatch:
+    """The columns of a batch, and the pairs that may still change."""
 
-    others: dict[str, Column]
+    columns: dict[str, Column]
     paired: Paired
     rows: int
 
@@ -56,13 +61,13 @@ class BatchBuilder:
     """Makes Arrow batches of rows.
 
     Args:
-        files: in which frames begin.
-        fields: the columns that are wanted.
+        files: the files in which frames begin.
+        fields: the requested columns.
         addresses: numbers of addresses.
-        pairing: finds requests.
+        pairing: finds the requests of responses.
 
     Attributes:
-        files: in which frames begin.
+        files: the files in which frames begin.
         names: texts of addresses and connections.
     """
 
@@ -73,19 +78,15 @@ class BatchBuilder:
         self._schema = schema(fields)
         self._with_topics = "request_topic" in fields
         self._reader = HeaderReader(
-            EVERYTHING.intersection((*fields, "topic") if self._with_topics else fields)
+            OPTIONAL_COLUMNS.intersection((*fields, "topic") if self._with_topics else fields)
         )
         self._pairing = pairing
         self._with_pairs = not _OF_PAIRS.isdisjoint(fields)
-        self._held: list[_Held] = []
-        self.names = Names(addresses)
+        self._held: list[_PendingBatch] = []
+        self.names = StreamNames(addresses)
 
     def add(self, rows: Rows) -> list[Batch]:
-        """Take rows; gives the batches, in order, in which nothing changes any more.
-
-        Args:
-            rows: become one batch.
-        """
+        """Add rows as one batch; returns the batches, in order, whose pairs are final."""
         headers = self._reader.read(rows.header, rows.header_type)
         paired = self._pairing.pair(
             rows.number,
@@ -95,36 +96,38 @@ class BatchBuilder:
             rows.time_ns,
             _objects(headers.topic) if self._with_topics else None,
         )
-        values = _Values(self, rows, headers)
-        others = {name: values.column(name) for name in self._schema.names if name not in _OF_PAIRS}
-        self._held.append(_Held(others, paired, len(rows)))
+        values = _ColumnMaker(self, rows, headers)
+        columns = {
+            name: values.column(name) for name in self._schema.names if name not in _OF_PAIRS
+        }
+        self._held.append(_PendingBatch(columns, paired, len(rows)))
         count = 0
-        surplus = sum(one.rows for one in self._held) - MOST_HELD
-        for one in self._held:
-            if surplus <= 0 and self._with_pairs and one.paired.until > self._pairing.now:
+        surplus = sum(batch.rows for batch in self._held) - MOST_HELD
+        for batch in self._held:
+            if surplus <= 0 and self._with_pairs and batch.paired.until > self._pairing.now:
                 break
-            surplus -= one.rows
+            surplus -= batch.rows
             count += 1
-        return self._made(count)
+        return self._take_batches(count)
 
     def rest(self) -> list[Batch]:
-        """The batches that are left, as they are."""
-        return self._made(len(self._held))
+        """Return all remaining batches."""
+        return self._take_batches(len(self._held))
 
-    def _made(self, count: int) -> list[Batch]:
+    def _take_batches(self, count: int) -> list[Batch]:
         names = self._schema.names
-        done, self._held = self._held[:count], self._held[count:]
-        made = [
+        finished, self._held = self._held[:count], self._held[count:]
+        columns = [
             {
-                name: _of_pair(name, one.paired) if name in _OF_PAIRS else one.others[name]
+                name: _pair_column(name, batch.paired) if name in _OF_PAIRS else batch.columns[name]
                 for name in names
             }
-            for one in done
+            for batch in finished
         ]
-        return [arrow.batch(list(columns.values()), self._schema) for columns in made]
+        return [arrow.batch(list(values.values()), self._schema) for values in columns]
 
 
-class _Values:
+class _ColumnMaker:
     """Makes single columns of a batch."""
 
     def __init__(
@@ -136,41 +139,41 @@ class _Values:
         self._builder = builder
         self._rows = rows
         self._columns = headers
-        self._known: Column | None = None
+        self._stream_places: Column | None = None
 
     def column(self, name: str) -> Column:
-        """The column of that name."""
+        """Make the column with a name."""
         make = getattr(self, f"_{name}", None)
         if make is not None:
-            return _plain(make())
+            return _as_column(make())
         if name in ("code", "opaque", "flag", "version"):
             return masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
-            return _plain(getattr(self._columns, name))
+            return _as_column(getattr(self._columns, name))
         return column(getattr(self._rows, name))
 
-    # ---- who
+    # ---- connection
 
-    def _named(self, which: int) -> Column:
+    def _stream_text(self, which: int) -> Column:
         """A text of each row's stream."""
         names, rows = self._builder.names, self._rows
-        if self._known is None:
+        if self._stream_places is None:
             first, inverse = distinct(rows.number)
-            of = names.rows(rows.number[first], rows.source[first], rows.target[first])
-            self._known = column(of[inverse])
-        return taken(names.column(which), self._known)
+            places = names.rows(rows.number[first], rows.source[first], rows.target[first])
+            self._stream_places = column(places[inverse])
+        return taken(names.column(which), self._stream_places)
 
     def _file(self) -> Column:
         return self._builder.files.column(self._rows.first_where)
 
     def _connection(self) -> Column:
-        return self._named(CONNECTION)
+        return self._stream_text(CONNECTION)
 
     def _src(self) -> Column:
-        return self._named(SOURCE)
+        return self._stream_text(SOURCE)
 
     def _dst(self) -> Column:
-        return self._named(TARGET)
+        return self._stream_text(TARGET)
 
     def _src_port(self) -> Column:
         return column((self._rows.source & 0xFFFF).astype(np.int32))
@@ -178,7 +181,7 @@ class _Values:
     def _dst_port(self) -> Column:
         return column((self._rows.target & 0xFFFF).astype(np.int32))
 
-    # ---- what
+    # ---- kind and code
 
     def _kind(self) -> Column:
         numbers = _KIND_OF_FLAG[self._columns.flag & 3]
@@ -188,17 +191,19 @@ class _Values:
         flag, code = self._columns.flag, self._columns.code
         key = (code + (1 << 31)) << 1 | flag & 1
         first, inverse = distinct(key)
-        found = zip(code[first].tolist(), (flag[first] & 1).tolist(), strict=True)
-        names = [_name(each, response=bool(answer)) for each, answer in found]
+        codes = zip(code[first].tolist(), (flag[first] & 1).tolist(), strict=True)
+        names = [
+            _name(code_number, response=bool(is_response)) for code_number, is_response in codes
+        ]
         return taken(column(names, pa.string()), masked(inverse, self._columns.ok))
 
     def _serialize_type(self) -> Column:
         kinds = self._rows.header_type
         if kinds.any():
             return taken(_SERIALIZE_TYPES, column(kinds))
-        return _plain(pa.repeat(_JSON, len(kinds)))
+        return _as_column(pa.repeat(_JSON, len(kinds)))
 
-    # ---- how much
+    # ---- lengths and bodies
 
     def _frame_length(self) -> Column:
         return column((self._rows.length + LENGTH_SIZE).astype(np.int32))
@@ -213,7 +218,7 @@ class _Values:
         return column(self._columns.ok)
 
     def _body_ok(self) -> Column:
-        return column(self._rows.whole)
+        return column(self._rows.is_complete)
 
     def _raw_body(self) -> Column:
         body = self._rows.body
@@ -221,59 +226,60 @@ class _Values:
 
     def _ext_fields(self) -> Column:
         texts = [
-            ext_fields_text(header, kind)
-            for header, kind in zip(
+            ext_fields_text(header, header_type)
+            for header, header_type in zip(
                 self._rows.header.tolist(), self._rows.header_type.tolist(), strict=True
             )
         ]
         return column(texts, pa.string())
 
 
-def _of_pair(name: str, paired: Paired) -> Column:
-    """A column of what is known of requests of responses."""
+def _pair_column(name: str, paired: Paired) -> Column:
+    """A column about the requests of responses."""
     if name == "request_topic":
         return column(paired.topic.tolist(), pa.string())
     if name == "request_code":
-        return masked(paired.code.astype(np.int32), paired.found)
-    return masked(paired.latency_ns, paired.found & (paired.latency_ns >= 0))
+        return masked(paired.code.astype(np.int32), paired.is_paired)
+    return masked(paired.latency_ns, paired.is_paired & (paired.latency_ns >= 0))
 
 
 _DENSE: Final = 1 << 16
-"""Distinct values are found by counting if they are not farther apart."""
+"""If values spread no farther than this, distinct values are found by counting."""
 
 
 def distinct(values: Array) -> tuple[Array, Array]:
-    """Where each distinct value can be found, and which of them each value is."""
-    least = int(values.min())
-    reach = int(values.max()) - least + 1
+    """The index of one occurrence of each distinct value, and for each value the number of its
+    distinct value."""
+    minimum = int(values.min())
+    reach = int(values.max()) - minimum + 1
     if reach > _DENSE + 4 * len(values):
         _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         return first, inverse
     places = np.full(reach, -1, np.int64)
-    places[values - least] = np.arange(len(values))
-    some = np.flatnonzero(places >= 0)
-    first = places[some]
-    places[some] = np.arange(len(some))
-    return first, places[values - least]
+    places[values - minimum] = np.arange(len(values))
+    used = np.flatnonzero(places >= 0)
+    first = places[used]
+    places[used] = np.arange(len(used))
+    return first, places[values - minimum]
 
 
 def _objects(values: Any) -> Array:
     """The values of a column as an array of objects."""
-    found: Array = values.to_numpy(zero_copy_only=False)
-    return found
+    objects: Array = values.to_numpy(zero_copy_only=False)
+    return objects
 
 
-def _plain(made: Any) -> Column:
-    result: Column = made
+def _as_column(value: Any) -> Column:
+    result: Column = value
     return result
 
 
-def _table(codes: Any) -> dict[int, str]:
+def _names_by_code(codes: Any) -> dict[int, str]:
     return {int(code): name for name, code in codes.__members__.items()}
 
 
-_REQUESTS: Final = _table(RequestCode)
-_RESPONSES: Final = _table(ResponseCode)
+_REQUESTS: Final = _names_by_code(RequestCode)
+_RESPONSES: Final = _names_by_code(ResponseCode)
 
 
 def _name(code: int, *, response: bool) -> str | None:

@@ -1,4 +1,4 @@
-"""Bodies of frames as JSON text, as far as the registry knows them."""
+"""Bodies of frames as JSON text, if the registry declares them."""
 
 from __future__ import annotations
 
@@ -21,34 +21,32 @@ if TYPE_CHECKING:
 def body_text(
     body: bytes, *, code: int, request_code: int | None, version: int, ext_fields: str | None
 ) -> str | None:
-    """A body as JSON text.
+    """Convert a body to JSON text.
 
     Args:
-        body: all of it.
+        body: the complete body.
         code: of the frame.
-        request_code: of the request that it answers; None for a request.
+        request_code: of the request, for a response; None for a request.
         version: of the frame.
         ext_fields: of the frame, as JSON text.
 
     Returns:
-        None if nobody knows what it is, or it is not that.
+        None if the body is unknown or invalid.
     """
     if not body:
         return None
-    kind = _kind(code, request_code)
-    if kind is None:
+    body_class = _kind(code, request_code)
+    if body_class is None:
         return None
     try:
-        if request_code is None and is_registration(code, kind):
+        if request_code is None and is_registration(code, body_class):
             fields = msgspec.json.decode(ext_fields or "{}", type=dict[str, str])
             compressed = fields.get("compressed", "").lower() == "true"
             value: Any = registration_to_plain(body, compressed=compressed, version=version)
-        elif (
-            kind is Raw.MESSAGE_BODY
-        ):  # only its sender knows it; shown like that of a stored message
+        elif body_class is Raw.MESSAGE_BODY:  # in the form of a stored message's body
             value = {"body": body.hex()}
         else:
-            value = body_to_plain(kind, body)
+            value = body_to_plain(body_class, body)
         return msgspec.json.encode(value).decode()
     except (CodecError, msgspec.MsgspecError, ValueError, TypeError):
         return None

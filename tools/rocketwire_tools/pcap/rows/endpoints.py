@@ -1,4 +1,4 @@
-"""``Names``: addresses and connections as text, made once for each stream, many at once."""
+"""``StreamNames``: addresses and connections as text, made once for each stream."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 MOST: Final = 1 << 17
-"""Streams, and addresses, of which the texts are remembered."""
+"""Streams, and addresses, whose texts are cached."""
 _FEW: Final = 4096
-"""Fewer ports than that are made texts one by one.  All 65,536 take longer."""
+"""Fewer ports are converted one by one; to convert all 65,536 takes longer."""
 CONNECTION: Final = 0
 SOURCE: Final = 1
 TARGET: Final = 2
 
 
-class Names:
+class StreamNames:
     """Texts of streams.
 
     Args:
@@ -43,77 +43,86 @@ class Names:
         self._columns = [column([], pa.string()) for _ in (CONNECTION, SOURCE, TARGET)]
 
     def rows(self, numbers: Array, sources: Array, targets: Array) -> Array:
-        """Where the texts of streams are in ``column``.
+        """Find the rows of streams in ``column``; adds missing streams.
 
         Args:
-            numbers: of the streams, no two of which are the same.
+            numbers: of the streams, without duplicates.
             sources: their senders, as in ``packets.Segments``.
             targets: their receivers.
         """
         if len(self._numbers) > MOST:
             self._forget()
-        at = self._places(numbers)
-        new = np.flatnonzero(self._numbers[at] != numbers) if len(self._numbers) else slice(None)
+        places = self._places(numbers)
+        new = (
+            np.flatnonzero(self._numbers[places] != numbers) if len(self._numbers) else slice(None)
+        )
         if len(numbers[new]):
             self._add(numbers[new], sources[new], targets[new])
-            at = self._places(numbers)
-        found: Array = self._rows[at]
-        return found
+            places = self._places(numbers)
+        rows: Array = self._rows[places]
+        return rows
 
     def _places(self, numbers: Array) -> Array:
-        at: Array = np.searchsorted(self._numbers, numbers)
-        return np.minimum(at, max(len(self._numbers) - 1, 0))
+        places: Array = np.searchsorted(self._numbers, numbers)
+        return np.minimum(places, max(len(self._numbers) - 1, 0))
 
     def column(self, which: int) -> Column:
-        """Texts of all streams that were asked for: of the connection, of the sender's or the receiver's
-        address."""
+        """Texts of all streams that ``rows`` has seen: of the connection, or of the sender's or
+        the receiver's address."""
         return self._columns[which]
 
     def _add(self, numbers: Array, sources: Array, targets: Array) -> None:
-        known = np.append(self._numbers, numbers)
-        rows = np.append(self._rows, np.arange(len(self._rows), len(known)))
-        order = np.argsort(known, kind="stable")
-        self._numbers, self._rows = known[order], rows[order]
-        hosts, of = _distinct(np.append(sources, targets) >> 16)
-        source, target = of[: len(sources)], of[len(sources) :]
+        all_numbers = np.append(self._numbers, numbers)
+        rows = np.append(self._rows, np.arange(len(self._rows), len(all_numbers)))
+        order = np.argsort(all_numbers, kind="stable")
+        self._numbers, self._rows = all_numbers[order], rows[order]
+        hosts, host_places = _distinct(np.append(sources, targets) >> 16)
+        source, target = host_places[: len(sources)], host_places[len(sources) :]
         texts = [self.host(number) for number in hosts.tolist()]
-        plain = column(texts, pa.string())
+        host_column = column(texts, pa.string())
         parts = (
             self._connections(hosts, texts, (sources, targets), (source, target)),
-            taken(plain, column(source)),
-            taken(plain, column(target)),
+            taken(host_column, column(source)),
+            taken(host_column, column(target)),
         )
         self._columns = [
-            pa.concat_arrays([made, part]) for made, part in zip(self._columns, parts, strict=True)
+            pa.concat_arrays([old, part]) for old, part in zip(self._columns, parts, strict=True)
         ]
 
     def _connections(
-        self, hosts: Array, texts: list[str], ends: tuple[Array, Array], of: tuple[Array, Array]
+        self,
+        hosts: Array,
+        texts: list[str],
+        ends: tuple[Array, Array],
+        host_places: tuple[Array, Array],
     ) -> Column:
-        """The same from both sides: the end with the larger port first, which is the client's as a rule.
+        """Texts of connections, the same for both directions: the end with the larger port, usually
+        the client's, comes first.
 
         Args:
             hosts: numbers of addresses.
-            texts: of them.
+            texts: of the addresses.
             ends: senders and receivers.
-            of: which of the addresses these have.
+            host_places: indices of the addresses of ``ends``.
         """
         packed = [self._addresses.packed(number) for number in hosts.tolist()]
         rank = np.empty(len(hosts), np.int64)
         rank[sorted(range(len(hosts)), key=packed.__getitem__)] = np.arange(len(hosts))
-        one, other = ((end & 0xFFFF) << 32 | rank[host] for end, host in zip(ends, of, strict=True))
-        swapped = one < other
+        source_rank, target_rank = (
+            (end & 0xFFFF) << 32 | rank[host] for end, host in zip(ends, host_places, strict=True)
+        )
+        swapped = source_rank < target_rank
         fronts = column(
             [f"[{text}]:" if ":" in text else f"{text}:" for text in texts], pa.string()
         )
         dashed = column([f"-{text}" for text in fronts.to_pylist()], pa.string())
-        first, second = np.where(swapped, of[::-1], of)
-        port, behind = np.where(swapped, ends[::-1], ends) & 0xFFFF
+        first, second = np.where(swapped, host_places[::-1], host_places)
+        first_port, second_port = np.where(swapped, ends[::-1], ends) & 0xFFFF
         return strung(
             taken(fronts, column(first)),
-            self._port(port),
+            self._port(first_port),
             taken(dashed, column(second)),
-            self._port(behind),
+            self._port(second_port),
         )
 
     def _port(self, ports: Array) -> Column:
@@ -135,14 +144,15 @@ class Names:
 
 
 def _distinct(values: Array) -> tuple[Array, Array]:
-    """As ``np.unique``, which imports all of ``numpy.ma``: the distinct values, and which of them each value is."""
+    """Like ``np.unique``, which imports ``numpy.ma``: the distinct values, and the index of each
+    value in them."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     new = np.ones(len(values), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    of = np.empty(len(values), np.int64)
-    of[order] = np.cumsum(new) - 1
-    return ordered[new], of
+    places = np.empty(len(values), np.int64)
+    places[order] = np.cumsum(new) - 1
+    return ordered[new], places
 
 
 def _host(packed: bytes) -> str:

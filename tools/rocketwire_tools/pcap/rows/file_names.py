@@ -1,4 +1,4 @@
-"""``FileNames``: which file each frame of a series of captures begins in."""
+"""``FileNames``: the file of a series in which each frame begins."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class FileNames:
     """The files that have been read so far.
 
     Args:
-        first: path of the first.
+        first: path of the first file.
 
     Attributes:
-        begun: offset, among all bytes of the series, at which each begins, and its path.
+        begun: offset of each file in the series, and its path.
     """
 
     def __init__(self, first: str) -> None:
@@ -32,7 +32,7 @@ class FileNames:
         self._equal: Column = pa.repeat(self._scalar, 0)
 
     def add(self, base: int, path: str) -> None:
-        """One more file begins.
+        """Add the next file.
 
         Args:
             base: its offset.
@@ -40,15 +40,15 @@ class FileNames:
         """
         self.begun.append((base, path))
 
-    def learn(self, begun: Iterable[tuple[int, str]]) -> None:
-        """Take over what another process knows."""
-        self.begun = list(begun)
+    def learn(self, first_offsets: Iterable[tuple[int, str]]) -> None:
+        """Replace the files by those that another process has read."""
+        self.begun = list(first_offsets)
 
     def column(self, where: Array) -> Column:
         """The paths of the files in which frames begin.
 
         Args:
-            where: offset of the record of the first byte of each.
+            where: offset of the record of each frame's first byte.
         """
         if len(self.begun) == 1:
             if len(self._equal) < len(where):

@@ -1,7 +1,8 @@
 """Filter expressions: ``code == 310 and topic == "x"``.
 
-Rules of this file: the text is parsed as Python and translated node by node; nothing of it is ever run.  A comparison with a
-column that has no value is neither true nor false, as in SQL; what cannot be compared is refused before any row is read.
+The text is parsed as Python and translated node by node; it is never executed. A comparison with a
+missing value is neither true nor false, as in SQL. Invalid comparisons are rejected before any row
+is read.
 """
 
 from __future__ import annotations
@@ -38,21 +39,21 @@ _KINDS: Final[Mapping[type, str]] = {str: "text", int: "number", float: "number"
 
 
 class FilterError(ValueError):
-    """A filter expression makes no sense."""
+    """A filter expression is invalid."""
 
 
 class Filter:
-    """A filter over the rows.
+    """A filter of rows.
 
     Args:
         text: the expression.
-        columns: what may be named in it.
+        columns: types of the columns that may be named in it.
 
     Attributes:
         names: the columns that it reads.
 
     Raises:
-        FilterError: the text is no expression, or names something else.
+        FilterError: the text is not an expression, or names an unknown column.
     """
 
     def __init__(self, text: str, columns: Mapping[str, DataType]) -> None:
@@ -70,7 +71,7 @@ class Filter:
         batches: list[Batch] = table.to_batches()
         return batches[0] if batches else batch.slice(0, 0)
 
-    # ---- expressions that are true or false
+    # ---- Boolean expressions
 
     def _truth(self, node: ast.expr) -> Expression:
         if isinstance(node, ast.BoolOp):
@@ -91,51 +92,55 @@ class Filter:
 
     def _comparison(self, node: ast.Compare) -> Expression:
         result: Expression | None = None
-        left = node.left
+        left_side = node.left
         for operator, right in zip(node.ops, node.comparators, strict=True):
-            part = self._one_comparison(left, operator, right)
+            part = self._one_comparison(left_side, operator, right)
             result = part if result is None else result & part
-            left = right
+            left_side = right
         if result is None:
             raise FilterError(f"{ast.unparse(node)!r} compares nothing")
         return result
 
-    def _one_comparison(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Expression:
+    def _one_comparison(
+        self, left_side: ast.expr, operator: ast.cmpop, right_side: ast.expr
+    ) -> Expression:
         if isinstance(operator, ast.Is | ast.IsNot):
-            if not (isinstance(right, ast.Constant) and right.value is None):
+            if not (isinstance(right_side, ast.Constant) and right_side.value is None):
                 raise FilterError("only None can follow 'is'")
-            null = self._value(left).is_null()
+            null = self._value(left_side).is_null()
             return null if isinstance(operator, ast.Is) else ~null
         if isinstance(operator, ast.In | ast.NotIn):
-            found = self._inside(left, right)
-            return found if isinstance(operator, ast.In) else ~found
+            membership = self._inside(left_side, right_side)
+            return membership if isinstance(operator, ast.In) else ~membership
         compare = _COMPARISONS[type(operator)]
-        self._check_kinds(left, right)
-        result: Expression = compare(*self._two_values(left, right))
+        self._check_kinds(left_side, right_side)
+        result: Expression = compare(*self._two_values(left_side, right_side))
         return result
 
-    def _inside(self, left: ast.expr, right: ast.expr) -> Expression:
-        """Whether a value is one of several, or a text is part of another."""
-        if isinstance(right, ast.Name):
-            return pc.match_substring(self._text(right), _one_text(left, "in"))
-        column = self._value(left)
-        kind = self._kind(left)
-        values = _constants(right)
+    def _inside(self, left_side: ast.expr, right_side: ast.expr) -> Expression:
+        """Whether a value is in a list, or a text is part of another text."""
+        if isinstance(right_side, ast.Name):
+            return pc.match_substring(self._text(right_side), _one_text(left_side, "in"))
+        column = self._value(left_side)
+        value_type = self._kind(left_side)
+        values = _constants(right_side)
         for value in values:
-            _check_same(kind, _KINDS[type(value)], right)
-        if kind == "number":
-            values = [whole for each in values if (whole := _whole(each)) is not None]
-        found = column.isin(pa.array(values, _TYPES[kind]))
-        return found | (column != column)  # which is null where the column is, and else false
+            _check_same(value_type, _KINDS[type(value)], right_side)
+        if value_type == "number":
+            values = [number for value in values if (number := _as_int64(value)) is not None]
+        membership = column.isin(pa.array(values, _TYPES[value_type]))
+        return membership | (
+            column != column
+        )  # the right side is null if the column is, else false
 
-    def _two_values(self, left: ast.expr, right: ast.expr) -> tuple[Any, Any]:
-        """Both sides of a comparison; where one is no whole number of 64 bits, as doubles."""
-        for side in (left, right):
+    def _two_values(self, left_side: ast.expr, right_side: ast.expr) -> tuple[Any, Any]:
+        """Both sides of a comparison, as doubles if one of them is not an integer of 64 bits."""
+        for side in (left_side, right_side):
             if not isinstance(side, ast.Name) and self._kind(side) == "number":
                 value = _constants(side)[0]
-                if _whole(value) is None:
-                    return self._double(left), self._double(right)
-        return self._value(left), self._value(right)
+                if _as_int64(value) is None:
+                    return self._double(left_side), self._double(right_side)
+        return self._value(left_side), self._value(right_side)
 
     def _double(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
@@ -145,15 +150,17 @@ class Filter:
     def _kind(self, node: ast.expr) -> str:
         if not isinstance(node, ast.Name):
             return _KINDS[type(_constants(node)[0])]
-        of = self._columns.get(node.id)
-        return "text" if of == pa.string() else "truth" if of == pa.bool_() else "number"
+        data_type = self._columns.get(node.id)
+        return (
+            "text" if data_type == pa.string() else "truth" if data_type == pa.bool_() else "number"
+        )
 
-    def _check_kinds(self, left: ast.expr, right: ast.expr) -> None:
-        for side in (left, right):
+    def _check_kinds(self, left_side: ast.expr, right_side: ast.expr) -> None:
+        for side in (left_side, right_side):
             if not isinstance(side, ast.Name) and len(_constants(side)) != 1:
                 raise FilterError(f"{ast.unparse(side)!r}: several values go with 'in' only")
             self._value(side)
-        _check_same(self._kind(left), self._kind(right), right)
+        _check_same(self._kind(left_side), self._kind(right_side), right_side)
 
     def _test(self, node: ast.Call) -> Expression:
         function = node.func
@@ -182,13 +189,13 @@ class Filter:
         value = _constants(node)[0]
         if _KINDS[type(value)] != "number":
             return pc.scalar(value)
-        whole = _whole(value)
-        return self._double(node) if whole is None else pc.scalar(pa.scalar(whole, pa.int64()))
+        integer = _as_int64(value)
+        return self._double(node) if integer is None else pc.scalar(pa.scalar(integer, pa.int64()))
 
     def _text(self, node: ast.expr) -> Any:
         column = self._value(node)
         if self._kind(node) != "text":
-            raise FilterError(f"{ast.unparse(node)!r} is no text")
+            raise FilterError(f"{ast.unparse(node)!r} is not a text")
         return column
 
 
@@ -198,14 +205,14 @@ _ADVICE: Final = (
     (re.compile(r"&&"), "use 'and'"),
     (re.compile(r"\|\|"), "use 'or'"),
     (re.compile(r"!(?!=)"), "use 'not'"),
-    (re.compile(r"\b(?:AND|OR|NOT|IN|IS)\b"), "write 'and', 'or', 'not', 'in' and 'is' in small letters"),
+    (re.compile(r"\b(?:AND|OR|NOT|IN|IS)\b"), "write and, or, not, in and is in lowercase"),
 )  # fmt: skip
-"""What people write who know other languages of filters, and what to write here."""
+"""Spellings of other filter languages, and what to write instead."""
 _LITERAL: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
 def _advice(text: str) -> str | None:
-    """What to write instead, if a filter that cannot be parsed is written as in SQL, C or Wireshark."""
+    """Advice for an invalid filter that looks like SQL, C or Wireshark."""
     code = _LITERAL.sub("''", text)
     return next((advice for pattern, advice in _ADVICE if pattern.search(code)), None)
 
@@ -216,7 +223,7 @@ def _constants(node: ast.expr) -> list[Constant]:
     except ValueError as error:
         raise FilterError(f"{ast.unparse(node)!r} is neither a column nor a constant") from error
     values: list[Any] = [*value] if type(value) in (tuple, list, set) else [value]
-    if not values or not all(isinstance(each, str | int | float | bool) for each in values):
+    if not values or not all(isinstance(element, str | int | float | bool) for element in values):
         raise FilterError(f"{ast.unparse(node)!r} cannot be compared with")
     return values
 
@@ -228,8 +235,8 @@ def _one_text(node: ast.expr, name: str) -> str:
     return values[0]
 
 
-def _whole(value: Constant) -> int | None:
-    """The value as an integer of 64 bits, or None if it is none."""
+def _as_int64(value: Constant) -> int | None:
+    """The value as an integer of 64 bits, or None."""
     if isinstance(value, str) or (isinstance(value, float) and not value.is_integer()):
         return None
     return int(value) if int(value) in _INT64 else None
@@ -242,6 +249,8 @@ def _rounded(value: Constant) -> float:
         return math.inf if isinstance(value, int) and value > 0 else -math.inf
 
 
-def _check_same(one: str, other: str, node: ast.expr) -> None:
-    if one != other:
-        raise FilterError(f"{ast.unparse(node)!r}: a {one} cannot be compared with a {other}")
+def _check_same(left_type: str, right_type: str, node: ast.expr) -> None:
+    if left_type != right_type:
+        raise FilterError(
+            f"{ast.unparse(node)!r}: a {left_type} cannot be compared with a {right_type}"
+        )

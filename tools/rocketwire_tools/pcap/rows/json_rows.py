@@ -1,7 +1,7 @@
-"""Rows as lines of JSON, without an object for each.
+"""Rows as JSON lines, without an object for each row.
 
-Rules of this file: every column becomes a column of what stands in the lines, where each distinct value is written once, and these are
-joined.  The lines are those that msgspec makes of the rows as objects.
+Each column becomes a column of the texts in the lines, in which each distinct value is encoded
+once, and these columns are joined. The lines are the same as msgspec's.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _FEW: Final = 128
 _MOST: Final = 4096
 """Rows that are written at once."""
 _LARGEST: Final = 64 << 20
-"""Bytes of columns of which lines are made at once, unless there are few rows."""
+"""Bytes of columns that are written at once, unless there are few rows."""
 _DISTINCT: Final = frozenset(
     {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length"}
 )
-"""Columns of numbers that are seldom the same."""
+"""Columns whose numbers seldom repeat."""
 
 
 class _Part(NamedTuple):
-    """What stands in a part of each line.
+    """A part of each line.
 
     Attributes:
-        texts: one text that all lines have, or all texts that there are.
-        numbers: which of the texts each line has; None where all have the same.
+        texts: one text for all lines, or all distinct texts.
+        numbers: indices of the lines' texts; None if all lines have the same.
     """
 
     texts: Column
     numbers: Column | None = None
 
     def column(self, start: int, rows: int) -> Column:
-        """Of some rows."""
+        """The texts of a range of rows."""
         return (
             self.texts
             if self.numbers is None
@@ -56,12 +56,12 @@ class _Numbers(NamedTuple):
     values: Column
 
     def column(self, start: int, rows: int) -> Column:
-        """Of some rows."""
+        """The texts of a range of rows."""
         return as_texts(self.values.slice(start, rows))
 
 
 class JsonRows:
-    """Writes rows as lines of JSON.
+    """Writes rows as JSON lines.
 
     Args:
         schema: of the rows.
@@ -74,7 +74,7 @@ class JsonRows:
         self._names = [(name, f'"{name}":') for name in schema.names]
 
     def lines(self, batch: Batch) -> Iterator[bytes | memoryview]:
-        """The lines of rows, some at a time."""
+        """Encode rows, a part of them at a time."""
         count = batch.num_rows
         if count < _FEW:
             yield unbroken(self._encode_lines(batch.to_pylist()))
@@ -95,7 +95,7 @@ class JsonRows:
             yield text_bytes(strung(*(part.column(start, rows) for part in parts), end))
 
     def _parts(self, batch: Batch) -> tuple[list[_Part | _Numbers], str]:
-        """What the lines are made of, and what they end with."""
+        """The parts of the lines, and their common end."""
         parts: list[_Part | _Numbers] = []
         front = "{"
         for name, member in self._names:
@@ -119,5 +119,5 @@ class JsonRows:
 
 def _scalar(text: str) -> Column:
     """A text for all rows."""
-    made: Column = pa.scalar(text, pa.string())
-    return made
+    scalar: Column = pa.scalar(text, pa.string())
+    return scalar

@@ -1,6 +1,7 @@
-"""Where rows go: text for people, JSON lines, CSV, Parquet.
+"""Writes rows as text for people, JSON lines, CSV and Parquet.
 
-Rules of this file: every format has the same columns in the same order; a missing value is null, in CSV nothing, in text a dash.
+All formats have the same columns in the same order. A missing value is null, in CSV an empty field,
+in text a dash.
 """
 
 from __future__ import annotations
@@ -35,30 +36,30 @@ _OBJECTS: Final = 4096
 
 
 class Sink(Protocol):
-    """Takes rows."""
+    """Writes rows."""
 
     def write(self, batch: Batch) -> None:
-        """Take some."""
+        """Write a batch."""
 
     def close(self) -> None:
-        """Finish what has been begun."""
+        """Finish the output."""
 
 
 class FormatError(ValueError):
-    """A file's name asks for a format that there is not."""
+    """The suffix of a file name is not a known format."""
 
 
 def format_of(path: str | None) -> str | None:
-    """The format that a file's name asks for; None for a name that asks for none.
+    """The format for a file name's suffix; None for a name without suffix.
 
     Raises:
-        FormatError: it asks for one that there is not.
+        FormatError: the suffix is unknown.
     """
     suffix = "" if path is None else Path(path).suffix.lower()
     if suffix and suffix not in _SUFFIXES:
-        known = ", ".join(_SUFFIXES)
+        suffixes = ", ".join(_SUFFIXES)
         raise FormatError(
-            f"{path}: no format is called {suffix}; there are {known}, or choose one by --format"
+            f"{path}: no format is called {suffix}; there are {suffixes}, or choose one by --format"
         )
     return _SUFFIXES.get(suffix)
 
@@ -69,7 +70,7 @@ def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
 
     Args:
         path: of the file; None for standard output.
-        form: one of ``FORMATS``.
+        form: a name in ``FORMATS``.
         schema: of the rows.
 
     Raises:
@@ -89,13 +90,13 @@ def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
-    """The rows, not too many at once of which objects are made."""
+    """Split a batch, to limit the rows that become objects at once."""
     for start in range(0, batch.num_rows, _OBJECTS):
         yield batch.slice(start, _OBJECTS)
 
 
 class JsonLines:
-    """One object a line."""
+    """One JSON object per line."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         self._file = file
@@ -112,7 +113,7 @@ class JsonLines:
 
 
 class Csv:
-    """Comma-separated values with a line of names."""
+    """Comma-separated values with a header line."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         csv: Any = importlib.import_module("pyarrow.csv")
@@ -162,10 +163,10 @@ class Parquet:
 
 
 _GROUP: Final = 65_536
-"""Rows of a row group of Parquet, at least."""
+"""Least rows of a row group of Parquet."""
 _DISTINCT: Final = frozenset(
-    {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length", "ext_fields", "body",
-     "header_ok", "body_ok", "gap"}
+    {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length", "ext_fields",
+     "body", "header_ok", "body_ok", "gap"}
 )  # fmt: skip
 """Columns that a dictionary would not make smaller."""
 _WITHOUT_BOUNDS: Final = frozenset(
@@ -181,12 +182,14 @@ _WITHOUT_BOUNDS: Final = frozenset(
         "serialize_type",
     }
 )
-"""Columns of which a row group does not say the least and the largest value: rows are in the order of time, so that each group
-has nearly all of these texts and no reader could pass over one for them; to compare them takes longer than much of the writing."""
+"""Columns without minimum and maximum in each row group. Rows are in the order of time, so each
+group has nearly all of these texts, and no reader could skip one. To compare them takes longer
+than much of the writing."""
 
 
 class Text:
-    """Lines for people: time, from whom to whom, what, and whatever else is known."""
+    """Lines for people: time, sender and receiver, kind and code, then all other columns with a
+    value."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         self._file = file
@@ -195,8 +198,8 @@ class Text:
 
     def write(self, batch: Batch) -> None:
         """See ``Sink``."""
-        for some in _pieces(batch):
-            lines = [self._line(row) for row in some.to_pylist()]
+        for part in _pieces(batch):
+            lines = [self._line(row) for row in part.to_pylist()]
             self._file.write("".join(lines).encode(errors="backslashreplace"))
 
     def _line(self, row: dict[str, Any]) -> str:
@@ -235,10 +238,10 @@ def _code(row: dict[str, Any]) -> str:
 
 
 def clock(time_ns: int) -> str:
-    """A time for people; nanoseconds since 1970."""
-    seconds, rest = divmod(time_ns, 1_000_000_000)
+    """Format a time in nanoseconds since 1970 for people."""
+    seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
     moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest:09d}Z"
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
 
 
 def _milliseconds(nanoseconds: int) -> str:
@@ -254,10 +257,11 @@ def plain(value: object) -> str:
 
 
 TERSE: Final = (
-    "time_ns", "src", "src_port", "dst", "dst_port", "kind", "code", "code_name", "request_code", "opaque", "topic", "group",
-    "queue_id", "remark", "frame_length", "latency_ns", "header_ok", "body_ok", "gap",
+    "time_ns", "src", "src_port", "dst", "dst_port", "kind", "code", "code_name", "request_code",
+    "opaque", "topic", "group", "queue_id", "remark", "frame_length", "latency_ns", "header_ok",
+    "body_ok", "gap",
 )  # fmt: skip
-"""Columns for people who did not choose any."""
+"""Default columns of the text format."""
 _IN_FRONT: Final = ("time_ns",)
 _FRONT_FORMS: Final[dict[str, Callable[[Any], str]]] = {"time_ns": clock}
 _IN_WORDS: Final = frozenset({"src", "src_port", "dst", "dst_port", "kind", "code", "code_name"})
@@ -266,9 +270,9 @@ _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "end_time_ns": clock,
 }
 _NAMES: Final = {name: name.removesuffix("_ns") for name in _FORMS}
-"""Names of what is not written in nanoseconds."""
+"""Names of columns that are not written in nanoseconds."""
 _USUAL: Final = {"header_ok": True, "body_ok": True, "gap": False}
-"""What is left out, because it is as it should be."""
+"""Default values, which are omitted."""
 _SINKS: Final[dict[str, Callable[[IO[bytes], Schema], Sink]]] = {
     "text": Text,
     "jsonl": JsonLines,

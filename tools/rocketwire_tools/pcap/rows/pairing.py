@@ -1,10 +1,10 @@
-"""Which request a response answers, and how long it took.
+"""Pairs each response with its request, and computes the latency.
 
-Rules of this file: a request is known by the stream that it went by and its opaque.  Among the frames that have both in common,
-in the order of their first bytes, a response answers the one directly in front of it, if that is a request; if not, the one
-directly behind it, if that is a request that was captured within ``EARLY_NS`` and that no response follows within them.  It does
-not matter where a capture is cut into chunks: responses of which the request may yet come wait for it.
-``rocketwire_tools.spark.correlation`` says the same to Spark.  What is remembered is bounded.
+Frames with the same connection, requester and opaque are ordered by their first bytes. A response
+answers the frame directly before it, if that is a request. Otherwise it answers the frame directly
+after it, if that is a request that was captured within ``EARLY_NS`` and has no other response
+within that time. Chunks do not matter: a response waits for a request that may still come.
+``rocketwire_tools.spark.correlation`` applies the same rule in Spark. Memory is bounded.
 """
 
 from __future__ import annotations
@@ -20,29 +20,30 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 MOST_PENDING: Final = 1 << 18
-"""Requests that wait for an answer; the oldest are forgotten."""
+"""Requests that wait for a response; the oldest are forgotten."""
 _RESPONSE: Final = 1
 _ONEWAY: Final = 2
 EARLY_NS: Final = 250_000_000
-"""Nanoseconds that a response may be captured before its request, which the network or the capture put into another order."""
+"""Nanoseconds that a response may be captured before its request, because network or capture
+reordered them."""
 MOST_HELD: Final = 65_536
-"""Rows that wait for requests of responses among them."""
+"""Rows that wait for requests."""
 _OPAQUES: Final = 0xFFFFFFFF
 
 
 @dataclass(slots=True)
 class Paired:
-    """What is known of the requests of responses, an entry for each frame; filled in later where ``until`` says so.
+    """The requests of responses, an entry for each frame. Entries may change until ``until``.
 
     Attributes:
-        found: whether it is a response to a known request.
+        is_paired: whether the frame is a response with a known request.
         code: of the request.
         latency_ns: nanoseconds from the first byte of the request to that of the response.
-        topic: of the request, where topics were given.
-        until: capture time from which on nothing changes any more.
+        topic: of the request, if topics were given.
+        until: capture time from which on nothing changes.
     """
 
-    found: Array
+    is_paired: Array
     code: Array
     latency_ns: Array
     topic: Array
@@ -50,7 +51,7 @@ class Paired:
 
 
 class _Orphans(NamedTuple):
-    """Responses of one chunk whose requests may yet come, sorted by key."""
+    """Responses of one chunk whose requests may still come, sorted by key."""
 
     paired: Paired
     frame: Array
@@ -59,7 +60,7 @@ class _Orphans(NamedTuple):
 
 
 class _Frames(NamedTuple):
-    """What of the frames of a chunk is remembered or compared."""
+    """Columns of a chunk's frames."""
 
     code: Array
     time_ns: Array
@@ -67,10 +68,10 @@ class _Frames(NamedTuple):
 
 
 class Pairing:
-    """Requests without a response so far.
+    """The requests without a response so far.
 
     Attributes:
-        unanswered: requests that were forgotten, or followed by another with the same number.
+        unanswered: requests that were forgotten, or whose opaque was reused.
         now: latest capture time of a frame's first byte.
     """
 
@@ -89,15 +90,15 @@ class Pairing:
         time_ns: Array,
         topic: Array | None = None,
     ) -> Paired:
-        """Pair the frames of a chunk with each other and with requests of earlier ones.
+        """Pair the frames of a chunk with each other and with earlier requests.
 
         Args:
             number: of each frame's stream.
             opaque: of each frame.
-            flag: likewise.
-            code: likewise.
+            flag: of each frame.
+            code: of each frame.
             time_ns: of each frame's first byte.
-            topic: of each frame, if that of the request is wanted.
+            topic: of each frame; None if request topics are not requested.
         """
         count = len(number)
         none: Array = np.full(1, None)
@@ -116,118 +117,134 @@ class Pairing:
         response = response[taking_part]
         key = (number[taking_part] ^ response) << 32 | (opaque[taking_part] & _OPAQUES)
         order = np.lexsort((time_ns[taking_part], key))
-        of, key, response = taking_part[order], key[order], response[order]
-        same = np.empty(len(of), np.bool_)
-        same[0] = False
-        np.equal(key[1:], key[:-1], out=same[1:])
-        answers = response & same
+        frame, key, response = taking_part[order], key[order], response[order]
+        same_key = np.empty(len(frame), np.bool_)
+        same_key[0] = False
+        np.equal(key[1:], key[:-1], out=same_key[1:])
+        answers = response & same_key
         answers[1:] &= ~response[:-1]
-        at = np.flatnonzero(answers)
-        _note(paired, of[at], frames, of[at - 1])
-        self._earlier(paired, of, key, response & ~same, frames)
-        answered = _too_early(paired, of, same, response, answers, frames)
+        entries = np.flatnonzero(answers)
+        _set_pairs(paired, frame[entries], frames, frame[entries - 1])
+        self._pair_earlier_requests(paired, frame, key, response & ~same_key, frames)
+        answered = _pair_early_responses(paired, frame, same_key, response, answers, frames)
         answered[:-1] |= answers[1:]
-        self._late(of, key, response, answered, frames)
-        self._remember(of, key, same, response, answered, frames)
-        self._leave(paired, of, key, response, frames)
+        self._pair_late_requests(frame, key, response, answered, frames)
+        self._keep_requests(frame, key, same_key, response, answered, frames)
+        self._keep_orphans(paired, frame, key, response, frames)
         return paired
 
-    def _earlier(
-        self, paired: Paired, of: Array, key: Array, orphans: Array, frames: _Frames
+    def _pair_earlier_requests(
+        self, paired: Paired, frames_in_order: Array, key: Array, orphans: Array, frames: _Frames
     ) -> None:
-        """Answers to requests of earlier chunks."""
-        at = np.flatnonzero(orphans)
-        answered, requests = self._pending.pop(key[at])
+        """Pair responses with requests of earlier chunks."""
+        entries = np.flatnonzero(orphans)
+        answered, requests = self._pending.pop(key[entries])
         if not len(answered):
             return
-        frame = of[at[answered]]
-        paired.found[frame] = True
+        frame = frames_in_order[entries[answered]]
+        paired.is_paired[frame] = True
         paired.code[frame] = requests.code
         paired.latency_ns[frame] = frames.time_ns[frame] - requests.time_ns
         if paired.topic.flags.writeable:
             paired.topic[frame] = requests.topic
 
-    def _late(
-        self, of: Array, key: Array, response: Array, answered: Array, frames: _Frames
+    def _pair_late_requests(
+        self, frame: Array, key: Array, response: Array, answered: Array, frames: _Frames
     ) -> None:
-        """Requests that were captured behind their answers, in earlier chunks."""
+        """Pair requests with responses of earlier chunks."""
         for orphans in self._orphans:
-            at = np.minimum(np.searchsorted(key, orphans.key), len(key) - 1)
-            behind = np.minimum(at + 1, len(key) - 1)
-            began, times = frames.time_ns[of[at]], orphans.time_ns
-            hit = (key[at] == orphans.key) & ~response[at] & (began - times < EARLY_NS)
-            follows = (behind > at) & (key[behind] == orphans.key) & response[behind]
-            hit &= ~(follows & (frames.time_ns[of[behind]] - times < EARLY_NS))
-            hit &= ~orphans.paired.found[orphans.frame]
-            some = np.flatnonzero(hit)
-            _note(orphans.paired, orphans.frame[some], frames, of[at[some]], times[some])
-            answered[at[some]] = True
-        self._orphans = [one for one in self._orphans if one.paired.until > self.now]
+            entry = np.minimum(np.searchsorted(key, orphans.key), len(key) - 1)
+            next_entry = np.minimum(entry + 1, len(key) - 1)
+            request_ns, times = frames.time_ns[frame[entry]], orphans.time_ns
+            hit = (key[entry] == orphans.key) & ~response[entry] & (request_ns - times < EARLY_NS)
+            follows = (next_entry > entry) & (key[next_entry] == orphans.key) & response[next_entry]
+            hit &= ~(follows & (frames.time_ns[frame[next_entry]] - times < EARLY_NS))
+            hit &= ~orphans.paired.is_paired[orphans.frame]
+            matches = np.flatnonzero(hit)
+            _set_pairs(
+                orphans.paired,
+                orphans.frame[matches],
+                frames,
+                frame[entry[matches]],
+                times[matches],
+            )
+            answered[entry[matches]] = True
+        self._orphans = [orphan for orphan in self._orphans if orphan.paired.until > self.now]
 
-    def _leave(
-        self, paired: Paired, of: Array, key: Array, response: Array, frames: _Frames
+    def _keep_orphans(
+        self, paired: Paired, frame: Array, key: Array, response: Array, frames: _Frames
     ) -> None:
-        """Responses whose requests may yet come: the last frames with their keys, captured lately."""
-        orphans = response & ~paired.found[of]
+        """Keep recent responses without request that are the last frames with their keys."""
+        orphans = response & ~paired.is_paired[frame]
         orphans[:-1] &= key[1:] != key[:-1]
-        orphans &= frames.time_ns[of] > self.now - EARLY_NS
-        at = np.flatnonzero(orphans)
-        if not len(at):
+        orphans &= frames.time_ns[frame] > self.now - EARLY_NS
+        entries = np.flatnonzero(orphans)
+        if not len(entries):
             return
-        times = frames.time_ns[of[at]]
+        times = frames.time_ns[frame[entries]]
         paired.until = int(times.max()) + EARLY_NS
-        surplus = sum(len(one.paired.found) for one in self._orphans) + len(of) - MOST_HELD
-        while surplus > 0 and self._orphans:  # their rows wait no longer
-            surplus -= len(self._orphans.pop(0).paired.found)
-        self._orphans.append(_Orphans(paired, of[at], key[at], times))
+        surplus = (
+            sum(len(orphan.paired.is_paired) for orphan in self._orphans) + len(frame) - MOST_HELD
+        )
+        while surplus > 0 and self._orphans:  # release their rows
+            surplus -= len(self._orphans.pop(0).paired.is_paired)
+        self._orphans.append(_Orphans(paired, frame[entries], key[entries], times))
 
-    def _remember(
-        self, of: Array, key: Array, same: Array, response: Array, answered: Array, frames: _Frames
+    def _keep_requests(
+        self,
+        frame: Array,
+        key: Array,
+        same_key: Array,
+        response: Array,
+        answered: Array,
+        frames: _Frames,
     ) -> None:
-        """Requests whose answer has not come, if nothing follows them."""
+        """Keep unanswered requests that are the last frames with their keys."""
         waiting = ~response & ~answered
-        again, _ = self._pending.pop(key[~same & ~response])
-        self.unanswered += len(again)
-        followed = np.append(same[1:], False)
+        repeated, _ = self._pending.pop(key[~same_key & ~response])
+        self.unanswered += len(repeated)
+        followed = np.append(same_key[1:], False)
         self.unanswered += int(np.count_nonzero(waiting & followed))
-        at = np.flatnonzero(waiting & ~followed)
-        at = at[np.argsort(frames.time_ns[of[at]], kind="stable")]
-        requests = Requests(key[at], *(part[of[at]] for part in frames))
+        entries = np.flatnonzero(waiting & ~followed)
+        entries = entries[np.argsort(frames.time_ns[frame[entries]], kind="stable")]
+        requests = Requests(key[entries], *(part[frame[entries]] for part in frames))
         self.unanswered += self._pending.add(requests)
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for an answer."""
+        """Number of requests that wait for a response."""
         return len(self._pending)
 
 
-def _too_early(
-    paired: Paired, of: Array, same: Array, response: Array, answers: Array, frames: _Frames
+def _pair_early_responses(
+    paired: Paired, frame: Array, same_key: Array, response: Array, answers: Array, frames: _Frames
 ) -> Array:
-    """Responses that were captured shortly before their request, which the network reordered.
+    """Pair responses that were captured shortly before their requests.
 
     Returns:
         Which entries are such requests.
     """
-    early = np.zeros(len(of), np.bool_)
-    early[:-1] = response[:-1] & ~paired.found[of[:-1]] & same[1:] & ~response[1:]
-    times = frames.time_ns[of]
+    early = np.zeros(len(frame), np.bool_)
+    early[:-1] = response[:-1] & ~paired.is_paired[frame[:-1]] & same_key[1:] & ~response[1:]
+    times = frames.time_ns[frame]
     early[:-2] &= ~(answers[2:] & (times[2:] - times[:-2] < EARLY_NS))
     early[:-1] &= times[1:] - times[:-1] < EARLY_NS
-    at = np.flatnonzero(early)
-    _note(paired, of[at], frames, of[at + 1])
-    answered = np.zeros(len(of), np.bool_)
-    answered[at + 1] = True
+    entries = np.flatnonzero(early)
+    _set_pairs(paired, frame[entries], frames, frame[entries + 1])
+    answered = np.zeros(len(frame), np.bool_)
+    answered[entries + 1] = True
     return answered
 
 
-def _note(
+def _set_pairs(
     paired: Paired, responses: Array, frames: _Frames, requests: Array, times: Array | None = None
 ) -> None:
-    """Take down the requests of responses; times: of the responses, if they are of an earlier chunk."""
-    paired.found[responses] = True
+    """Set the requests of responses; ``times`` are those of responses of an earlier chunk."""
+    paired.is_paired[responses] = True
     paired.code[responses] = frames.code[requests]
-    began = frames.time_ns[requests]
-    paired.latency_ns[responses] = (frames.time_ns[responses] if times is None else times) - began
+    request_ns = frames.time_ns[requests]
+    paired.latency_ns[responses] = (
+        frames.time_ns[responses] if times is None else times
+    ) - request_ns
     if paired.topic.flags.writeable:
         paired.topic[responses] = frames.topic[requests]

@@ -1,6 +1,6 @@
-"""``Pending``: requests that wait for an answer, as arrays, without an object for each.
+"""``Pending``: requests that wait for a response, as arrays.
 
-Rules of this file: no two requests have the same key; beyond a number the oldest are forgotten.
+Keys are unique. If there are too many requests, the oldest are forgotten.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Requests(NamedTuple):
-    """Requests, an entry each.
+    """Requests, one entry each.
 
     Attributes:
-        key: what a response names the request by.
+        key: identifies the request in a response.
         code: of the request.
         time_ns: of its first byte.
-        topic: of the request; None where it is not wanted.
+        topic: of the request; None if it is not requested.
     """
 
     key: Array
@@ -28,23 +28,25 @@ class Requests(NamedTuple):
     time_ns: Array
     topic: Array
 
-    def take(self, some: Array) -> Requests:
-        """These requests, in this order."""
-        return Requests(*(part[some] for part in self))
+    def take(self, order: Array) -> Requests:
+        """The requests with these indices, in the given order."""
+        return Requests(*(part[order] for part in self))
 
 
-_NONE: Final = Requests(*(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int64, np.object_)))
+_NONE: Final = Requests(
+    *(np.zeros(0, number_type) for number_type in (np.int64, np.int64, np.int64, np.object_))
+)
 
 
 class Pending:
     """Requests by key.
 
     Args:
-        most: so many are remembered.
+        limit: requests that are remembered.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._most = limit
         self._requests = _NONE
         self._age: Array = np.zeros(0, np.int64)
         self._latest = 0
@@ -53,34 +55,34 @@ class Pending:
         return len(self._age)
 
     def pop(self, keys: Array) -> tuple[Array, Requests]:
-        """Take out those that there are of some.
+        """Remove and return requests.
 
         Args:
-            keys: no two of which are the same.
+            keys: without duplicates.
 
         Returns:
-            Numbers of the keys that were found, and the request of each.
+            Indices of the keys that exist, and their requests.
         """
         if not len(self) or not len(keys):
             return np.zeros(0, np.int64), _NONE
-        at = np.minimum(np.searchsorted(self._requests.key, keys), len(self) - 1)
-        found = np.flatnonzero(self._requests.key[at] == keys)
-        of = at[found]
-        requests = self._requests.take(of)
-        if len(of):
-            left = np.ones(len(self), np.bool_)
-            left[of] = False
-            self._keep(left)
-        return found, requests
+        candidates = np.minimum(np.searchsorted(self._requests.key, keys), len(self) - 1)
+        matches = np.flatnonzero(self._requests.key[candidates] == keys)
+        places = candidates[matches]
+        requests = self._requests.take(places)
+        if len(places):
+            kept = np.ones(len(self), np.bool_)
+            kept[places] = False
+            self._keep(kept)
+        return matches, requests
 
     def add(self, requests: Requests) -> int:
-        """Remember some.
+        """Add requests.
 
         Args:
-            requests: in the order of their time; none of them is there.
+            requests: in the order of their time, with new keys.
 
         Returns:
-            How many were forgotten for them.
+            The number of requests that were forgotten.
         """
         if not len(requests.key):
             return 0
@@ -96,5 +98,5 @@ class Pending:
         self._keep(self._age >= oldest)
         return surplus
 
-    def _keep(self, some: Array) -> None:
-        self._requests, self._age = self._requests.take(some), self._age[some]
+    def _keep(self, kept: Array) -> None:
+        self._requests, self._age = self._requests.take(kept), self._age[kept]

@@ -1,7 +1,7 @@
-"""Masks for topics, groups and addresses: the same name always has the same mask, and cannot be had back from it.
+"""Masks topics, groups and addresses: a name always has the same mask, which does not reveal it.
 
-Rules of this file: a mask depends on the name and a secret alone, so that files masked with one secret can be joined.  What may
-hold names among other things (remark, extension fields, bodies) goes through ``redaction_text``.
+A mask depends only on the name and a secret, so that files masked with the same secret can be
+joined. ``redaction_text`` masks names within remarks, extension fields and bodies.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Redaction:
     """Masks rows.
 
     Args:
-        secret: whoever has it can find out whether a guessed name has a mask; everybody has an empty one, which is what a
-            variable of a shell is that was not set.
+        secret: with the secret, a guessed name can be checked against a mask. An empty secret,
+            which an unset shell variable has, is rejected.
 
     Attributes:
-        within: masks texts that hold names among other things.
+        within: masks names within texts.
 
     Raises:
         ValueError: the secret is empty.
@@ -47,12 +47,12 @@ class Redaction:
         self._digest = digest
         self.within = Masks(self)
 
-    def name(self, kind: str, text: str) -> str:
-        """The mask of a name; kind: what is put in front of it. The same text has the same digits, whatever kind it is."""
-        return f"{kind}-{self._digest(text)[:6].hex()}"
+    def name(self, prefix: str, text: str) -> str:
+        """The mask of a name. The digits do not depend on the prefix."""
+        return f"{prefix}-{self._digest(text)[:6].hex()}"
 
     def host(self, text: str) -> str:
-        """The mask of an address: one of the network 240.0.0.0/4, which nobody has."""
+        """The mask of an address, an address of the unused network 240.0.0.0/4."""
         digest = self._digest(text)
         return f"{0xF0 | digest[0] & 15}.{digest[1]}.{digest[2]}.{digest[3]}"
 
@@ -65,7 +65,7 @@ class Redaction:
         return f"{self.host(host.strip('[]'))}:{port}"
 
     def apply(self, batch: Batch) -> Batch:
-        """The rows, masked."""
+        """Mask a batch."""
         masks: dict[str, Callable[[str], str]] = {
             "topic": lambda text: self.name("topic", text),
             "request_topic": lambda text: self.name("topic", text),

@@ -1,4 +1,4 @@
-"""The rows that come out, and the frames of a chunk in the order of their last captured byte."""
+"""Columns of the rows, and the frames of a chunk in the order of their last captured bytes."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ COLUMNS: Final[dict[str, DataType]] = {
     "body_ok": pa.bool_(),
     "gap": pa.bool_(),
 }
-"""Every row has these; their meaning is in docs/guide/pcap.md."""
+"""Columns of every row; docs/guide/pcap.md describes them."""
 
 ON_REQUEST: Final[dict[str, DataType]] = {"ext_fields": pa.string(), "body": pa.string()}
 RAW_BODY: Final = "raw_body"
-"""Columns that have to be asked for; ``body`` is made of ``RAW_BODY`` by ``selection``."""
+"""Columns on request; ``selection`` makes ``body`` of ``RAW_BODY``."""
 FOR_REPORTS: Final[dict[str, DataType]] = {"request_topic": pa.string()}
-"""Columns of reports alone: the topic of the request that a response answers."""
+"""Columns for reports: the topic of the request that a response answers."""
 
 
 PLACES: Final = ("last_where", "first_where")
-"""Columns of numbers that rows of several decoders are brought into one order by."""
+"""Columns by which the rows of several decoders are merged."""
 EVERY: Final[dict[str, DataType]] = (
     COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
 )
-"""All that can be asked of the engine."""
+"""All columns that the decoder can make."""
 
 
 def schema(fields: Sequence[str]) -> Schema:
     """The schema of rows with these columns."""
-    made: Schema = pa.schema([(name, EVERY[name]) for name in fields])
-    return made
+    arrow_schema: Schema = pa.schema([(name, EVERY[name]) for name in fields])
+    return arrow_schema
 
 
 @dataclass(slots=True)
@@ -79,19 +79,19 @@ class Rows:
     """Frames as columns of numpy.
 
     Attributes:
-        number: of the stream of each; that of the other direction differs in the last bit.
+        number: of the stream; that of the other direction differs in the last bit.
         source: the sender, as in ``packets.Segments``.
         target: the receiver.
         time_ns: capture time of the first byte.
-        end_time_ns: of the last captured byte.
+        end_time_ns: capture time of the last captured byte.
         first_where: offset of the record of the first byte.
         last_where: offset of the record of the last captured byte.
-        header: the headers, undecoded.
+        header: the encoded headers.
         header_type: JSON or ROCKETMQ.
         length: values of the length words.
-        whole: whether the body is all there.
-        gap: whether some of it was lost between the peers and the capture.
-        body: the bodies; None where they are not wanted.
+        is_complete: whether the whole body was captured.
+        gap: whether bytes were lost between the peers and the capture.
+        body: the bodies; None if they are not requested.
     """
 
     number: Array
@@ -104,7 +104,7 @@ class Rows:
     header: HeaderBytes
     header_type: Array
     length: Array
-    whole: Array
+    is_complete: Array
     gap: Array
     body: Array | None
 
@@ -115,17 +115,17 @@ class Rows:
     def size(self) -> int:
         """Bytes of the headers and bodies."""
         return int(self.header.length.sum()) + (
-            0 if self.body is None else sum(len(one) for one in self.body.tolist() if one)
+            0 if self.body is None else sum(len(body) for body in self.body.tolist() if body)
         )
 
     def take(self, order: Array | slice) -> Rows:
-        """These rows, in this order."""
+        """The rows with these indices, in the given order."""
         body = None if self.body is None else self.body[order]
         columns = {name: getattr(self, name)[order] for name in NUMBERS}
         return Rows(**columns, header=self.header.take(order), body=body)
 
     def sorted(self) -> Rows:
-        """These rows in the order of their last captured byte, of two in one packet the one that began first."""
+        """The rows in the order of their last captured bytes, then of their first bytes."""
         return self.take(np.lexsort((self.first_where, self.last_where)))
 
 
@@ -134,7 +134,7 @@ NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name not in
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Rows of several parts, sorted."""
+    """Concatenate and sort rows."""
     if len(parts) == 1:
         return parts[0].sorted()
     body = None
@@ -147,10 +147,14 @@ def joined(parts: Sequence[Rows]) -> Rows:
     return Rows(**columns, header=header, body=body).sorted()
 
 
-def rows_of(found: Found) -> list[Rows]:
-    """The frames of a chunk in several parts, none of which is empty or sorted."""
-    parts = [_of_together(found.records, each) for each in found.together if found.records]
-    return [*parts, _of_frames(found.frames)] if found.frames else parts
+def frames_to_rows(chunk_frames: Found) -> list[Rows]:
+    """The frames of a chunk as non-empty, unsorted rows."""
+    parts = [
+        _columns_to_rows(chunk_frames.records, columns)
+        for columns in chunk_frames.together
+        if chunk_frames.records
+    ]
+    return [*parts, _objects_to_rows(chunk_frames.frames)] if chunk_frames.frames else parts
 
 
 def objects(values: Sequence[Any]) -> Array:
@@ -158,10 +162,10 @@ def objects(values: Sequence[Any]) -> Array:
     return np.fromiter(values, np.object_, len(values))
 
 
-def _of_together(records: Records, cut: Together) -> Rows:
-    order = _in_order(cut.first, cut.last, len(records.time_ns))
+def _columns_to_rows(records: Records, cut: Together) -> Rows:
+    order = _record_order(cut.first, cut.last, len(records.time_ns))
     first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
-    kind = cut.kind[order].astype(np.int8)
+    header_type = cut.kind[order].astype(np.int8)
     return Rows(
         cut.number[order],
         cut.source[order],
@@ -170,8 +174,8 @@ def _of_together(records: Records, cut: Together) -> Rows:
         records.time_ns[last],
         records.where[first],
         records.where[last],
-        header_bytes.gathered_by_kind(cut.buffer, cut.header[order], length, kind),
-        kind,
+        header_bytes.gathered_by_kind(cut.buffer, cut.header[order], length, header_type),
+        header_type,
         cut.length[order],
         np.ones(len(order), np.bool_),
         np.zeros(len(order), np.bool_),
@@ -179,41 +183,42 @@ def _of_together(records: Records, cut: Together) -> Rows:
     )
 
 
-def _in_order(first: Array, last: Array, records: int) -> Array:
-    """The order of frames by their records, so that their headers are gathered from one end of the buffer to the other."""
+def _record_order(first: Array, last: Array, records: int) -> Array:
+    """The order of frames by their records, so that their headers are read from one end of the
+    buffer to the other."""
     if records > np.iinfo(np.uint16).max:
         return np.lexsort((first, last))
-    order = np.argsort(
-        first.astype(np.uint16), kind="stable"
-    )  # of so few bits faster than any other sort
+    order = np.argsort(first.astype(np.uint16), kind="stable")  # 16 bits are sorted fastest
     return order[np.argsort(last[order].astype(np.uint16), kind="stable")]
 
 
-def _names(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:
-    """Number, sender and receiver of each."""
+def _stream_columns(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:
+    """Numbers, senders and receivers of streams."""
     return (
-        np.array([one.number for one in streams], np.int64),
-        np.array([one.source for one in streams], np.int64),
-        np.array([one.target for one in streams], np.int64),
+        np.array([stream.number for stream in streams], np.int64),
+        np.array([stream.source for stream in streams], np.int64),
+        np.array([stream.target for stream in streams], np.int64),
     )
 
 
-def _of_frames(frames: Sequence[Frame]) -> Rows:
-    stream, first, last, header, kind, length, whole, gap, body = zip(*frames, strict=True)
+def _objects_to_rows(frames: Sequence[Frame]) -> Rows:
+    stream, first, last, header, header_type, length, is_complete, gap, body = zip(
+        *frames, strict=True
+    )
     return Rows(
-        *_names(stream),
+        *_stream_columns(stream),
         np.array([place.time_ns for place in first], np.int64),
         np.array([place.time_ns for place in last], np.int64),
         np.array([place.where for place in first], np.int64),
         np.array([place.where for place in last], np.int64),
         header_bytes.header_bytes(header),
-        np.array(kind, np.int8),
+        np.array(header_type, np.int8),
         np.array(length, np.int64),
-        np.array(whole, np.bool_),
+        np.array(is_complete, np.bool_),
         np.array(gap, np.bool_),
-        _bodies(body),
+        _body_column(body),
     )
 
 
-def _bodies(values: Sequence[bytes | None]) -> Array | None:
-    return None if all(one is None for one in values) else objects(values)
+def _body_column(values: Sequence[bytes | None]) -> Array | None:
+    return None if all(body is None for body in values) else objects(values)

@@ -1,6 +1,6 @@
-"""What of the rows is wanted: columns, a filter, bodies, and whether names are masked.
+"""Selects columns, rows and bodies, and masks names.
 
-Rules of this file: bodies are customers' data, and are shown only if asked for.
+Bodies are customers' data, so they are shown only on request.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ _OF_BODIES: Final = ("version", "code", "request_code", "ext_fields", "body_ok",
 
 
 class SelectionError(ValueError):
-    """A column that is not there was asked for."""
+    """A requested column does not exist."""
 
 
 class Selection:
-    """Turns rows of the engine into those that are wanted.
+    """Turns the decoder's rows into the requested rows.
 
     Args:
-        fields: the columns, in order; None for all but those of ``ON_REQUEST``.
-        filter_text: only rows for which this is true; None for all.
-        body: one of ``BODIES``.
+        fields: the columns, in order; None for all except those of ``ON_REQUEST``.
+        filter_text: a filter expression; None for all rows.
+        body: a name in ``BODIES``.
         redact: secret that masks topics, groups and addresses; None to show them.
-        places: whether the columns ``rows.PLACES`` follow the others.
-        report: whether the columns ``rows.FOR_REPORTS`` may be asked for.
+        places: whether to append the columns ``rows.PLACES``.
+        report: whether columns of ``rows.FOR_REPORTS`` are allowed.
 
     Attributes:
-        arguments: the first four, to make another one of.
-        schema: of the rows that come out.
-        engine_fields: what the engine has to give.
-        needs_bodies: whether it has to keep bodies.
+        arguments: the first four arguments, to create an equal selection.
+        schema: of the requested rows.
+        engine_fields: columns that the decoder must make.
+        needs_bodies: whether the decoder must keep bodies.
 
     Raises:
-        SelectionError: there is no such column.
-        FilterError: the filter makes no sense.
+        SelectionError: a column does not exist.
+        FilterError: the filter is invalid.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Selection:
         self.engine_fields = tuple(needed) or ("time_ns",)
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The wanted ones."""
+        """Select from the decoder's rows."""
         for engine_batch in batches:
             batch = engine_batch if self._filter is None else self._filter.apply(engine_batch)
             if not batch.num_rows:
@@ -101,15 +101,13 @@ class Selection:
 
 
 def _filter(text: str) -> Filter:
-    from rocketwire_tools.pcap.rows.filters import Filter  # needs pyarrow.compute
+    from rocketwire_tools.pcap.rows.filters import Filter  # imports pyarrow.compute
 
     return Filter(text, COLUMNS)
 
 
 def _redaction(secret: str) -> Redaction:
-    from rocketwire_tools.pcap.rows.redaction import (
-        Redaction,  # knows all messages, which takes its time
-    )
+    from rocketwire_tools.pcap.rows.redaction import Redaction  # imports all message classes
 
     return Redaction(secret)
 
@@ -122,8 +120,8 @@ def _bodies(batch: Batch) -> Column:
         body_text(
             body, code=code, request_code=request_code, version=version, ext_fields=ext_fields
         )
-        if whole and code is not None
+        if is_complete and code is not None
         else None
-        for version, code, request_code, ext_fields, whole, body in rows
+        for version, code, request_code, ext_fields, is_complete, body in rows
     ]
     return column(texts, pa.string())

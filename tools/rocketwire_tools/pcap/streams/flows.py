@@ -277,8 +277,8 @@ class Flows:
         header = chunk.piece(start, body_start, segment)
         body = chunk.piece(body_start, end, segment) if self._bodies else None
         first = chunk.place(int(chunk.record[segment]))
-        stream.open(header, int(left.kind[number]), int(left.length[number]), first, body)
-        stream.continues(chunk.place(int(chunk.record[segment:high].max())), None)
+        last = chunk.place(int(chunk.record[segment:high].max()))
+        stream.open(header, int(left.kind[number]), int(left.length[number]), first, last, body)
         stream.need = int(left.after[number]) - end
 
     # ---- stream by stream

@@ -124,13 +124,29 @@ class Stream(Reassembly):
         return self.is_plain
 
     def open(
-        self, header: bytes, header_type: int, length: int, first: Place, body: bytes | None
+        self,
+        header: bytes,
+        header_type: int,
+        length: int,
+        first: Place,
+        last: Place,
+        body: bytes | None,
     ) -> None:
-        """Take over a frame whose body has not come to its end."""
+        """Start a frame whose body is incomplete.
+
+        Args:
+            header: the encoded header.
+            header_type: JSON or ROCKETMQ.
+            length: value of the length word.
+            first: record of the first byte.
+            last: the latest record of those that hold its bytes so far.
+            body: the captured part of the body; None if bodies are not kept.
+        """
         self.header = header
         self._type = header_type
         self._length = length
         self.first = first
+        self.last = last
         self._missing = self._gap = self._skipping = False
         self._body = None if body is None else [body]
 
@@ -272,7 +288,7 @@ class Stream(Reassembly):
                 self._search_head()
                 return at
             self.protocol = Protocol.REMOTING
-        self.open(header, kind, length, self.first, self._wanted())
+        self.open(header, kind, length, self.first, self.last, self._wanted())
         self.need = length - 4 - header_length
         head.clear()
         return at

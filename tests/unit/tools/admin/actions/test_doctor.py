@@ -51,7 +51,7 @@ def snapshot(address: str = "10.0.0.9:9876", **changed: Any) -> Snapshot:
 
 def wrong(*snapshots: Snapshot, probes: dict[str, Probe] | None = None) -> list[tuple[str, str]]:
     found = findings(snapshots or [snapshot()], {}, probes or GOOD)
-    return [(one.status, one.text) for one in found if one.status != OK and one.kind != "topics"]
+    return [(one.status, one.text) for one in found if one.status != OK and one.subject != "topics"]
 
 
 def test_a_cluster_that_is_well_has_nothing_wrong() -> None:
@@ -137,14 +137,14 @@ def test_name_servers_that_differ_for_another_reason_are_found(changed: dict[str
 def test_a_replica_that_some_name_servers_do_not_know_is_named() -> None:
     both = snapshot(brokers={"b": broker(master=MASTER, replica=REPLICA)})
     master_only = snapshot("10.0.0.8:9876")
-    expected = "replica 1 is registered with 10.0.0.9:9876, and not with 10.0.0.8:9876"
+    expected = "replica 1 is registered with 10.0.0.9:9876 but not with 10.0.0.8:9876"
 
     for order in ((both, master_only), (master_only, both)):
         assert [(PROBLEM, "broker-registered-partly", "b")] == ids(*order)
         assert [(PROBLEM, expected)] == wrong(*order)
     replica_only = snapshot("10.0.0.8:9876", brokers={"b": broker(replica=REPLICA)})
     texts = [text for _, text in wrong(both, replica_only)]
-    assert texts == ["master is registered with 10.0.0.9:9876, and not with 10.0.0.8:9876"]
+    assert texts == ["master is registered with 10.0.0.9:9876 but not with 10.0.0.8:9876"]
 
 
 def test_a_broker_that_is_somebody_else_or_somewhere_else_is_found() -> None:
@@ -155,7 +155,9 @@ def test_a_broker_that_is_somebody_else_or_somewhere_else_is_found() -> None:
     assert [(PROBLEM, "broker-other-identity", "b")] == probed(identity=Identity("x", 0, MASTER))
     assert [(PROBLEM, "broker-other-identity", "b")] == probed(identity=Identity("b", 1, MASTER))
     assert [(WARNING, "broker-other-address", "b")] == probed(identity=Identity("b", 0, REPLICA))
-    assert [(PROBLEM, "broker-other-address", "b")] == probed(error="late", elsewhere="10.0.0.9:1")
+    assert [(PROBLEM, "broker-other-address", "b")] == probed(
+        error="late", reachable_at="10.0.0.9:1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,13 +214,13 @@ def test_retry_topics_that_cannot_be_used_are_found_and_other_system_topics_are_
 def test_a_broker_that_does_not_answer_at_an_address_is_a_problem() -> None:
     probes = GOOD | {MASTER: Probe(error="nobody listens")}
 
-    assert [(PROBLEM, f"master {MASTER} does not answer: nobody listens")] == wrong(probes=probes)
+    assert [(PROBLEM, f"master {MASTER} does not respond: nobody listens")] == wrong(probes=probes)
 
 
 def test_a_broker_group_without_master_is_a_problem() -> None:
     one = snapshot(brokers={"b": broker(replica=REPLICA)})
 
-    assert [(PROBLEM, f"has no master; there are 1: {REPLICA}")] == wrong(one)
+    assert [(PROBLEM, f"has no master; replicas: 1: {REPLICA}")] == wrong(one)
 
 
 def test_a_replica_that_does_not_fetch_or_is_far_behind_is_a_problem() -> None:
@@ -230,7 +232,7 @@ def test_a_replica_that_does_not_fetch_or_is_far_behind_is_a_problem() -> None:
     )
 
     ((status, text),) = wrong(one, probes=GOOD | {MASTER: alone})
-    assert (PROBLEM, "1 replicas are registered, and 0 fetch from the master") == (status, text)
+    assert (PROBLEM, "1 replicas are registered but 0 fetch from the master") == (status, text)
     ((status, text),) = wrong(one, probes=GOOD | {MASTER: slow})
     assert PROBLEM == status
     assert "1073741824 bytes behind" in text
@@ -273,12 +275,12 @@ def test_topics_that_cannot_be_used_are_told() -> None:
     found = findings([snapshot(routes=routes)], {}, GOOD)
 
     assert [
-        (PROBLEM, "gone", "is listed and has no route"),
+        (PROBLEM, "gone", "is listed but has no route"),
         (PROBLEM, "homeless", "has queues at b, which has no address"),
-        (WARNING, "no queues", "has no queue that can be written"),
-        (WARNING, "no queues", "has no queue that can be read"),
-        (WARNING, "read only", "has no queue that can be written"),
-    ] == [(one.status, one.name, one.text) for one in found if one.kind in ("topic", "topics")]
+        (WARNING, "no queues", "has no writable queue"),
+        (WARNING, "no queues", "has no readable queue"),
+        (WARNING, "read only", "has no writable queue"),
+    ] == [(one.status, one.name, one.text) for one in found if one.subject in ("topic", "topics")]
 
 
 def test_name_servers_that_fail_or_disagree_are_problems() -> None:
@@ -286,13 +288,13 @@ def test_name_servers_that_fail_or_disagree_are_problems() -> None:
 
     found = findings([snapshot(), other], {"10.0.0.7:9876": "refused"}, GOOD)
 
-    problems = [(one.kind, one.name, one.text) for one in found if one.status == PROBLEM]
+    problems = [(one.subject, one.name, one.text) for one in found if one.status == PROBLEM]
     assert [
-        ("nameServer", "10.0.0.7:9876", "does not answer: refused"),
+        ("nameServer", "10.0.0.7:9876", "does not respond: refused"),
         (
             "topic",
             "T",
-            '10.0.0.9:9876 says "known", 10.0.0.8:9876 says nothing of topic',
+            'topic differs: 10.0.0.9:9876 has "known", 10.0.0.8:9876 has nothing',
         ),
     ] == problems
 

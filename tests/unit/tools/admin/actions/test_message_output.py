@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire_tools.admin.actions.message_output import Printing, as_members
+from rocketwire_tools.admin.actions.message_output import MessagePrinter, as_members
 from rocketwire_tools.admin.cli.signals import Stop
 from rocketwire_tools.admin.cli.stdio import JsonLines
 
@@ -62,37 +62,37 @@ def stop() -> Stop:
 
 async def test_after_so_many_messages_no_more_are_printed(tmp_path: Path, stop: Stop) -> None:
     with (tmp_path / "out").open("wb") as file:
-        printing = Printing(JsonLines(file.fileno()), "T", 2, stop)
+        printing = MessagePrinter(JsonLines(file.fileno()), "T", 2, stop)
 
         shown = [await printing.show(MESSAGE, "b") for _ in range(3)]
 
     assert [True, True, False] == shown
-    assert (2, True, False) == (printing.printed, stop.is_asked, printing.is_short)
+    assert (2, True, False) == (printing.printed, stop.is_requested, printing.is_short)
     assert 2 == len((tmp_path / "out").read_text().splitlines())
 
 
 async def test_what_nobody_reads_is_not_printed(stop: Stop) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    printing = Printing(JsonLines(writer), "T", None, stop)
+    printing = MessagePrinter(JsonLines(writer), "T", None, stop)
 
     shown = await printing.show(MESSAGE, "b")
     os.close(writer)
 
-    assert (False, 0, True) == (shown, printing.printed, stop.is_asked)
+    assert (False, 0, True) == (shown, printing.printed, stop.is_requested)
 
 
 async def test_waiting_ends_so_long_after_the_last_message(
     tmp_path: Path, stop: Stop, autojump_clock: trio.testing.MockClock
 ) -> None:
     with (tmp_path / "out").open("wb") as file:
-        printing = Printing(JsonLines(file.fileno()), "T", 5, stop)
+        printing = MessagePrinter(JsonLines(file.fileno()), "T", 5, stop)
         began = trio.current_time()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(printing.watch, 10.0)
             await trio.sleep(6)
             await printing.show(MESSAGE, "b")
-            await stop.asked.wait()
+            await stop.requested.wait()
             waited = trio.current_time() - began
             nursery.cancel_scope.cancel()
 

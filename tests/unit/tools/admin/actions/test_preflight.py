@@ -14,7 +14,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ConnectFailedError
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.testing import ScriptedPeer, open_network, reply
-from rocketwire_tools.admin.actions.preflight import check_permissions, reach_any
+from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
 from tests.support.fakes.producer_fakes import NS, A, route
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def wanted(start: str | None = "first", *, pop: bool = False, broadcast: bool = 
 
 async def test_a_broker_that_can_be_reached_is_found() -> None:
     async with broker() as (client, _):
-        assert await reach_any(client, await client.route("T")) == ("a", A)
+        assert await connect_to_any(client, await client.route("T")) == ("a", A)
 
 
 async def test_brokers_that_cannot_be_reached_are_an_error() -> None:
@@ -58,7 +58,7 @@ async def test_brokers_that_cannot_be_reached_are_an_error() -> None:
         config = ClientConfig(namesrv_addr=NS)
         async with open_client(config, environment={}, connect=network.connect) as client:
             with pytest.raises(ConnectFailedError):
-                await reach_any(client, await client.route("T"))
+                await connect_to_any(client, await client.route("T"))
 
 
 @pytest.mark.parametrize(

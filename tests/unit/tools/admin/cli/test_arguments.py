@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from rocketwire_tools.admin.actions.consume import subscription
-from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches, others
+from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches, describe_failures
 from rocketwire_tools.admin.cli.arguments import (
     host_and_port,
     hosts_and_ports,
@@ -95,7 +95,7 @@ def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
 
     assert (2, 2) == (meant.status, nothing.status)
     assert meant.complaint.endswith(
-        "error: no command is called 'topicstats' (is it topicStatus, topicList, topicClusterList?); rocketwire-admin help lists them\n"
+        "error: unknown command 'topicstats' (did you mean topicStatus, topicList, topicClusterList?); rocketwire-admin help lists all commands\n"
     )
     assert "is it" not in nothing.complaint
 
@@ -117,19 +117,19 @@ def test_properties_are_pairs() -> None:
     ("lost", "following", "text"),
     [
         ([], None, ""),
-        ([], 7, "; none from 7 on was sent"),
-        ([3], None, "; no acknowledgement either of 3"),
-        ([3, 4, 5, 7, 9, 10], 11, "; no acknowledgement either of 3-5, 7, 9-10; none from 11 on was sent"),
+        ([], 7, "; not sent: 7 and later"),
+        ([3], None, "; also not acknowledged: 3"),
+        ([3, 4, 5, 7, 9, 10], 11, "; also not acknowledged: 3-5, 7, 9-10; not sent: 11 and later"),
     ],
 )  # fmt: skip
 def test_one_line_tells_what_became_of_all_messages_behind_the_first_that_failed(
     lost: list[int], following: int | None, text: str
 ) -> None:
-    assert text == others(lost, following)
+    assert text == describe_failures(lost, following)
 
 
 def test_ids_of_brokers_to_forget_are_numbers() -> None:
     done = run("cleanBrokerMetadata", "-a", "127.0.0.1:1", "-bn", "a", "-b", "1;two")
 
     assert (2, "") == (done.status, done.out)
-    assert "'1;two' is no list of numbers" in done.complaint
+    assert "'1;two': must be numbers" in done.complaint

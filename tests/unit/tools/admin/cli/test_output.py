@@ -5,15 +5,15 @@ import json
 import pytest
 
 from rocketwire_tools.admin.cli.output import rendered, utc
-from rocketwire_tools.admin.command import Column, Kind, Record, Table
+from rocketwire_tools.admin.command import CellType, Column, Record, Table
 
 TABLE = Table(
     (
         "brokerName",
-        Column("count", Kind.NUMBER),
-        Column("started", Kind.TIME),
-        Column("size", Kind.BYTES),
-        Column("of", Kind.VALUE),
+        Column("count", CellType.NUMBER),
+        Column("started", CellType.TIME),
+        Column("size", CellType.BYTES),
+        Column("of", CellType.VALUE),
     ),
     [
         ("a", 5, 1_700_000_000_123, 1536, {"k": [1]}),

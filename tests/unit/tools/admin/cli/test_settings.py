@@ -81,14 +81,14 @@ def test_a_profile_has_every_setting(profiles: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "environment", "said"),
     [
-        (["--profile", "none"], {}, "there is no profile none"),
-        (["--profile", "wrong"], {}, "no setting is called namesrv"),
+        (["--profile", "none"], {}, "no profile none in"),
+        (["--profile", "wrong"], {}, "unknown setting namesrv"),
         (["--profile", "half"], {}, "secret-key is missing"),
         (["--secret-key", "x"], {}, "access-key is missing"),
         (["--ca", "nofile.pem"], {}, "ca: nofile.pem: No such file"),
-        (["--key-file", "key.pem"], {}, "a key-file without a cert"),
+        (["--key-file", "key.pem"], {}, "key-file is set without cert"),
         (["-n", "nohost"], {}, "nohost"),
-        ([], {"ROCKETWIRE_TLS": "perhaps"}, "ROCKETWIRE_TLS is neither true nor false"),
+        ([], {"ROCKETWIRE_TLS": "perhaps"}, "ROCKETWIRE_TLS: must be true or false"),
         ([], {"ROCKETWIRE_REQUEST_TIMEOUT": "soon"}, "ROCKETWIRE_REQUEST_TIMEOUT"),
         ([], {"ROCKETWIRE_PROFILE_FILE": "nofile.toml"}, "nofile.toml"),
     ],
@@ -117,10 +117,10 @@ def test_certificates_are_checked_unless_told_otherwise() -> None:
     ("written", "said"),
     [
         ("[default", "admin.toml: "),
-        ('namesrv-addr = "x:1"', "namesrv-addr is in no profile"),
+        ('namesrv-addr = "x:1"', "namesrv-addr is outside of a profile"),
         ('[default]\nsecret-key = "hush-hush', "admin.toml: "),
-        ('[default]\nsecret-key = ["hush-hush"]', "secret-key of the profile is no text"),
-        ('[default]\naccess-key = "a"\nsecret_key = "hush-hush"', "is called secret_key"),
+        ('[default]\nsecret-key = ["hush-hush"]', "secret-key of the profile: must be a string"),
+        ('[default]\naccess-key = "a"\nsecret_key = "hush-hush"', "unknown setting secret_key"),
         ('[default]\nsecret-key = "hush-hush"', "access-key is missing"),
     ],
 )
@@ -185,11 +185,11 @@ def test_certificates_and_keys_that_are_none_are_named(tmp_path: Path) -> None:
     store = tmp_path / "store.jks"
     store.write_bytes(b"\xfe\xed\xfe\xed")
     for words, said in (
-        (("--ca", str(store)), "ca: there is no certificate (PEM) in"),
+        (("--ca", str(store)), "ca: no certificate (PEM) in"),
         (("--ca", str(tmp_path)), "ca: "),
-        (("--cert", str(store)), "cert: there is no certificate (PEM) in"),
-        (("--cert", cert), "cert, which no key-file goes with: there is no private key (PEM) in"),
-        (("--cert", cert, "--key-file", str(store)), "key-file: there is no private key (PEM) in"),
+        (("--cert", str(store)), "cert: no certificate (PEM) in"),
+        (("--cert", cert), "cert (no key-file is set): no private key (PEM) in"),
+        (("--cert", cert, "--key-file", str(store)), "key-file: no private key (PEM) in"),
         (("--cert", cert, "--key-file", other), "certificates: "),
         (("--cert", "none.pem", "--key-file", key), "cert: none.pem: No such file"),
     ):

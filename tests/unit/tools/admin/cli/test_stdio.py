@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.admin.cli.stdio import CERTAIN, LOOK_SECONDS, MAX_LINE, JsonLines, read_lines
+from rocketwire_tools.admin.cli.stdio import (
+    CHECK_SECONDS,
+    MAX_LINE,
+    MAX_WRITE,
+    JsonLines,
+    read_lines,
+)
 from rocketwire_tools.admin.command import RefusedError
 
 if TYPE_CHECKING:
@@ -73,7 +79,7 @@ async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(
             await trio.testing.wait_all_tasks_blocked()
             read += os.read(reader, 1 << 16)
 
-    assert len(read) > 64 * CERTAIN
+    assert len(read) > 64 * MAX_WRITE
     assert {"text": text} == json.loads(read)
 
 
@@ -92,10 +98,10 @@ async def test_a_reader_that_has_gone_is_noticed_without_writing(
     reader, writer = pipe.reader, pipe.writer
     lines = JsonLines(writer)
 
-    with trio.move_on_after(10 * LOOK_SECONDS) as still_there:
-        await lines.until_nobody_reads()
+    with trio.move_on_after(10 * CHECK_SECONDS) as still_there:
+        await lines.until_reader_closes()
     pipe.close(reader)
-    await lines.until_nobody_reads()
+    await lines.until_reader_closes()
 
     assert still_there.cancelled_caught
     with pytest.raises(BrokenPipeError):

@@ -63,4 +63,4 @@ def test_a_queue_in_order_that_is_not_locked_or_not_let_go_is_told() -> None:
         for line in of_members({"a": member(info, orderly=True)})
     ]
     assert findings[0].startswith("not locked for")
-    assert findings[1] == "unlocked 4 times, in vain"
+    assert findings[1] == "failed to unlock 4 times"

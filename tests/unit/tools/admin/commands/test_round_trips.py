@@ -53,7 +53,7 @@ async def test_a_broker_that_does_not_answer_is_sent_nothing_more_and_that_is_sa
     assert [one and one.error for one in each] == [None, str(SILENT), None, None, None]
     assert [one is None for one in each] == [False, False, False, True, True]
     assert (good.asked, hung.asked) == (2, 1)
-    assert series.ended(TABLE) == Incomplete(TABLE)
+    assert series.finish(TABLE) == Incomplete(TABLE)
     assert caplog.messages == [f"left out: {SILENT}; 2 more not sent"]
 
 
@@ -67,7 +67,7 @@ async def test_tries_that_all_ended_without_an_answer_are_none(
 
     assert first is not None
     assert (first.result, second) == (None, None)
-    assert series.ended(TABLE) == Incomplete(TABLE)
+    assert series.finish(TABLE) == Incomplete(TABLE)
     assert caplog.messages == [f"left out: {first.error}; 1 more not sent"]
 
 
@@ -78,25 +78,25 @@ async def test_a_broker_that_refuses_is_sent_the_rest() -> None:
     assert first is not None
     assert second is not None
     assert (first.result, second.result) == (None, SENT)
-    assert series.ended(TABLE) == TABLE
+    assert series.finish(TABLE) == TABLE
 
 
 async def test_nothing_is_left_out_where_no_more_was_to_be_sent() -> None:
     series, hung = Series(), Broker(SILENT)
     await series.send("b", hung)
 
-    assert series.ended(TABLE) == TABLE
+    assert series.finish(TABLE) == TABLE
 
 
 async def test_a_new_round_begins_with_every_broker(caplog: pytest.LogCaptureFixture) -> None:
     series, back = Series(), Broker(SILENT, SILENT)
     told: list[SendResult | None] = []
     for _ in range(3):
-        series.expect_again()
+        series.reset()
         each = [await series.send("b", back) for _ in range(3)]
         told.append(each[-1] and each[-1].result)
 
     assert told == [None, None, SENT]
     assert back.asked == 1 + 1 + 3
-    series.ended(TABLE)
+    series.finish(TABLE)
     assert caplog.messages == [f"left out: {SILENT}; 4 more not sent"]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LARGE_BODIES = Profile(connections=30, exchanges=25, body=(1500, 300_000))
 SMALL_CHUNKS = Options(chunk_size=2 * MAX_RECORD)
-KINDS = [
+COMPRESSIONS = [
     FileKind(nanoseconds=False),
     FileKind(order=">"),
     FileKind(order=">", nanoseconds=False),
@@ -63,7 +63,7 @@ def test_bodies_over_several_chunks_with_losses_and_repetitions(seed: int, tmp_p
     assert expected(truth) == frames(rows(path, SMALL_CHUNKS))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@pytest.mark.parametrize("kind", COMPRESSIONS, ids=repr)
 def test_all_kinds_of_files_hold_the_same(kind: FileKind, usual: Made, tmp_path: Path) -> None:
     path = save(tmp_path / "kind.pcap", usual.packets, kind)
     unit = 1 if kind.nanoseconds else 1000

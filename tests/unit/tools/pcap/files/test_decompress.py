@@ -14,20 +14,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from rocketwire_tools.pcap.files.decompress import KINDS, GzipReader, Members, gzip_reader
+from rocketwire_tools.pcap.files.decompress import (
+    COMPRESSIONS,
+    GzipMembers,
+    GzipReader,
+    gzip_reader,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.pcap.files.decompress import Inflating
+    from rocketwire_tools.pcap.files.decompress import InflatingReader
 
 PLAIN = random.Random(7).randbytes(300_000) + bytes(2_000_000)
-READERS: dict[str, Callable[[io.RawIOBase], Inflating]] = {
+READERS: dict[str, Callable[[io.RawIOBase], InflatingReader]] = {
     "isal's reader": gzip_reader,
-    "isal's objects": lambda file: Members(
+    "isal's objects": lambda file: GzipMembers(
         file, partial(importlib.import_module("isal.isal_zlib").decompressobj, wbits=31)
     ),
-    "zlib's objects": lambda file: Members(file, partial(zlib.decompressobj, wbits=31)),
+    "zlib's objects": lambda file: GzipMembers(file, partial(zlib.decompressobj, wbits=31)),
 }
 
 
@@ -45,7 +50,7 @@ class Trickling(io.RawIOBase):
         return self._data.readinto(memoryview(buffer)[: self._most])
 
 
-def inflated(reader: Inflating, size: int = 1 << 16) -> tuple[bytes, Exception | None]:
+def inflated(reader: InflatingReader, size: int = 1 << 16) -> tuple[bytes, Exception | None]:
     """Everything that comes, and why no more does."""
     room = memoryview(bytearray(size))
     made = bytearray()
@@ -133,13 +138,13 @@ def test_a_buffer_is_filled_by_one_call_if_isal_has_its_reader() -> None:
 def test_gzip_is_inflated_without_isal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
     reader = gzip_reader(Trickling(gzip.compress(PLAIN)))
-    assert isinstance(reader, Members)
+    assert isinstance(reader, GzipMembers)
     assert (PLAIN, None) == inflated(reader)
 
 
 @pytest.mark.parametrize("package", ["zstandard", "lz4"])
 def test_other_formats_give_what_comes_before_a_cut_but_a_piece(package: str) -> None:
-    kind = next(one for one in KINDS if one.package == package)
+    kind = next(one for one in COMPRESSIONS if one.package == package)
     compress: Any = (
         zstandard.compress
         if package == "zstandard"

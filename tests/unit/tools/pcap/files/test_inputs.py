@@ -139,7 +139,7 @@ class Waiting:
 def test_closing_does_not_wait_for_a_pipe_that_gives_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(inputs, "_PATIENCE", 0.001)
+    monkeypatch.setattr(inputs, "_JOIN_SECONDS", 0.001)
     plain, file = Waiting(), io.FileIO("/dev/null")
     source = InflatedSource("-", plain, file)
     plain.begun.wait()

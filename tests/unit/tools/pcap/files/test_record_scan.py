@@ -71,7 +71,7 @@ def test_a_wrong_guess_is_not_believed() -> None:
     data = records(random.Random(4), 300_000, "<", 16, lies=False)
     places = chained(data, "<", 16)
     starts = np.array([0, places[20], places[40] + 1, places[60]])
-    found, after = record_scan.follow(
+    found, after = record_scan.follow_chains(
         bytearray(data) + bytes(PADDING), starts, len(data) - 16, np.dtype("<u4"), 8, 16
     )
     begun = [place for place in places if place < starts[2]]
@@ -88,17 +88,17 @@ def test_what_is_larger_than_any_packet_is_not_taken_for_a_record(
     for at in large:
         struct.pack_into("<4I", data, at + 500, SECOND, 0, 84, MAX_RECORD + 1)
         struct.pack_into("<4I", data, at + 600, SECOND, 0, 84, 84)
-    guesses: list[int] = []
-    follow = record_scan.follow
+    guess_starts: list[int] = []
+    follow_chains = record_scan.follow_chains
 
     def watched(buffer: Any, begin: np.ndarray[Any, Any], *rest: Any) -> Any:
-        guesses.extend(begin.tolist())
-        return follow(buffer, begin, *rest)
+        guess_starts.extend(begin.tolist())
+        return follow_chains(buffer, begin, *rest)
 
-    monkeypatch.setattr(record_scan, "follow", watched)
+    monkeypatch.setattr(record_scan, "follow_chains", watched)
     assert walked(bytes(data), "<", 16) == places
-    assert not {at + 500 for at in large} & set(guesses)
-    assert set(guesses) & set(places)
+    assert not {at + 500 for at in large} & set(guess_starts)
+    assert set(guess_starts) & set(places)
 
 
 def test_bytes_that_look_like_nothing_but_records_cost_few_tries() -> None:
@@ -108,14 +108,16 @@ def test_bytes_that_look_like_nothing_but_records_cost_few_tries() -> None:
         tried.extend(at.tolist())
         return np.zeros(len(at), np.bool_)
 
-    buffer = bytearray(40 * record_scan.LANE)
-    assert record_scan.guesses(buffer, 0, 39 * record_scan.LANE, (2, 3), plausible).tolist() == [0]
+    buffer = bytearray(40 * record_scan.STRIDE)
+    assert record_scan.guess_starts(
+        buffer, 0, 39 * record_scan.STRIDE, (2, 3), plausible
+    ).tolist() == [0]
     assert 0 < len(tried) < 200
 
 
 def test_a_record_is_found_behind_what_only_looks_like_one() -> None:
-    buffer = bytearray(b"\1" * 10 * record_scan.LANE)
-    place = 4 * record_scan.LANE + 700
+    buffer = bytearray(b"\1" * 10 * record_scan.STRIDE)
+    place = 4 * record_scan.STRIDE + 700
     for each in (0, place - 650, place):
         buffer[each + 2] = 2
 
@@ -123,7 +125,9 @@ def test_a_record_is_found_behind_what_only_looks_like_one() -> None:
         good: np.ndarray[Any, Any] = at == place
         return good
 
-    assert record_scan.guesses(buffer, 0, 9 * record_scan.LANE, (2,), plausible).tolist() == [
+    assert record_scan.guess_starts(
+        buffer, 0, 9 * record_scan.STRIDE, (2,), plausible
+    ).tolist() == [
         0,
         place,
     ]

@@ -201,7 +201,7 @@ def test_what_is_wrong_with_one_of_them_is_said_and_the_next_one_follows(
     printed = capsys.readouterr()
     assert ['"opaque"', "6", "7", "7", "9"] == printed.out.split()
     assert f"rocketwire-pcap: {second} at byte {len(damaged)}: " in printed.err
-    assert f"{third}: the last record is not all there" in printed.err
+    assert f"{third}: the last record is incomplete" in printed.err
 
 
 def test_live_takes_each_file_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

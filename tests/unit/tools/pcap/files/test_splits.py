@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.support.captures.fixtures import Made
 
-KINDS = [
+COMPRESSIONS = [
     FileKind(),
     FileKind(nanoseconds=False),
     FileKind(order=">"),
@@ -50,7 +50,7 @@ def of_splits(splits: Iterable[Split], reach: Reach | None = None) -> Counter[tu
     )
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@pytest.mark.parametrize("kind", COMPRESSIONS, ids=repr)
 def test_from_any_byte_the_next_record_is_found(
     kind: FileKind, usual: Made, tmp_path: Path
 ) -> None:
@@ -67,7 +67,7 @@ def test_from_any_byte_the_next_record_is_found(
         assert {after} == {find_record(path, head, offset) for offset in (*offsets, after)}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@pytest.mark.parametrize("kind", COMPRESSIONS, ids=repr)
 def test_parts_hold_every_frame_once_wherever_the_cuts_are(
     kind: FileKind, usual: Made, tmp_path: Path
 ) -> None:
@@ -172,7 +172,7 @@ def test_bytes_that_are_no_records_cannot_be_cut(usual: Made, tmp_path: Path) ->
     data = usual.path.read_bytes()
     path = tmp_path / "bad.pcap"
     path.write_bytes(data[:200_000] + bytes(8 << 20))
-    with pytest.raises(CaptureError, match="no records in the 4194304 bytes from there on"):
+    with pytest.raises(CaptureError, match="no records in the next 4194304 bytes"):
         plan(str(path), 1 << 20)
 
 

@@ -17,13 +17,13 @@ from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers.headers import (
-    EVERYTHING,
-    SHORT_NAMED,
+    OPTIONAL_COLUMNS,
+    REQUESTS_WITH_LETTERS,
     Columns,
     HeaderReader,
     ext_fields_text,
 )
-from rocketwire_tools.pcap.streams.header_bytes import header_bytes
+from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes, header_bytes, joined
 
 Array = np.ndarray[Any, Any]
 
@@ -50,7 +50,7 @@ def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Said:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
     columns = HeaderReader().read(header_bytes(headers), kinds)
     values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
-    return Said(**values | {name: values[name].to_pylist() for name in EVERYTHING})
+    return Said(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
 
 
 def row(said: Said, number: int) -> dict[str, object]:
@@ -107,6 +107,41 @@ def test_both_forms_are_read_side_by_side() -> None:
     assert [("t", "g", 3), ("T", None, None)] == [
         (columns.topic[i], columns.group[i], columns.queue_id[i]) for i in (1, 2)
     ]
+
+
+@pytest.mark.parametrize("sizes", [(150, 150), (300, 1), (100, 100, 100)])
+@pytest.mark.parametrize("kinds", ["all ROCKETMQ", "one piece of JSON", "mixed", "unreadable"])
+def test_rocketmq_headers_in_several_pieces_are_read(
+    sizes: tuple[int, ...], kinds: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.header_bytes._LARGE", 1)
+    headers: list[bytes] = []
+    types: list[int] = []
+    parts: list[HeaderBytes] = []
+    for piece, size in enumerate(sizes):
+        for number in range(size):
+            is_json = (kinds == "one piece of JSON" and not piece) or (
+                kinds == "mixed" and number % 3 == 1
+            )
+            good = binary(opaque=len(headers), ext_fields={"b": f"topic{number}"})
+            if kinds == "unreadable" and number % 50 == 7:
+                good = good[:-1]
+            headers.append(GOOD if is_json else good)
+            types.append(not is_json)
+        parts.append(header_bytes(headers[-size:]))
+    together = joined(parts)
+    assert len(sizes) == len(together.pieces)
+    columns = HeaderReader().read(together, np.array(types, np.int8))
+    one_by_one = [
+        HeaderReader().read(header_bytes([h]), np.array([t]))
+        for h, t in zip(headers, types, strict=True)
+    ]
+    for name in ("code", "opaque", "ok"):
+        assert [getattr(one, name)[0] for one in one_by_one] == getattr(columns, name).tolist()
+    assert columns.topic is not None
+    assert [
+        one.topic.to_pylist()[0] for one in one_by_one if one.topic
+    ] == columns.topic.to_pylist()
 
 
 def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
@@ -179,7 +214,7 @@ def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> No
     short = {
         code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2
     }
-    assert short == set(SHORT_NAMED)
+    assert short == set(REQUESTS_WITH_LETTERS)
 
 
 def test_the_letters_that_become_columns_are_those_of_the_header() -> None:
@@ -190,7 +225,7 @@ def test_the_letters_that_become_columns_are_those_of_the_header() -> None:
     assert {"a": "G", "b": "T", "e": "3"} == encode_header(header)
 
 
-@pytest.mark.parametrize("code", SHORT_NAMED)
+@pytest.mark.parametrize("code", REQUESTS_WITH_LETTERS)
 def test_names_of_one_letter_become_the_same_columns(code: int) -> None:
     text = b'{"code":%d,"language":"JAVA","flag":0,"extFields":{"a":"G","b":"T","e":"3"}}' % code
     columns = read(text)

@@ -167,8 +167,8 @@ def test_one_bad_header_does_not_cost_the_others_their_speed(
 def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself(
     together: int, objects: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_headers, "_TOGETHER", together)
-    monkeypatch.setattr(json_headers, "_OBJECTS", objects)
+    monkeypatch.setattr(json_headers, "_BLOCK_SIZE", together)
+    monkeypatch.setattr(json_headers, "_MAX_OBJECTS", objects)
     chance = random.Random(11)
     every = [*SEVERAL * 20]
     for header in SEVERAL * 40:

@@ -88,4 +88,4 @@ def test_nothing_is_masked_and_no_capture_written_over(
         main(["export", str(usual.path), "--connection", "192.0.2.1:1", "-o", str(tmp_path / "x")])
         == 1
     )
-    assert "no packet of such a connection" in capfd.readouterr().err
+    assert "no packet of this connection" in capfd.readouterr().err

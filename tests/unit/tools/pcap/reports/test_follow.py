@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.reports.connection_filter import NoConnectionError, ends_of
+from rocketwire_tools.pcap.reports.connection_filter import ConnectionNameError, parse_ends
 from tests.support.captures.decoded_rows import Row, rows
 
 if TYPE_CHECKING:
@@ -85,18 +85,18 @@ def test_no_such_connection_ends_with_one_and_no_connection_at_all_with_two(
     usual: Made, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["follow", "192.0.2.1:1", str(usual.path)]) == 1
-    assert "no frame of such a connection" in capfd.readouterr().err
+    assert "no frame of this connection" in capfd.readouterr().err
     assert main(["follow", "nonsense", str(usual.path)]) == 2
-    assert "'nonsense' is no connection like" in capfd.readouterr().err
+    assert "'nonsense': must be a connection like" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
     "text", ["", "a:1", "1.2.3.4", "1.2.3.4:70000", "1.2.3.4:1-1.2.3.4:2-1.2.3.4:3"]
 )
 def test_what_names_no_end_is_refused(text: str) -> None:
-    with pytest.raises(NoConnectionError):
-        ends_of(text)
+    with pytest.raises(ConnectionNameError):
+        parse_ends(text)
 
 
 def test_ends_are_the_same_however_their_addresses_are_written() -> None:
-    assert ends_of("[2001:db8:0::1]:5-10.0.0.1:7") == ends_of("10.0.0.1:7-[2001:db8::1]:5")
+    assert parse_ends("[2001:db8:0::1]:5-10.0.0.1:7") == parse_ends("10.0.0.1:7-[2001:db8::1]:5")

@@ -10,8 +10,8 @@ import pytest
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.reports.plotting import PlotError, Plotted, percentile
-from rocketwire_tools.pcap.reports.reports import By
+from rocketwire_tools.pcap.reports.plotting import PlotError, PlottedReport, percentile
+from rocketwire_tools.pcap.reports.reports import ColumnReport
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def frame(second: float, latency_ms: float | None = None) -> dict[str, Any]:
 
 @drawn
 def test_frames_are_counted_in_slots_that_get_wider_with_the_capture(tmp_path: Path) -> None:
-    plotted = Plotted(By("topic", 3), str(tmp_path / "a.png"))
+    plotted = PlottedReport(ColumnReport("topic", 3), str(tmp_path / "a.png"))
     plotted.take(batch(frame(100), frame(100.005), frame(101)))
     assert plotted.counts("request")[0] == 2
     plotted.take(batch(frame(100 + 7200, 5)))
@@ -74,7 +74,7 @@ def test_a_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Pa
 
 def test_what_is_no_picture_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["summary", str(usual.path), "--plot", "picture.gif"]) == 2
-    assert "ends in .png or .svg" in capfd.readouterr().err
+    assert "must end in .png or .svg" in capfd.readouterr().err
 
 
 def test_without_matplotlib_the_message_says_what_to_install(
@@ -82,4 +82,4 @@ def test_without_matplotlib_the_message_says_what_to_install(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", dict[str, object]().get)
     with pytest.raises(PlotError, match=r"pip install rocketwire\[plot\]"):
-        Plotted(By("topic", 3), "a.png")
+        PlottedReport(ColumnReport("topic", 3), "a.png")

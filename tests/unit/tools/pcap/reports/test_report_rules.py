@@ -13,8 +13,15 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.reports import hints
-from rocketwire_tools.pcap.reports.plotting import Plotted
-from rocketwire_tools.pcap.reports.reports import REPORTS, By, Seconds, Slow, Summary, as_text
+from rocketwire_tools.pcap.reports.plotting import PlottedReport
+from rocketwire_tools.pcap.reports.reports import (
+    REPORTS,
+    ColumnReport,
+    Seconds,
+    SlowReport,
+    SummaryReport,
+    as_text,
+)
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
 from tests.support import manifest
 from tests.support.captures.decoded_rows import rows
@@ -119,7 +126,7 @@ def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
             ((request, answer, count, reason),) = tables["poll_ends"].rows
             assert (request, answer, count) == ("PULL_MESSAGE", ResponseCode(code).name, 1)
             assert reason
-    plotted = Plotted(By("topic", 1), str(tmp_path / "a.svg"))
+    plotted = PlottedReport(ColumnReport("topic", 1), str(tmp_path / "a.svg"))
     plotted.take(responses(plotted.fields, pull, lost))
     assert plotted._latencies.sum() == 1  # pyright: ignore[reportPrivateUsage] - what is drawn
 
@@ -142,7 +149,7 @@ def test_idle_pulls_of_a_capture_are_counted_apart_from_errors(
 def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    slow, summary = Slow(5), Summary(5)
+    slow, summary = SlowReport(5), SummaryReport(5)
     answer = (0, RequestCode.SEND_MESSAGE_V2, 1_234_567_891, "T")
     slow.take(responses(slow.fields, answer))
 
@@ -176,7 +183,7 @@ def test_a_capture_of_encrypted_connections_says_so(
 
     for jobs in ("1", "2"):
         assert main(["decode", str(path), "--jobs", jobs]) == 0
-        told = "1 connection speaks TLS" if len(ports) == 1 else "2 connections speak TLS"
+        told = "1 connection uses TLS" if len(ports) == 1 else "2 connections use TLS"
         assert told in capsys.readouterr().err
 
 
@@ -191,7 +198,7 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     monkeypatch.setattr(hints, "MOST_PACKETS", 1)
     told = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
     assert told is not None
-    assert told.startswith("at least 2 connections speak TLS")
+    assert told.startswith("at least 2 connections use TLS")
     assert not capsys.readouterr().err
 
 
@@ -204,7 +211,7 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
         ("code <> 310", "use !="),
         ("code == 1 && gap", "use 'and'"),
         ("code == 1 || gap", "use 'or'"),
-        ("code == 1 AND gap", "small letters"),
+        ("code == 1 AND gap", "lowercase"),
         ("!gap", "use 'not'"),
     ],
 )
@@ -224,7 +231,7 @@ def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
-    summary = Summary(10)
+    summary = SummaryReport(10)
     fields = summary.fields
     columns: dict[str, list[Any]] = {name: [1] for name in fields}
     columns |= {name: ["x"] for name in fields if EVERY[name] == arrow.pa.string()}

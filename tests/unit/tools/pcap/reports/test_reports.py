@@ -10,7 +10,7 @@ import pytest
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column
 from rocketwire_tools.pcap.reports import reports
-from rocketwire_tools.pcap.reports.reports import Sample, Slow, Summary
+from rocketwire_tools.pcap.reports.reports import Sample, SlowReport, SummaryReport
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def batch(latencies: list[int | None], topics: list[str]) -> Batch:
         "request_topic": [*topics],
         "latency_ns": [*latencies],
     }
-    made = [column(columns[name], EVERY[name]) for name in Slow.fields]
-    return arrow.batch(made, schema(Slow.fields))
+    made = [column(columns[name], EVERY[name]) for name in SlowReport.fields]
+    return arrow.batch(made, schema(SlowReport.fields))
 
 
 def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
-    report = Slow(10)
+    report = SlowReport(10)
     report.take(batch([3_000_000, None, 1_000_000], ["a", "a", "b"]))
     latencies, slowest, _ = report.tables([])
     assert [("PULL_MESSAGE", "a", 1, 3.0, 3.0, 3.0, 3.0), ("PULL_MESSAGE", "b", 1, 1.0, 1.0, 1.0, 1.0)] == latencies.rows  # fmt: skip
@@ -43,7 +43,7 @@ def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
 
 def test_few_latencies_of_many_topics_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "_SAMPLES", 1000)
-    report = Slow(100)
+    report = SlowReport(100)
     for _ in range(10):
         report.take(batch([number * 1_000_000 for number in range(1, 1001)], ["a", "b"] * 500))
     kept = [len(one.values) for one in report._samples.values()]  # pyright: ignore[reportPrivateUsage] - what is bounded
@@ -66,7 +66,7 @@ def test_a_sample_is_spread_over_all_values() -> None:
 
 def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "_KEYS", 3)
-    summary, slow = Summary(10), Slow(10)
+    summary, slow = SummaryReport(10), SlowReport(10)
     for first in range(0, 40, 8):
         summary.take(made(range(first, first + 8)))
         slow.take(made(range(first, first + 8)))
@@ -84,7 +84,7 @@ def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.Mon
 
 def made(numbers: range) -> Batch:
     """A request for each number, of everything another; with a latency, for those who want one."""
-    names = tuple(dict.fromkeys((*Summary.fields, *Slow.fields)))
+    names = tuple(dict.fromkeys((*SummaryReport.fields, *SlowReport.fields)))
     usual = {"kind": "request", "header_ok": True, "body_ok": True, "gap": False}
     columns: dict[str, list[object]] = {
         "time_ns": [number * 1_000_000_000 for number in numbers],

@@ -16,7 +16,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.messages.topic_config import TopicConfig, TopicConfigAndMappingSerializeWrapper
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.reports.routes import Event, Watch
+from rocketwire_tools.pcap.reports.routes import Event, RouteWatch
 from tests.support import manifest
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def registration(opaque: int, topics: dict[str, int]) -> dict[str, Any]:
 
 
 def events_of(rows: list[dict[str, Any]]) -> list[Event]:
-    watch = Watch()
+    watch = RouteWatch()
     found = [event for row in rows for event in watch.take(row)]
     return [*found, *watch.finish()]
 

@@ -128,14 +128,14 @@ def test_answers_that_came_too_early_are_remembered_no_longer_than_their_rows(
     def pair(number: int, opaque: int, flag: int) -> bool:
         parts = (np.array([each]) for each in (number, opaque, flag, 34, START))
         made.append(pairing.pair(*parts))
-        return bool(made[-1].found[0])
+        return bool(made[-1].is_paired[0])
 
     made: list[Paired] = []
     for opaque in range(3):
         pair(3, opaque, 1)
     for opaque in range(3):
         pair(2, opaque, 0)
-    assert [False, True, True] == [bool(one.found[0]) for one in made[:3]]
+    assert [False, True, True] == [bool(one.is_paired[0]) for one in made[:3]]
     assert (1, 0) == (pairing.waiting, pairing.unanswered)
 
 

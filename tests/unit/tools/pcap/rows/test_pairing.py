@@ -57,7 +57,7 @@ def test_a_response_captured_before_its_request_has_the_topic_too() -> None:
 def test_a_response_finds_its_request_in_a_later_chunk() -> None:
     pairing = Pairing()
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None), (SERVER, 2, RESPONSE, 95, None)])
-    assert not first.found.any()
+    assert not first.is_paired.any()
     assert 95 + EARLY_NS == first.until
     # one was captured behind its answer, of the other only the last segment was
     second = pair(pairing, [(CLIENT, 1, REQUEST, 100, "late"), (CLIENT, 2, REQUEST, 80, "slow")])
@@ -70,7 +70,7 @@ def test_a_response_does_not_wait_for_a_request_for_ever() -> None:
     pairing = Pairing()
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None)])
     pair(pairing, [(CLIENT, 1, REQUEST, 90 + EARLY_NS, None)])
-    assert not first.found.any()
+    assert not first.is_paired.any()
     assert pairing.now >= first.until
     assert 1 == pairing.waiting
 
@@ -142,7 +142,7 @@ def test_who_wants_no_topics_gets_none() -> None:
     column = np.array([CLIENT, SERVER]), np.array([5, 5]), np.array([REQUEST, RESPONSE])
     found = Pairing().pair(*column, np.array([10, 0]), np.array([1, 2]))
     assert [None, None] == found.topic.tolist()
-    assert [False, True] == found.found.tolist()
+    assert [False, True] == found.is_paired.tolist()
 
 
 def test_spark_waits_as_long() -> None:
@@ -152,7 +152,7 @@ def test_spark_waits_as_long() -> None:
 def test_oneway_requests_wait_for_nothing() -> None:
     pairing = Pairing()
     found = pair(pairing, [(CLIENT, 1, ONEWAY, 1, "x"), (SERVER, 1, RESPONSE, 2, None)])
-    assert not found.found.any()
+    assert not found.is_paired.any()
     assert 0 == pairing.waiting
 
 
@@ -161,4 +161,4 @@ def test_the_oldest_requests_are_forgotten() -> None:
     pair(pairing, [(CLIENT, opaque, REQUEST, opaque, None) for opaque in range(5)])
     assert (2, 3) == (pairing.waiting, pairing.unanswered)
     found = pair(pairing, [(SERVER, opaque, RESPONSE, 10, None) for opaque in range(5)])
-    assert [False, False, False, True, True] == found.found.tolist()
+    assert [False, False, False, True, True] == found.is_paired.tolist()

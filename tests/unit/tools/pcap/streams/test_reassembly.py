@@ -139,6 +139,39 @@ def test_the_last_byte_of_a_frame_is_the_one_captured_last(tmp_path: Path, caref
     assert wire.packets[numbers[0]].time_ns == found[1]["time_ns"]
 
 
+@pytest.mark.parametrize(
+    "captured", [(0, 1, 3), (0, 1), (0,)], ids=["gap", "end missing", "one segment"]
+)
+@pytest.mark.parametrize("ending", ["next frame", "new connection", "end of the capture"])
+@pytest.mark.parametrize("chunk_records", [4, 5, 1000])
+def test_a_frame_does_not_end_when_a_late_segment_of_the_frame_before_it_came(
+    captured: tuple[int, ...],
+    ending: str,
+    chunk_records: int,
+    careful: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", chunk_records)
+    wire = Wire()
+    wire.connect(1000, 2000)
+    first = wire.say(CLIENT, frame(310, 1, body=b"x" * 3500))
+    second = wire.say(CLIENT, frame(310, 2, body=b"y" * 3500))
+    assert 4 == len(first) == len(second)
+    *in_order, late = wire.packets[: second[0]]
+    parts = [wire.packets[second[number]] for number in captured]
+    late = late._replace(time_ns=parts[-1].time_ns + 500_000)
+    wire.packets = [*in_order, *parts, late]
+    if ending == "new connection":
+        wire.connect(900_000, 800_000)
+    if ending != "end of the capture":
+        wire.say(CLIENT, frame(34, 3))
+    rows_by_opaque = {row["opaque"]: row for row in wire.rows(tmp_path, careful=careful)}
+    assert late.time_ns == rows_by_opaque[1]["end_time_ns"]
+    assert parts[-1].time_ns == rows_by_opaque[2]["end_time_ns"]
+    assert [True, False] == [rows_by_opaque[opaque]["body_ok"] for opaque in (1, 2)]
+
+
 def test_a_port_that_is_used_again_is_another_connection(tmp_path: Path, careful: bool) -> None:
     wire = Wire()
     wire.connect(1000, 2000)

@@ -1,4 +1,4 @@
-"""Unique keys of the messages of one process: the clock for ``UniqueKeySequence`` (Java: ``MessageClientIDSetter``)."""
+"""Unique keys of the messages of a process (Java: ``MessageClientIDSetter``)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class UniqueKeys:
-    """One key after the other; the month is that of the local time zone.
+    """Generates unique keys; the month in a key is that of the local time zone.
 
     Attributes:
-        sequence: gives the keys until the month ends.
-        month_end: when that is, milliseconds since 1970; 0 before the first key.
+        sequence: generates the keys until the month ends.
+        month_end: end of the month, milliseconds since 1970; 0 before the first key.
     """
 
     __slots__ = ("_millis", "month_end", "sequence")
@@ -33,13 +33,13 @@ class UniqueKeys:
         constant: int,
         millis: Callable[[], int] | None = None,
     ) -> None:
-        """A sequence of keys.
+        """Create a generator.
 
         Args:
-            address: of this host, 4 or 16 bytes.
-            process_id: of this process.
-            constant: any 32 bits that two senders on one host do not share.
-            millis: the time, milliseconds since 1970; None for the system's clock.
+            address: address of this host, 4 or 16 bytes.
+            process_id: id of this process.
+            constant: 32 random bits that differ between generators of a host.
+            millis: returns the time in milliseconds since 1970; None for the system's clock.
         """
         self._millis = millis or now_millis
         self.month_end = 0
@@ -48,20 +48,20 @@ class UniqueKeys:
         )
 
     def next_key(self, now: int | None = None) -> str:
-        """The next key.
+        """Return the next key.
 
         Args:
-            now: milliseconds since 1970, from whoever has just looked at the clock.
+            now: current time in milliseconds since 1970, if the caller has it.
         """
         if now is None:
             now = self._millis()
         if now >= self.month_end:
-            self.sequence.month_start, self.month_end = month_of(now)
+            self.sequence.month_start, self.month_end = month_bounds(now)
         return self.sequence.next_key(now)
 
 
-def month_of(millis: int) -> tuple[int, int]:
-    """When the month of a time began here, and when it ends, milliseconds since 1970."""
+def month_bounds(millis: int) -> tuple[int, int]:
+    """Return start and end of the local month of a time, in milliseconds since 1970."""
     local = time.localtime(millis / 1000)
     start = time.mktime((local.tm_year, local.tm_mon, 1, 0, 0, 0, 0, 0, -1))
     end = time.mktime((local.tm_year, local.tm_mon + 1, 1, 0, 0, 0, 0, 0, -1))
@@ -69,14 +69,14 @@ def month_of(millis: int) -> tuple[int, int]:
 
 
 def unique_keys(client_ip: str | None = None) -> UniqueKeys:
-    """Keys of this process.
+    """Create a generator for this process.
 
     Args:
-        client_ip: an address of this host; None to find one.
+        client_ip: address of this host; None to look it up.
     """
     try:
         address = ipaddress.ip_address(client_ip or local_address()).packed
-    except ValueError:  # an operator may call a client whatever he likes
+    except ValueError:  # an operator may configure any text as the client's address
         address = ipaddress.ip_address(local_address()).packed
     constant = random.getrandbits(32)
     return UniqueKeys(address, os.getpid(), constant)

@@ -9,9 +9,14 @@ import pytest
 
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.message import Message
-from rocketwire.client.producer.config import ProducerConfig
-from rocketwire.client.producer.request_builder import V1_NAMES, Target, outgoing, read_result
-from rocketwire.client.producer.unique_keys import UniqueKeys, month_of, unique_keys
+from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.client.publish.request_builder import (
+    V1_NAMES,
+    Target,
+    build_outgoing_message,
+    decode_send_result,
+)
+from rocketwire.client.publish.unique_keys import UniqueKeys, month_bounds, unique_keys
 from rocketwire.errors import DecodeError, IllegalMessageError
 from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
@@ -48,16 +53,16 @@ HEADER: dict[str, Any] = {
 )
 def test_a_body_from_the_threshold_on_is_compressed(kind: CompressionType, flag: int) -> None:
     config = ProducerConfig(compress_type=kind)
-    small = outgoing(Message("T", bytes(4095)), "K", 5, config)
-    large = outgoing(Message("T", bytes(4096)), "K", 5, config)
+    small = build_outgoing_message(Message("T", bytes(4095)), "K", 5, config)
+    large = build_outgoing_message(Message("T", bytes(4096)), "K", 5, config)
 
-    assert (small.body, small.own["f"]) == (bytes(4095), "0")
-    assert large.own["f"] == str(flag)
+    assert (small.body, small.fields["f"]) == (bytes(4095), "0")
+    assert large.fields["f"] == str(flag)
     assert decompress_body(large.body, kind, max_size=5000) == bytes(4096)
 
 
 def test_the_long_names_are_those_of_the_header_s_other_spelling() -> None:
-    command = outgoing(Message("T", b"x"), "K", 5, CONFIG).command(
+    command = build_outgoing_message(Message("T", b"x"), "K", 5, CONFIG).build_command(
         {"a": "g", "b": "T", "e": "1", "n": "broker"},
         ClientConfig(),
         ProducerConfig(send_smart_msg=False),
@@ -96,10 +101,12 @@ def test_a_request_written_with_a_form_is_the_command(
     client = ClientConfig(namesrv_addr="a:1")
     queue = MessageQueue(topic="T", broker_name="b", queue_id=3)
     route = TopicRouteData(queue_datas=(QueueData(broker_name="b", perm=6, write_queue_nums=4),))
-    way = Target("T", publish_info("T", route), start=0).way(queue, "g", CONFIG, client)
-    ready = outgoing(message, "K", 5, CONFIG, namespace)
-    request = ready.request(way, client, CONFIG)
-    command = ready.command(way.fields, client, CONFIG)
+    template = Target("T", publish_info("T", route), start=0).get_template(
+        queue, "g", CONFIG, client
+    )
+    ready = build_outgoing_message(message, "K", 5, CONFIG, namespace)
+    request = ready.build_request(template, client, CONFIG)
+    command = ready.build_command(template.fields, client, CONFIG)
 
     assert isinstance(request, PreparedRequest) is prepared
     if isinstance(request, PreparedRequest):
@@ -133,11 +140,11 @@ def test_every_kind_of_delay_is_a_property() -> None:
 
 def test_what_a_retry_topic_s_header_tells_is_no_property() -> None:
     system = {"RECONSUME_TIME": "3", "MAX_RECONSUME_TIMES": "16", "RETRY_TOPIC": "T"}
-    ready = outgoing(Message("%RETRY%g", b"x", system=system), "K", 5, CONFIG)
+    ready = build_outgoing_message(Message("%RETRY%g", b"x", system=system), "K", 5, CONFIG)
 
-    assert (ready.own["j"], ready.own["l"]) == ("3", "16")
-    assert "RECONSUME_TIME" not in ready.own["i"]
-    assert decode_properties(ready.own["i"])["RETRY_TOPIC"] == "T"
+    assert (ready.fields["j"], ready.fields["l"]) == ("3", "16")
+    assert "RECONSUME_TIME" not in ready.fields["i"]
+    assert decode_properties(ready.fields["i"])["RETRY_TOPIC"] == "T"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,7 @@ def test_what_a_retry_topic_s_header_tells_is_no_property() -> None:
 )
 def test_properties_that_would_mean_something_else_are_refused(message: Message) -> None:
     with pytest.raises(IllegalMessageError):
-        outgoing(message, "K", 5, CONFIG)
+        build_outgoing_message(message, "K", 5, CONFIG)
 
 
 def test_keys_may_be_one_text() -> None:
@@ -164,18 +171,18 @@ def test_keys_may_be_one_text() -> None:
 def test_an_answer_without_a_place_is_none(missing: str) -> None:
     fields = {"queueId": "1", "queueOffset": "2", "msgId": "M"}
     queue = MessageQueue(topic="T", broker_name="b", queue_id=1)
-    whole = read_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
+    whole = decode_send_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
     assert whole is not None
     assert whole.message_queue is queue
     del fields[missing]
     with pytest.raises(DecodeError):
-        read_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
+        decode_send_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
 
 
 def test_a_broker_may_choose_another_queue_and_name_a_batch_itself() -> None:
     fields = {"queueId": "3", "queueOffset": "2", "msgId": "M", "batchUniqId": "B"}
     queue = MessageQueue(topic="T", broker_name="b", queue_id=-1)
-    result = read_result(
+    result = decode_send_result(
         RemotingCommand(code=0, ext_fields={**fields, "TRACE_ON": "false"}), "K", queue
     )
 
@@ -187,7 +194,7 @@ def test_a_broker_may_choose_another_queue_and_name_a_batch_itself() -> None:
 
 def test_unique_keys_tell_the_time_since_the_month_began() -> None:
     now = int(time.mktime((2026, 11, 21, 10, 0, 0, 0, 0, -1)) * 1000)
-    start, end = month_of(now)
+    start, end = month_bounds(now)
     times = iter([now, end - 1, end])
     keys = UniqueKeys(b"\x01\x02\x03\x04", 77, 5, lambda: next(times))
 

@@ -1,4 +1,7 @@
-"""``ProducerConfig``: settings of one producer; Java's names in Python spelling, times in seconds (Java: ``DefaultMQProducer``)."""
+"""``ProducerConfig``: settings of a producer.
+
+The names are Java's in Python spelling, times in seconds (Java: ``DefaultMQProducer``).
+"""
 
 from __future__ import annotations
 
@@ -29,28 +32,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConfig:
-    """Settings of one producer; a value of the wrong type or out of bounds is refused when the config is created.
+    """Settings of a producer.
+
+    A value with a wrong type or out of range is rejected when the config is created.
 
     Attributes:
-        send_msg_timeout: seconds for a whole send, retries included.
-        send_msg_max_timeout_per_request: seconds for one try that is not the last; None for all that is left.
-        retry_times_when_send_failed: tries after the first.
-        retry_another_broker_when_not_store_ok: whether a message that was stored less safely than asked is sent once more.
-        retry_response_codes: refusals after which another broker is tried.
-        compress_msg_body_over_howmuch: bytes from which on bodies are compressed.
+        send_msg_timeout: timeout of a send in seconds, retries included.
+        send_msg_max_timeout_per_request: timeout in seconds of an attempt that is not the last;
+            None for the remaining time.
+        retry_times_when_send_failed: attempts after the first.
+        retry_another_broker_when_not_store_ok: send again if a message was stored less safely than
+            requested.
+        retry_response_codes: response codes after which another broker is tried.
+        compress_msg_body_over_howmuch: compress bodies from this size in bytes.
         compress_level: see ``compress_body``.
-        compress_type: how.
-        max_message_size: most bytes of a body, or of a batch, before compression.
+        compress_type: compression algorithm.
+        max_message_size: largest body, or batch, in bytes before compression.
         default_topic_queue_nums: queues of topics that a send creates.
         create_topic_key: topic whose settings such topics get.
-        send_latency_enable: whether slow and failing brokers are avoided for a while.
-        start_detector_enable: whether brokers that were not reachable are looked after.
-        send_smart_msg: False for the long names of header fields, which old brokers need.
-        enable_trace: whether sends are recorded in the trace topic.
-        trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
+        send_latency_enable: avoid slow and failing brokers for a while.
+        start_detector_enable: check periodically whether unreachable brokers are reachable again.
+        send_smart_msg: False to use long names of header fields, which old brokers need.
+        enable_trace: record sends in the trace topic.
+        trace_topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
     """
 
     send_msg_timeout: float = 3.0
@@ -76,7 +84,7 @@ class ProducerConfig:
 
 
 def _check_codes(name: str, value: Any) -> None:
-    """Checks a set of response codes."""
+    """Check a set of response codes."""
     codes = cast("Iterable[Any]", value if type(value) in (frozenset, set) else (None,))
     if not all(isinstance(code, int) for code in codes):
         raise wrong_type(name, "a frozenset of response codes (int)", value)
@@ -100,4 +108,4 @@ _RULES: Final[Mapping[str, Rule]] = {
     "enable_trace": FLAG,
     "trace_topic": MAYBE_TEXT,
 }
-"""What each setting may be."""
+"""The check of each setting."""

@@ -1,4 +1,4 @@
-"""``AtOnce`` over real sockets: an answer read where it was asked for, and everything that is left to the channel."""
+"""``DirectRequests`` over real sockets: an answer read where it was asked for, and everything that is left to the channel."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import trio
 import trio.testing
 
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.transport.channel import Channel, over
-from rocketwire.transport.fastpath.request import Begun
+from rocketwire.transport.channel import Channel, open_channel_over
+from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from rocketwire.wire.request_template import form_of
+from rocketwire.wire.request_template import build_template
 from tests.support.tcp_pair import pair
 
 if TYPE_CHECKING:
@@ -23,16 +23,20 @@ if TYPE_CHECKING:
 LONG = 60.0
 
 
-def ask(channel: Channel, body: bytes = b"body", within: float = LONG) -> int | Begun | None:
+def ask(
+    channel: Channel, body: bytes = b"body", within: float = LONG
+) -> int | StartedRequest | None:
     """The code of the answer to a request, or what else came of it."""
-    form = form_of(RemotingCommand(code=310), (), "i")
+    form = build_template(RemotingCommand(code=310), (), "i")
     assert form is not None
     values = form.values((), "text")
     assert values is not None
-    begun = channel.at_once.ask(form, values, body, within)
-    if begun is None or begun.came is None or begun.came != answer_to(begun.opaque):
+    if channel.direct is None:
+        return None
+    begun = channel.direct.request(form, values, body, within)
+    if begun is None or begun.data is None or begun.data != answer_to(begun.opaque):
         return begun
-    return decode(begun.came).code
+    return decode(begun.data).code
 
 
 def answer_to(opaque: int) -> bytes:
@@ -43,7 +47,7 @@ def answer_to(opaque: int) -> bytes:
 async def one_by_one() -> AsyncGenerator[tuple[Channel, socket.socket]]:
     """A channel over which eight requests were made one after the other, and its other end."""
     with pair() as (stream, there):
-        async with over(stream, peer="peer", idle_timeout=None) as channel:
+        async with open_channel_over(stream, peer="peer", idle_timeout=None) as channel:
             for code in range(8):
                 there.sendall(answer_to(code))
                 assert (await channel.request(RemotingCommand(code=code))).code == code + 100
@@ -56,7 +60,7 @@ async def test_an_answer_is_read_where_it_was_asked_for() -> None:
         started = trio.current_time()
         there.sendall(answer_to(8))
         assert ask(channel) == 108
-        assert started <= channel.heard_at <= trio.current_time()
+        assert started <= channel.received_at <= trio.current_time()
         there.sendall(answer_to(9))
         assert ask(channel) == 109
         there.sendall(answer_to(10))
@@ -75,11 +79,11 @@ async def test_what_else_comes_is_left_to_the_channel(cut: int) -> None:
     async with one_by_one() as (channel, there):
         there.sendall(both[: len(both) - cut])
         begun = ask(channel)
-        assert isinstance(begun, Begun)
-        assert begun.came == both[: len(both) - cut]
+        assert isinstance(begun, StartedRequest)
+        assert begun.data == both[: len(both) - cut]
         there.sendall(both[len(both) - cut :])
 
-        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
         assert channel.in_flight == 0
 
 
@@ -87,9 +91,9 @@ async def test_a_long_answer_is_left_to_the_channel() -> None:
     async with one_by_one() as (channel, there):
         there.sendall(encode(RemotingCommand(code=1, opaque=8, flag=1, remark="x" * 5000)))
         begun = ask(channel)
-        assert isinstance(begun, Begun)
+        assert isinstance(begun, StartedRequest)
 
-        answer = await channel.go_on(begun, 310, trio.current_time() + LONG)
+        answer = await channel.finish_request(begun, 310, trio.current_time() + LONG)
         assert answer.remark == "x" * 5000
         there.sendall(answer_to(9))
         assert (await channel.request(RemotingCommand(code=1))).code == 109
@@ -98,10 +102,10 @@ async def test_a_long_answer_is_left_to_the_channel() -> None:
 async def test_an_answer_that_is_late_is_waited_for_by_the_channel() -> None:
     async with one_by_one() as (channel, there):
         begun = ask(channel, within=0.001)
-        assert isinstance(begun, Begun)
-        assert begun.came is None
+        assert isinstance(begun, StartedRequest)
+        assert begun.data is None
         with pytest.raises(RequestTimeoutError):
-            await channel.go_on(begun, 310, trio.current_time() + 0.001)
+            await channel.finish_request(begun, 310, trio.current_time() + 0.001)
         assert channel.in_flight == 0
         there.sendall(answer_to(8) + answer_to(9))
 
@@ -116,9 +120,9 @@ async def test_an_end_is_told_by_the_channel() -> None:
         await trio.testing.wait_all_tasks_blocked()
         there.shutdown(socket.SHUT_WR)
         begun = ask(channel)
-        assert isinstance(begun, Begun)
+        assert isinstance(begun, StartedRequest)
         with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
-            await channel.go_on(begun, 310, trio.current_time() + LONG)
+            await channel.finish_request(begun, 310, trio.current_time() + LONG)
         assert ask(channel) is None
 
 
@@ -131,19 +135,19 @@ async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
     async with one_by_one() as (channel, there):
         there.sendall(answer_to(8))
         with monkeypatch.context() as context:
-            context.setattr("rocketwire.transport.fastpath.request.os.read", refuse)
+            context.setattr("rocketwire.transport.fastpath.direct_requests.os.read", refuse)
             begun = ask(channel)
-        assert isinstance(begun, Begun)
-        assert begun.came is None
+        assert isinstance(begun, StartedRequest)
+        assert begun.data is None
 
-        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
 
 
 async def test_what_cannot_be_written_at_once_is_left_to_the_channel() -> None:
     async with one_by_one() as (channel, _):
         begun = ask(channel, bytes(8_000_000))
-        assert isinstance(begun, Begun)
-        assert begun.came is None
+        assert isinstance(begun, StartedRequest)
+        assert begun.data is None
         assert ask(channel) is None
 
 
@@ -155,13 +159,13 @@ async def test_what_the_system_does_not_take_is_left_to_the_channel(
 
     async with one_by_one() as (channel, there):
         with monkeypatch.context() as context:
-            context.setattr("rocketwire.transport.fastpath.request.os.write", refuse)
+            context.setattr("rocketwire.transport.fastpath.direct_requests.os.write", refuse)
             begun = ask(channel)
-        assert isinstance(begun, Begun)
-        assert begun.came is None
+        assert isinstance(begun, StartedRequest)
+        assert begun.data is None
         there.sendall(answer_to(8))
 
-        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
         decoder = CommandDecoder()
         decoder.feed(there.recv(65536))
         assert [command.code for command in iter(decoder.next_command, None)][-1] == 310
@@ -169,7 +173,7 @@ async def test_what_the_system_does_not_take_is_left_to_the_channel(
 
 async def test_nothing_is_sent_while_others_wait_or_no_time_is_left() -> None:
     async with one_by_one() as (channel, there), trio.open_nursery() as nursery:
-        assert channel.at_once.inlet.is_free
+        assert channel.reader.allows_bypass
         assert ask(channel, within=0.0) is None
         nursery.start_soon(channel.request, RemotingCommand(code=1))
         await trio.testing.wait_all_tasks_blocked()
@@ -182,9 +186,9 @@ async def test_nothing_is_sent_behind_half_a_command_or_a_request_that_is_forgot
 ):
     async with one_by_one() as (channel, there):
         begun = ask(channel, within=0.001)
-        assert isinstance(begun, Begun)
+        assert isinstance(begun, StartedRequest)
         there.sendall(answer_to(8) + answer_to(9)[:30])
-        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
         await trio.testing.wait_all_tasks_blocked()
 
         assert ask(channel) is None
@@ -212,7 +216,7 @@ async def test_without_a_shortcut_nothing_is_sent(monkeypatch: pytest.MonkeyPatc
     def never(_: int) -> None:
         return None
 
-    monkeypatch.setattr("rocketwire.transport.reader.shortcut_to", never)
+    monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", never)
     async with one_by_one() as (channel, there):
         assert ask(channel) is None
         there.sendall(answer_to(8))

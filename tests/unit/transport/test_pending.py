@@ -1,4 +1,4 @@
-"""``Channel.converse``: requests that are made of the answers to those before, where these are read."""
+"""``Channel.request_chain``: requests that the reader task makes from responses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.transport.channel import over
+from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.tcp_pair import pair as tcp_pair
@@ -17,12 +17,12 @@ from tests.unit.transport import test_reader
 from tests.unit.transport.test_channel import Peer, pair
 
 if TYPE_CHECKING:
-    from rocketwire.transport.pending import Follow
+    from rocketwire.transport.pending import NextRequest
 
 ASK = RemotingCommand(code=1)
 
 
-def up_to(last: int, seen: list[int] | None = None) -> Follow:
+def up_to(last: int, seen: list[int] | None = None) -> NextRequest:
     """Follows each answer with a request of the next code, until the last."""
 
     def follow(response: RemotingCommand) -> RemotingCommand | None:
@@ -45,7 +45,7 @@ async def test_each_answer_is_followed_by_a_request_until_nothing_follows() -> N
     async with pair() as (channel, peer), trio.open_nursery() as nursery:
         nursery.start_soon(echo, peer)
         with trio.fail_after(5):
-            response = await channel.converse(ASK, up_to(4, seen), patience=3)
+            response = await channel.request_chain(ASK, up_to(4, seen), response_timeout=3)
         nursery.cancel_scope.cancel()
 
     assert response.code == 4
@@ -55,10 +55,12 @@ async def test_each_answer_is_followed_by_a_request_until_nothing_follows() -> N
 
 async def test_requests_made_of_what_came_together_leave_together() -> None:
     with tcp_pair() as (stream, there):
-        async with over(stream) as channel, trio.open_nursery() as nursery:
+        async with open_channel_over(stream) as channel, trio.open_nursery() as nursery:
             peer = test_reader.Peer(there)
             for _ in range(3):
-                nursery.start_soon(lambda: channel.converse(ASK, up_to(102), patience=3))
+                nursery.start_soon(
+                    lambda: channel.request_chain(ASK, up_to(102), response_timeout=3)
+                )
             await peer.answer(*[await peer.next() for _ in range(3)])
             await trio.testing.wait_all_tasks_blocked()
             requests = [await peer.next() for _ in range(3)]
@@ -73,7 +75,9 @@ async def test_who_is_cancelled_is_not_answered_and_asks_nothing_more() -> None:
     seen: list[int] = []
     async with pair() as (channel, peer):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(lambda: channel.converse(ASK, up_to(9, seen), patience=3))
+            nursery.start_soon(
+                lambda: channel.request_chain(ASK, up_to(9, seen), response_timeout=3)
+            )
             await peer.answer(await peer.next(), 1)
             late = await peer.next()
             nursery.cancel_scope.cancel()
@@ -100,7 +104,7 @@ async def test_each_answer_may_take_as_long_as_the_first(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(slowly)
             with pytest.raises(RequestTimeoutError) as silent:
-                await channel.converse(ASK, up_to(9), patience=3)
+                await channel.request_chain(ASK, up_to(9), response_timeout=3)
 
         assert autojump_clock.current_time() - started == pytest.approx(9)
     assert "4" in str(silent.value)
@@ -111,9 +115,9 @@ async def test_the_end_of_the_channel_ends_it() -> None:
 
         async def ask() -> None:
             with pytest.raises(ChannelBrokenError):
-                await channel.converse(ASK, up_to(9), patience=3)
+                await channel.request_chain(ASK, up_to(9), response_timeout=3)
             with pytest.raises(ChannelBrokenError):
-                await channel.converse(ASK, up_to(9), patience=3)
+                await channel.request_chain(ASK, up_to(9), response_timeout=3)
 
         nursery.start_soon(ask)
         await peer.answer(await peer.next(), 1)
@@ -129,7 +133,7 @@ async def test_an_answer_in_front_of_bytes_that_break_the_channel_is_followed_by
 
         async def ask() -> None:
             with pytest.raises(ChannelBrokenError):
-                await channel.converse(ASK, up_to(9, seen), patience=3)
+                await channel.request_chain(ASK, up_to(9, seen), response_timeout=3)
 
         nursery.start_soon(ask)
         request = await peer.next()
@@ -147,7 +151,7 @@ async def test_a_request_that_has_no_form_on_the_wire_is_told_whoever_waits() ->
 
         async def ask() -> None:
             with pytest.raises(EncodeError):
-                await channel.converse(ASK, follow, patience=3)
+                await channel.request_chain(ASK, follow, response_timeout=3)
 
         nursery.start_soon(ask)
         await peer.answer(await peer.next(), 1)
@@ -164,17 +168,20 @@ async def test_who_reads_is_called_back_where_others_read_in_his_place() -> None
 
         nursery.start_soon(answer)
         with trio.fail_after(5):
-            assert (await channel.converse(ASK, up_to(250), patience=3)).code == 303
+            assert (await channel.request_chain(ASK, up_to(250), response_timeout=3)).code == 303
 
 
 async def test_who_begins_when_too_much_is_unsent_waits_first() -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
-    async with over(ours, idle_timeout=None) as channel, trio.open_nursery() as nursery:
+    async with (
+        open_channel_over(ours, idle_timeout=None) as channel,
+        trio.open_nursery() as nursery,
+    ):
         peer = Peer(theirs)
         large = RemotingCommand(code=9, body=bytes(MAX_UNSENT))
         nursery.start_soon(channel.send_oneway, large)
         await trio.testing.wait_all_tasks_blocked()
-        nursery.start_soon(lambda: channel.converse(ASK, up_to(1), patience=3))
+        nursery.start_soon(lambda: channel.request_chain(ASK, up_to(1), response_timeout=3))
         await trio.testing.wait_all_tasks_blocked()
         assert channel.in_flight == 0
 

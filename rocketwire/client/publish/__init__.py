@@ -1,0 +1,4 @@
+"""Sends messages to the queues of a topic: requests, queue choice, retries, unique keys.
+
+It may import ``instance`` and ``net``.
+"""

@@ -1,0 +1,415 @@
+"""Builds the request for a message, and decodes the response to a send.
+
+The fields that all messages of a queue share are built once (``QueueTemplate``). Everything is
+decided before the first byte is sent, so that a retry sends the same body to another queue.
+
+Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendResponse``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rocketwire.client.message import DEFAULT_PROPERTIES, Message
+from rocketwire.client.publish.send_result import SendResult
+from rocketwire.codes import RequestCode, ResponseCode, SerializeType
+from rocketwire.errors import DecodeError, IllegalMessageError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages import message_const as const
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.queue_selection import QueueRotation
+from rocketwire.policy.resource_names import is_retry_topic, with_namespace
+from rocketwire.policy.retry import SEND_STATUSES, SendStatus
+from rocketwire.wire.command import new_command
+from rocketwire.wire.message.body_compression import compress_body
+from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
+from rocketwire.wire.request_template import build_template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rocketwire.client.config import ClientConfig
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.policy.routing import PublishInfo
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.request_template import PreparedRequest, RequestTemplate
+    from rocketwire.wire.response_template import ResponseTemplate
+
+REPLY: Final = "reply"
+"""``MSG_TYPE`` of replies."""
+
+V1_NAMES: Final = {
+    "a": "producerGroup",
+    "b": "topic",
+    "c": "defaultTopic",
+    "d": "defaultTopicQueueNums",
+    "e": "queueId",
+    "f": "sysFlag",
+    "g": "bornTimestamp",
+    "h": "flag",
+    "i": "properties",
+    "j": "reconsumeTimes",
+    "k": "unitMode",
+    "l": "maxReconsumeTimes",
+    "m": "batch",
+    "n": "bname",
+}
+"""Long names of the fields of ``SendMessageRequestHeaderV2``."""
+
+_SUCCESS: Final = int(ResponseCode.SUCCESS)
+_COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
+_PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
+_new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
+"""``tuple.__new__``: a third of the time of the named tuple's constructor."""
+
+
+class QueueTemplate(NamedTuple):
+    """The request fields that all messages to a queue share.
+
+    Attributes:
+        broker_name: broker of the queue.
+        fields: ext fields; copy before use.
+        form: form of requests with one message; None if requests are not built with forms.
+        key_only_form: form for messages with ``Message.has_default_properties``, around the unique
+            key.
+    """
+
+    broker_name: str
+    fields: dict[str, str]
+    form: RequestTemplate | None
+    key_only_form: RequestTemplate | None
+
+
+class QueueFastPath:
+    """State of the fast path for a queue (``rocketwire.client.producer.fast_path``).
+
+    Attributes:
+        queue: the queue.
+        queue_id: id of the queue as text.
+        template: template of its requests; None before the first message.
+        at_once: fast requests over the channel; None if not looked up.
+        changes: sum of the change counters of pool and routes when ``at_once`` was looked up.
+        response_form: form of the last response; None if not learned.
+        region: region of the broker, if ``response_form`` is set.
+        is_traced: whether the broker wants sends to be traced, if ``response_form`` is set.
+        has_transaction_id: whether responses contain the unique key, if ``response_form`` is set.
+        form_count: number of forms that were learned since the last look-up.
+    """
+
+    __slots__ = (
+        "at_once",
+        "changes",
+        "form_count",
+        "has_transaction_id",
+        "is_traced",
+        "queue",
+        "queue_id",
+        "region",
+        "response_form",
+        "template",
+    )
+
+    def __init__(self, queue: MessageQueue) -> None:
+        """Start without template and channel."""
+        self.queue = queue
+        self.queue_id = str(queue.queue_id)
+        self.template: QueueTemplate | None = None
+        self.at_once: DirectRequests | None = None
+        self.changes = -1
+        self.response_form: ResponseTemplate | None = None
+        self.region = ""
+        self.is_traced = True
+        self.has_transaction_id = True
+        self.form_count = 0
+
+
+class Target:
+    """A topic that messages are sent to.
+
+    Attributes:
+        topic: topic with namespace.
+        info: queues of the topic.
+        rotation: selects the queues in turn.
+        templates: templates by broker name and queue id.
+        fast_queues: fast path state in the order of ``rotation``; None if the fast path is not
+            enabled.
+    """
+
+    __slots__ = ("fast_queues", "info", "rotation", "templates", "topic")
+
+    def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
+        """Create a target with at least one queue.
+
+        Args:
+            topic: topic with namespace.
+            info: queues of the topic.
+            start: random number that selects the first queue.
+        """
+        self.topic = topic
+        self.info = info
+        self.rotation = QueueRotation(info.queues, start=start)
+        self.templates: dict[tuple[str | None, int], QueueTemplate] = {}
+        self.fast_queues: list[QueueFastPath] | None = None
+
+    def get_template(
+        self,
+        queue: MessageQueue,
+        group: str,
+        config: ProducerConfig,
+        client: ClientConfig,
+        *,
+        use_form: bool = True,
+    ) -> QueueTemplate:
+        """Return the template of a queue; create it if necessary.
+
+        Args:
+            queue: queue of this topic.
+            group: producer group.
+            config: settings of the producer.
+            client: settings of the client.
+            use_form: whether requests can be built with forms; always the same value for a client.
+        """
+        key = (queue.broker_name, queue.queue_id)
+        template = self.templates.get(key)
+        if template is None:
+            name = self.info.broker_name(queue)
+            fields = {
+                "a": group,
+                "b": self.topic,
+                "c": config.create_topic_key,
+                "d": str(config.default_topic_queue_nums),
+                "e": str(queue.queue_id),
+                "j": "0",
+                "k": "true" if client.unit_mode else "false",
+                "m": "false",
+                "n": name,
+            }
+            form = _build_form(fields, client) if use_form and config.send_smart_msg else None
+            key_only_form = None if form is None else form.around(*DEFAULT_PROPERTIES)
+            template = self.templates[key] = QueueTemplate(name, fields, form, key_only_form)
+        return template
+
+
+class MessageFields(NamedTuple):
+    """The ext fields that differ between messages.
+
+    Attributes:
+        born: milliseconds since 1970.
+        flag: flag of the application.
+        sys_flag: bits of ``MessageSysFlag``.
+        properties: encoded properties.
+    """
+
+    born: int
+    flag: int
+    sys_flag: int
+    properties: str
+
+    def fields(self) -> dict[str, str]:
+        """Return the ext fields in the order of ``_build_form``."""
+        born, flag, sys_flag, properties = self
+        return {"g": str(born), "h": str(flag), "f": str(sys_flag), "i": properties}
+
+
+def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestTemplate | None:
+    command = new_command(
+        _SINGLE, client.language, client.version, 0, 0, None, fields, None, client.serialize_type
+    )
+    return build_template(command, ("g", "h", "f"), "i")
+
+
+class OutgoingMessage:
+    """A message or batch that can be sent to any queue of its topic.
+
+    Attributes:
+        code: request code.
+        msg_id: unique key of the result.
+        body: body as sent.
+    """
+
+    __slots__ = ("_fields", "body", "code", "msg_id")
+
+    def __init__(
+        self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
+    ) -> None:
+        """Args: fields: ext fields that ``QueueTemplate`` does not have."""
+        self.code = code
+        self.msg_id = msg_id
+        self.body = body
+        self._fields = fields
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The ext fields that ``QueueTemplate`` does not have."""
+        fields = self._fields
+        return fields.fields() if isinstance(fields, MessageFields) else fields
+
+    def build_request(
+        self, template: QueueTemplate, client: ClientConfig, config: ProducerConfig
+    ) -> RemotingCommand | PreparedRequest:
+        """Build the request for a queue, with its form if possible."""
+        fields = self._fields
+        if template.form is not None and isinstance(fields, MessageFields):
+            request = template.form.request(fields[:3], fields.properties, self.body)
+            if request is not None:
+                return request
+        return self.build_command(template.fields, client, config)
+
+    def build_command(
+        self, template_fields: Mapping[str, str], client: ClientConfig, config: ProducerConfig
+    ) -> RemotingCommand:
+        """Build the request for a queue as a command."""
+        code, ext = self.code, {**template_fields, **self.fields}
+        if not config.send_smart_msg and code in _V1_CODES:
+            code, ext = _V1_CODES[code], {V1_NAMES[name]: value for name, value in ext.items()}
+        return new_command(
+            code, client.language, client.version, 0, 0, None, ext, self.body, client.serialize_type
+        )
+
+
+_V1_CODES: Final = {
+    int(RequestCode.SEND_MESSAGE_V2): int(RequestCode.SEND_MESSAGE),
+    int(RequestCode.SEND_REPLY_MESSAGE_V2): int(RequestCode.SEND_REPLY_MESSAGE),
+}
+_SINGLE: Final = int(RequestCode.SEND_MESSAGE_V2)
+_REPLY: Final = int(RequestCode.SEND_REPLY_MESSAGE_V2)
+_JSON: Final = SerializeType.JSON
+
+
+def build_outgoing_message(
+    message: Message, msg_id: str, born: int, config: ProducerConfig, namespace: str = ""
+) -> OutgoingMessage:
+    """Build the body and the ext fields of a message.
+
+    Args:
+        message: message that ``check_message`` has accepted.
+        msg_id: unique key of the message.
+        born: current time, milliseconds since 1970.
+        config: compression settings.
+        namespace: namespace of the first kind, added as a property.
+
+    Raises:
+        IllegalMessageError: the properties cannot be encoded.
+        EncodeError: the compression library is not installed.
+    """
+    text = None if namespace else message.encode_simple_properties(msg_id)
+    if text is not None and not is_retry_topic(message.topic):
+        text = _check_size(text)
+        body, sys_flag = _compress(message.body, config)
+        message_fields: MessageFields = _new(MessageFields, (born, message.flag, sys_flag, text))
+        return OutgoingMessage(_SINGLE, msg_id, body, message_fields)
+    properties = {const.UNIQ_KEY: msg_id, **message.wire_properties()}
+    if namespace:
+        properties[const.INSTANCE_ID] = namespace
+    retry_fields: dict[str, str] = {}
+    if is_retry_topic(message.topic):
+        _move_retry_properties(properties, retry_fields)
+    text = encode_checked_properties(properties)
+    body, sys_flag = _compress(message.body, config)
+    if properties.get(const.TRANSACTION_PREPARED) == "true":
+        sys_flag |= _PREPARED
+    is_reply = properties.get(const.MSG_TYPE) == REPLY
+    fields: MessageFields | dict[str, str] = MessageFields(born, message.flag, sys_flag, text)
+    if is_reply or retry_fields:
+        fields = {
+            "g": str(born),
+            "h": str(message.flag),
+            **retry_fields,
+            "f": str(sys_flag),
+            "i": text,
+        }
+    return OutgoingMessage(_REPLY if is_reply else _SINGLE, msg_id, body, fields)
+
+
+def _compress(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
+    """Compress a large body; returns the body and its system flags."""
+    if len(body) < config.compress_msg_body_over_howmuch:
+        return body, 0
+    body = compress_body(body, config.compress_type, level=config.compress_level)
+    return body, _COMPRESSED | int(config.compress_type.sys_flag)
+
+
+def _move_retry_properties(properties: dict[str, str], fields: dict[str, str]) -> None:
+    """Move the retry counters of a retried message from its properties to the header."""
+    for name, letter in ((const.RECONSUME_TIME, "j"), (const.MAX_RECONSUME_TIMES, "l")):
+        value = properties.pop(name, None)
+        if value is not None:
+            fields[letter] = value
+
+
+def encode_checked_properties(properties: Mapping[str, str]) -> str:
+    """Encode properties.
+
+    Raises:
+        IllegalMessageError: the text does not fit into a stored message.
+    """
+    return _check_size(encode_properties(properties))
+
+
+def _check_size(text: str) -> str:
+    if len(text) > MAX_PROPERTIES_BYTES // 3 and len(text.encode()) > MAX_PROPERTIES_BYTES:
+        raise IllegalMessageError(f"the properties exceed {MAX_PROPERTIES_BYTES} bytes")
+    return text
+
+
+def decode_send_result(
+    response: RemotingCommand, msg_id: str, queue: MessageQueue
+) -> SendResult | None:
+    """Decode the response to a send; None if the broker rejected the message.
+
+    Args:
+        response: response of the broker.
+        msg_id: unique key of the message, or the keys of a batch.
+        queue: queue of the message, with the application's topic.
+
+    Raises:
+        DecodeError: the response is invalid.
+    """
+    status = SEND_STATUSES.get(response.code)
+    if status is None:
+        return None
+    return build_send_result(status, response.ext_fields or {}, msg_id, queue)
+
+
+def build_send_result(
+    status: SendStatus, fields: Mapping[str, str], msg_id: str, queue: MessageQueue
+) -> SendResult:
+    """Build the result from the ext fields of a response.
+
+    Args:
+        status: status of the response code.
+        fields: ext fields.
+        msg_id: see ``decode_send_result``.
+        queue: see ``decode_send_result``.
+
+    Raises:
+        DecodeError: the response is invalid.
+    """
+    try:
+        queue_id = int(fields["queueId"])
+        offset = int(fields["queueOffset"])
+        offset_msg_id = fields["msgId"]
+    except (KeyError, ValueError) as error:
+        raise DecodeError(f"invalid response to a send: {error}", path="header") from error
+    if queue_id != queue.queue_id:
+        queue = MessageQueue(topic=queue.topic, broker_name=queue.broker_name, queue_id=queue_id)
+    get = fields.get
+    values = (
+        status,
+        get("batchUniqId") or msg_id,
+        offset_msg_id,
+        queue,
+        offset,
+        get("transactionId"),
+        get(const.MSG_REGION),
+        get(const.TRACE_ON) != "false",
+        get("recallHandle"),
+    )
+    result: SendResult = _new(SendResult, values)
+    return result
+
+
+def wire_topic(client: ClientConfig, topic: str) -> str:
+    """Return the topic with its namespace, as brokers know it."""
+    return with_namespace(client.namespace, topic) if client.namespace else topic

@@ -1,0 +1,397 @@
+"""``MessageSender``: the topics of a producer, queue choice, attempts and retries.
+
+Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPublishInfo``,
+``sendDefaultImpl``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import trio
+
+from rocketwire.client.addresses import vip_address
+from rocketwire.client.publish.request_builder import Target, decode_send_result, wire_topic
+from rocketwire.errors import (
+    BrokerError,
+    BrokerNotFoundError,
+    ChannelError,
+    RequestTimeoutError,
+    RocketWireError,
+    SendFailedError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.queue_selection import FaultStrategy
+from rocketwire.policy.retry import (
+    CommunicationMode,
+    Failure,
+    judge,
+    tries,
+    tries_again_when_stored,
+)
+from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Mapping
+
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate
+    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.messages.route import TopicRouteData
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+
+
+_FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
+"""Errors after which another attempt may succeed."""
+
+
+class _Attempt(NamedTuple):
+    """The end of an attempt: its result or error, and whether another attempt follows."""
+
+    result: SendResult | None
+    error: RocketWireError | None
+    retry: bool
+
+
+class FirstAttempt(NamedTuple):
+    """The first attempt of a send.
+
+    Attributes:
+        target: the topic.
+        queue: queue of the topic.
+        started: start on trio's clock.
+        deadline: end of all attempts on trio's clock.
+        sent_request: the request, if it was sent already.
+    """
+
+    target: Target
+    queue: MessageQueue
+    started: float
+    deadline: float
+    sent_request: StartedRequest | None
+
+
+class MessageSender:
+    """Sends messages to the topics of a producer.
+
+    Attributes:
+        faults: slow and failing brokers.
+        is_simple: whether attempts are not recorded in ``faults`` and the first may use the whole
+            timeout.
+    """
+
+    def __init__(
+        self, instance: ClientInstance, group: str, config: ProducerConfig, chance: random.Random
+    ) -> None:
+        """Start without topics.
+
+        Args:
+            instance: client instance that sends the requests.
+            group: producer group with namespace.
+            config: settings of the producer.
+            chance: selects the first queue.
+        """
+        self._instance = instance
+        self._group = group
+        self._config = config
+        self._chance = chance
+        self._targets: dict[str, Target] = {}
+        self._topics: dict[str, None] = {}
+        self.is_simple = not (
+            config.send_latency_enable
+            or config.retry_another_broker_when_not_store_ok
+            or config.send_msg_max_timeout_per_request is not None
+        )
+        self.faults = FaultStrategy(
+            enabled=config.send_latency_enable, detecting=config.start_detector_enable
+        )
+
+    # ------------------------------------------------------------------ topics
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics, with namespace, that messages were sent to."""
+        return tuple(self._topics)
+
+    def set_route(self, topic: str, route: TopicRouteData) -> None:
+        """Use a new route of a topic.
+
+        If it has no writable queue, the next send fetches the route again.
+        """
+        info = publish_info(topic, route)
+        if info.queues:
+            self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
+        else:
+            self._targets.pop(topic, None)
+
+    @property
+    def targets(self) -> Mapping[str, Target]:
+        """Topics with queues, by name with namespace."""
+        return self._targets
+
+    async def find_target(self, topic: str) -> Target:
+        """Return the queues of a topic, or those that it will be created with.
+
+        Args:
+            topic: topic with namespace.
+
+        Raises:
+            TopicRouteNotFoundError: there is neither the topic nor a broker that creates topics.
+            ClientError, ChannelError: see ``NameServers.call``.
+        """
+        target = self._targets.get(topic)
+        if target is not None:
+            return target
+        self._topics[topic] = None
+        try:
+            self.set_route(topic, await self._instance.route(topic))
+            if topic not in self._targets:
+                await self._instance.refresh_route(topic)
+                self.set_route(topic, await self._instance.route(topic))
+        except TopicRouteNotFoundError:
+            await self._use_default_route(topic)
+        target = self._targets.get(topic)
+        if target is None:
+            raise TopicRouteNotFoundError(topic)
+        return target
+
+    async def has_broker_before_5(self, target: Target) -> bool:
+        """Return whether a broker of the topic is older than 5.0; without address it is not."""
+        names = dict.fromkeys(target.info.broker_name(queue) for queue in target.info.queues)
+        addresses = [self._instance.routes.master(name) for name in names]
+        return any([await self._instance.is_before_5(a) for a in addresses if a is not None])
+
+    async def _use_default_route(self, topic: str) -> None:
+        """Use the queues that the topic will be created with."""
+        try:
+            route = await self._instance.name_servers.route(DEFAULT_TOPIC)
+        except TopicRouteNotFoundError:
+            return
+        route = default_route(route, self._config.default_topic_queue_nums)
+        self._instance.set_route(topic, route)
+        self.set_route(topic, route)
+
+    # ------------------------------------------------------------------ attempts
+
+    async def send(self, topic: str, message: OutgoingMessage, within: float) -> SendResult:
+        """Send to the next queue, and to another broker if that fails.
+
+        Args:
+            topic: topic of the application.
+            message: the message.
+            within: timeout of all attempts in seconds.
+
+        Raises:
+            BrokerError: a broker rejected the message finally.
+            SendFailedError: all attempts failed, or there was no time for more.
+            RequestTimeoutError: the only attempt timed out.
+            TopicRouteNotFoundError, ClientError, ChannelError: there is no queue, see
+                ``find_target``.
+        """
+        now = trio.current_time()
+        deadline = now + within
+        name = wire_topic(self._instance.config, topic)
+        target = self._targets.get(name)
+        if target is None:
+            target = await self.find_target(name)
+            now = trio.current_time()
+        if self.is_simple:
+            queue = target.rotation.next_queue()
+            try:  # not by ``send_after_first_attempt``: each coroutine level costs time per switch
+                return await self.send_once(topic, target, queue, message, deadline, now)
+            except _FAILURES as error:
+                last = self._judge_failure(queue, error, now)
+            brokers = [queue.broker_name or ""]
+            return await self._retry(topic, target, message, deadline, brokers, last)
+        return await self._retry(
+            topic, target, message, deadline, [], _Attempt(None, None, retry=True)
+        )
+
+    async def send_after_first_attempt(
+        self, topic: str, message: OutgoingMessage, first: FirstAttempt
+    ) -> SendResult:
+        """Continue a send after its first attempt was started; requires ``is_simple``."""
+        target, queue, now, deadline, sent_request = first
+        try:
+            return await self.send_once(topic, target, queue, message, deadline, now, sent_request)
+        except _FAILURES as error:
+            last = self._judge_failure(queue, error, now)
+        return await self._retry(topic, target, message, deadline, [queue.broker_name or ""], last)
+
+    async def _retry(
+        self,
+        topic: str,
+        target: Target,
+        message: OutgoingMessage,
+        deadline: float,
+        brokers: list[str],
+        last: _Attempt,
+    ) -> SendResult:
+        """Make further attempts, after those with ``brokers``, of which ``last`` was the last."""
+        name = target.topic
+        limit = tries(CommunicationMode.SYNC, self._config.retry_times_when_send_failed)
+        while (
+            last.retry and len(brokers) < limit and (not brokers or trio.current_time() < deadline)
+        ):
+            if brokers:
+                target = self._targets.get(name) or target
+            queue = self._select_queue(target, brokers)
+            brokers.append(queue.broker_name or "")
+            attempt_deadline = self._attempt_deadline(deadline, is_last=len(brokers) == limit)
+            last = await self._attempt(topic, target, queue, message, attempt_deadline)
+        return self._finish(topic, last, brokers)
+
+    def _select_queue(self, target: Target, brokers: list[str]) -> MessageQueue:
+        if not brokers and not self.faults.enabled:
+            return target.rotation.next_queue()
+        if brokers and self.faults.enabled:
+            target.rotation.restart(self._chance.getrandbits(31))
+        last_broker = brokers[-1] if brokers else None
+        return self.faults.select(target.rotation, last_broker, now=trio.current_time())
+
+    def _attempt_deadline(self, deadline: float, *, is_last: bool) -> float:
+        timeout = self._config.send_msg_max_timeout_per_request
+        if timeout is None or is_last:
+            return deadline
+        return min(deadline, trio.current_time() + timeout)
+
+    @staticmethod
+    def _finish(topic: str, last: _Attempt, brokers: list[str]) -> SendResult:
+        if last.result is not None:
+            return last.result
+        error = last.error
+        if error is not None and (len(brokers) == 1 or not last.retry):
+            raise error
+        raise SendFailedError(topic, tuple(brokers)) from error
+
+    async def _attempt(
+        self,
+        topic: str,
+        target: Target,
+        queue: MessageQueue,
+        message: OutgoingMessage,
+        deadline: float,
+    ) -> _Attempt:
+        started = trio.current_time()
+        try:
+            result = await self.send_once(topic, target, queue, message, deadline, started)
+        except _FAILURES as error:
+            return self._judge_failure(queue, error, started)
+        self._record_fault(queue, started, isolate=False, reachable=True)
+        retry = tries_again_when_stored(
+            result.status,
+            retry_another_broker=self._config.retry_another_broker_when_not_store_ok,
+        )
+        return _Attempt(result, None, retry)
+
+    def _judge_failure(
+        self, queue: MessageQueue, error: RocketWireError, started: float
+    ) -> _Attempt:
+        """Decide whether another attempt follows an error."""
+        failure, code = Failure.CLIENT, None
+        if isinstance(error, BrokerError):
+            failure, code = Failure.BROKER, int(error.code)
+        elif isinstance(error, ChannelError):
+            failure = Failure.TRANSPORT
+        verdict = judge(
+            CommunicationMode.SYNC,
+            failure,
+            code,
+            detecting=self._config.start_detector_enable,
+            retry_codes=self._config.retry_response_codes,
+        )
+        self._record_fault(queue, started, isolate=verdict.isolate, reachable=verdict.reachable)
+        return _Attempt(None, error, verdict.retry)
+
+    def _record_fault(
+        self, queue: MessageQueue, started: float, *, isolate: bool, reachable: bool
+    ) -> None:
+        if self.faults.enabled:
+            now = trio.current_time()
+            name = queue.broker_name or ""
+            self.faults.update(name, now - started, isolate=isolate, reachable=reachable, now=now)
+
+    async def send_once(
+        self,
+        topic: str,
+        target: Target,
+        queue: MessageQueue,
+        message: OutgoingMessage,
+        deadline: float,
+        now: float | None = None,
+        sent_request: StartedRequest | None = None,
+    ) -> SendResult:
+        """Make one attempt.
+
+        Args:
+            topic: topic of the application.
+            target: the topic.
+            queue: queue of the topic.
+            message: the message.
+            deadline: when to raise ``RequestTimeoutError``, on trio's clock.
+            now: current time of that clock, if the caller has it.
+            sent_request: the request, if it was just sent over the open channel.
+
+        Raises:
+            BrokerError: the broker rejected the message.
+            BrokerNotFoundError: the broker has no known address.
+            ChannelError: there is no response.
+        """
+        instance = self._instance
+        client = instance.config
+        template = target.templates.get((queue.broker_name, queue.queue_id))
+        if template is None:
+            template = self._get_template(target, queue)
+        address = instance.routes.master(template.broker_name)
+        if address is None:
+            address, now = await self._find_master(target, template.broker_name), None
+        if client.vip_channel_enabled:
+            address = vip_address(address)
+        request = message.build_request(template, client, self._config)
+        if now is None:
+            now = trio.current_time()
+        if now >= deadline:
+            raise RequestTimeoutError(address, message.code, 0.0)
+        response = await instance.pool.request_by(
+            address, request, started=now, deadline=deadline, sent_request=sent_request
+        )
+        result_queue = queue
+        if topic != queue.topic:
+            result_queue = MessageQueue(
+                topic=topic, broker_name=queue.broker_name, queue_id=queue.queue_id
+            )
+        result = decode_send_result(response, message.msg_id, result_queue)
+        if result is None:
+            raise BrokerError(response.code, response.remark, message.code, address)
+        return result
+
+    async def send_oneway(
+        self, target: Target, queue: MessageQueue, message: OutgoingMessage
+    ) -> None:
+        """Send one-way.
+
+        Raises:
+            BrokerNotFoundError: the broker has no known address.
+            ChannelError: the message could not be sent.
+        """
+        instance = self._instance
+        template = self._get_template(target, queue)
+        name = template.broker_name
+        address = instance.routes.master(name) or await self._find_master(target, name)
+        if instance.config.vip_channel_enabled:
+            address = vip_address(address)
+        command = message.build_command(template.fields, instance.config, self._config)
+        await instance.pool.send_oneway(address, command, within=self._config.send_msg_timeout)
+
+    def _get_template(self, target: Target, queue: MessageQueue) -> QueueTemplate:
+        instance = self._instance
+        use_form = not instance.pool.changes_requests
+        return target.get_template(
+            queue, self._group, self._config, instance.config, use_form=use_form
+        )
+
+    async def _find_master(self, target: Target, broker_name: str) -> str:
+        return await self._instance.master(broker_name, target.topic)

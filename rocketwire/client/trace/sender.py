@@ -1,0 +1,56 @@
+"""``TraceSender``: the internal producer of trace messages.
+
+Java: ``AsyncTraceDispatcher.getAndCreateTraceProducer``.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.client.periodic import now_millis
+from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.client.publish.request_builder import build_outgoing_message
+from rocketwire.client.publish.sender import MessageSender
+from rocketwire.client.publish.unique_keys import unique_keys
+from rocketwire.policy.resource_names import with_namespace
+from rocketwire.policy.validation import check_message, check_producer_group
+
+if TYPE_CHECKING:
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.message import Message
+
+_CONFIG: Final = ProducerConfig(send_msg_timeout=5.0)
+
+
+class TraceSender:
+    """Sends trace messages of a producer or consumer."""
+
+    def __init__(self, instance: ClientInstance, name: str) -> None:
+        """Create a sender with its own producer group, which brokers do not get in heartbeats.
+
+        Args:
+            instance: client instance that sends the requests.
+            name: end of the producer group: the traced group, and ``PRODUCE`` or ``CONSUME``.
+
+        Raises:
+            IllegalNameError: the producer group would be too long.
+        """
+        group = f"_INNER_TRACE_PRODUCER-{name}"
+        check_producer_group(group)
+        self._namespace = instance.config.namespace
+        chance = random.Random()  # noqa: S311 - spreads load, hides nothing
+        self._sender = MessageSender(
+            instance, with_namespace(self._namespace, group), _CONFIG, chance
+        )
+        self._keys = unique_keys(instance.own_ip)
+
+    async def send(self, message: Message) -> None:
+        """Send a message; for errors see ``Producer.send``."""
+        check_message(
+            message.topic, message.body, message.properties, max_size=_CONFIG.max_message_size
+        )
+        born = now_millis()
+        unique_key = self._keys.next_key(born)
+        outgoing = build_outgoing_message(message, unique_key, born, _CONFIG, self._namespace)
+        await self._sender.send(message.topic, outgoing, _CONFIG.send_msg_timeout)
