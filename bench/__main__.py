@@ -1,4 +1,5 @@
-"""Everything that is measured here: ``python -m bench [--write FILE]`` runs ``bench.namesrv``, ``bench.codec`` and ``bench.client``."""
+"""Everything that is measured here: ``python -m bench [--write FILE]`` runs ``bench.namesrv``,
+``bench.codec`` and ``bench.client``."""
 
 from __future__ import annotations
 
@@ -12,25 +13,43 @@ def main() -> None:
     """Run all, one after the other, and write one report."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report there as well")
-    options, others = parser.parse_known_args()
+    options, remaining = parser.parse_known_args()
     codec = _lines("bench.codec")
-    server = _lines("bench.namesrv", *others)
+    server = _lines("bench.namesrv", *remaining)
     client = _lines("bench.client")
     report = "\n".join(
-        [*server, "", "# Performance of the codec", "", "`python -m bench.codec`", "", "```text", *codec, "```",
-         "", "# Performance of the clients", "", "`python -m bench.client`", "", "```text", *client, "```", ""]
-    )  # fmt: skip
+        [
+            *server,
+            "",
+            "# Performance of the codec",
+            "",
+            "`python -m bench.codec`",
+            "",
+            "```text",
+            *codec,
+            "```",
+            "",
+            "# Performance of the clients",
+            "",
+            "`python -m bench.client`",
+            "",
+            "```text",
+            *client,
+            "```",
+            "",
+        ]
+    )
     print(report)
     if options.write is not None:
         options.write.write_text(report)
 
 
 def _lines(module: str, *options: str) -> list[str]:
-    """What a benchmark prints; what it says on the way goes to the terminal."""
-    done = subprocess.run(
+    """Return the output of a benchmark; its progress goes to the terminal."""
+    completed = subprocess.run(
         [sys.executable, "-m", module, *options], stdout=subprocess.PIPE, text=True, check=True
     )
-    return done.stdout.rstrip("\n").split("\n")
+    return completed.stdout.rstrip("\n").split("\n")
 
 
 if __name__ == "__main__":

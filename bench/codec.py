@@ -1,14 +1,15 @@
-"""The codec against hand-written struct code, interpreted construct and Java's own classes, interleaved in one run.
+"""The codec against hand-written struct code, interpreted construct and Java's own classes,
+interleaved in one run.
 
-Run it with ``make bench`` (or ``python -m bench.codec``); without Java its column stays empty.  Every round times every
-candidate of a row once, in turn; a row shows the medians of the rounds, and of what the others took relative to ours in the
-same round, for the clock of a machine may change from one round to the next.
+Run it with ``make bench`` (or ``python -m bench.codec``); without Java its column stays empty.
+Every round times every candidate of a row once, in turn; a row shows the medians of the rounds, and
+of the ratios to our time in the same round, because the machine's clock may change between rounds.
 
-The registration is called more often in a row than once, as by a name server that has its memory already.
+The registration is read several times in a row, as by a name server that has its memory already.
 
-The column of construct holds the layouts alone, for JSON is none: where a row reads a JSON header, all candidates would
-spend the same time in orjson.  Java has no function for an envelope without a header, so its whole ``decode`` and
-``encode`` stand beside ours that does less.
+The column of construct has layouts only: in rows with a JSON header all candidates would spend the
+same time in orjson. Java has no function for an envelope without a header, so its complete
+``decode`` and ``encode`` are compared with ours, which does less.
 """
 
 from __future__ import annotations
@@ -89,15 +90,37 @@ def binary_request() -> bytes:
 
 def message() -> bytes:
     """A stored message of version 1 with IPv4 hosts, about 440 bytes."""
-    properties = "KEYS\x01order-1\x02UNIQ_KEY\x017F000001123418B4AAC200A1B2C30007\x02WAIT\x01true\x02TAGS\x01TagA\x02"
+    properties = (
+        "KEYS\x01order-1\x02UNIQ_KEY\x017F000001123418B4AAC200A1B2C30007\x02"
+        "WAIT\x01true\x02TAGS\x01TagA\x02"
+    )
     return layouts.build_stored(
-        (layouts.MAGIC_V1, 1, 2, 0, 5, 4660, 0, 1_700_000_000_000, b"\x7f\0\0\1", 50000, 1_700_000_000_100, b"\x7f\0\0\1",
-         10911, 0, 0, b"x" * 256, "TopicTest", properties)
-    )  # fmt: skip
+        (
+            layouts.MAGIC_V1,
+            1,
+            2,
+            0,
+            5,
+            4660,
+            0,
+            1_700_000_000_000,
+            b"\x7f\0\0\1",
+            50000,
+            1_700_000_000_100,
+            b"\x7f\0\0\1",
+            10911,
+            0,
+            0,
+            b"x" * 256,
+            "TopicTest",
+            properties,
+        )
+    )
 
 
 def registration(topics: int) -> bytes:
-    """The inflated registration of a broker with so many topics, whose names have 5 to 100 bytes, as a broker's have."""
+    """Return the inflated registration of a broker; the names of its topics have 5 to 100 bytes, as
+    in practice."""
     return layouts.build_register_body(
         layouts.RegisterParts(
             data_version=b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}',
@@ -111,25 +134,25 @@ def registration(topics: int) -> bytes:
     )
 
 
-def our_topics(plain: bytes) -> dict[str, bytes]:
-    """What ``handwritten.register_topics`` gives, from the grammar's parts."""
-    found: dict[str, bytes] = {}
-    for text in layouts.parse_register_body(plain, with_mappings=True).topics:
-        name, _, rest = text.partition(b" ")
-        found[name.decode()] = rest
-    return found
+def our_topics(body: bytes) -> dict[str, bytes]:
+    """Return the result of ``handwritten.register_topics``, from the grammar's parts."""
+    topics: dict[str, bytes] = {}
+    for text in layouts.parse_register_body(body, with_mappings=True).topics:
+        name, _, settings = text.partition(b" ")
+        topics[name.decode()] = settings
+    return topics
 
 
 def rows() -> list[Row]:
     """Everything that is compared."""
-    frame, stored, plain = request(), message(), registration(10_000)
+    frame, stored, registration_body = request(), message(), registration(10_000)
     header = frame[8:]
     slow_envelope = interpret_parser(layouts.ENVELOPE)
     slow_build = interpret_builder(layouts.ENVELOPE)
     slow_stored = interpret_parser(layouts.STORED_MESSAGE)
     slow_header = interpret_parser(layouts.BINARY_HEADER)
     slow_register = interpret_parser(layouts.REGISTER_BODY_WITH_MAPPINGS)
-    whole = len(frame)
+    frame_size = len(frame)
 
     def ours_with_header() -> object:
         (_, text, body), _ = layouts.parse_envelope(frame)
@@ -151,28 +174,81 @@ def rows() -> list[Row]:
         raise SystemExit("the hand-written ROCKETMQ header differs from ours")
     if layouts.parse_stored(stored) != handwritten.stored(stored):
         raise SystemExit("the hand-written stored message differs from ours")
-    if our_topics(plain) != handwritten.register_topics(plain):
+    if our_topics(registration_body) != handwritten.register_topics(registration_body):
         raise SystemExit("the hand-written registration differs from ours")
     return [
-        Row("envelope", lambda: layouts.parse_envelope(frame), lambda: handwritten.envelope(frame),
-            lambda: slow_envelope(frame), "frame", 1.5, 20_000),
-        Row("envelope + JSON header", ours_with_header, hand_with_header, None, "frame", 1.3, 10_000),
-        Row("ROCKETMQ header", lambda: layouts.parse_binary_header(binary), lambda: handwritten.binary_header(binary),
-            slow_binary, "binary", 1.5, 10_000),
-        Row("build envelope", lambda: layouts.build_envelope(0, header, b""), lambda: handwritten.build(0, header, b""),
-            lambda: slow_build(0, header, b""), "build", 2.0, 20_000),
-        Row("stored message", lambda: layouts.parse_stored(stored), lambda: handwritten.stored(stored),
-            lambda: slow_stored(stored), "stored", 1.5, 10_000),
-        Row("register body, 10k topics", lambda: layouts.parse_register_body(plain, with_mappings=True),
-            lambda: handwritten.register_topics(plain), lambda: slow_register(plain), "register", 1.0, 20),
-        Row("... and a dict of its topics", lambda: our_topics(plain), lambda: handwritten.register_topics(plain),
-            lambda: slow_register(plain), "register", INF, 20),
-        Row(f"decode() of {whole} bytes to a command", lambda: decode(frame), hand_with_header, None, "frame", INF, 10_000),
-    ]  # fmt: skip
+        Row(
+            "envelope",
+            lambda: layouts.parse_envelope(frame),
+            lambda: handwritten.envelope(frame),
+            lambda: slow_envelope(frame),
+            "frame",
+            1.5,
+            20_000,
+        ),
+        Row(
+            "envelope + JSON header", ours_with_header, hand_with_header, None, "frame", 1.3, 10_000
+        ),
+        Row(
+            "ROCKETMQ header",
+            lambda: layouts.parse_binary_header(binary),
+            lambda: handwritten.binary_header(binary),
+            slow_binary,
+            "binary",
+            1.5,
+            10_000,
+        ),
+        Row(
+            "build envelope",
+            lambda: layouts.build_envelope(0, header, b""),
+            lambda: handwritten.build(0, header, b""),
+            lambda: slow_build(0, header, b""),
+            "build",
+            2.0,
+            20_000,
+        ),
+        Row(
+            "stored message",
+            lambda: layouts.parse_stored(stored),
+            lambda: handwritten.stored(stored),
+            lambda: slow_stored(stored),
+            "stored",
+            1.5,
+            10_000,
+        ),
+        Row(
+            "register body, 10k topics",
+            lambda: layouts.parse_register_body(registration_body, with_mappings=True),
+            lambda: handwritten.register_topics(registration_body),
+            lambda: slow_register(registration_body),
+            "register",
+            1.0,
+            20,
+        ),
+        Row(
+            "... and a dict of its topics",
+            lambda: our_topics(registration_body),
+            lambda: handwritten.register_topics(registration_body),
+            lambda: slow_register(registration_body),
+            "register",
+            INF,
+            20,
+        ),
+        Row(
+            f"decode() of {frame_size} bytes to a command",
+            lambda: decode(frame),
+            hand_with_header,
+            None,
+            "frame",
+            INF,
+            10_000,
+        ),
+    ]
 
 
 class Figures(NamedTuple):
-    """Medians of nanoseconds for one call, and of quotients of a round; NaN where there was none."""
+    """Medians of nanoseconds for one call, and of quotients of a round; NaN where there was
+    none."""
 
     ours: float
     hand: float
@@ -209,20 +285,21 @@ def measure(row: Row, rounds: int, java: JavaCodec | None) -> Figures:
 
 
 def _quotient(above: list[float], below: list[float]) -> float:
-    """The median of what each round says; NaN where one side was not timed."""
+    """Return the median ratio of the rounds; NaN if a side was not timed."""
     return statistics.median([a / b for a, b in zip(above, below, strict=False)] or [NAN])
 
 
 def _figure(value: float, digits: int) -> str:
-    """The number, or a dash for none."""
+    """Return the number, or a dash for NaN."""
     return f"{value:.{digits}f}" if math.isfinite(value) else "-"
 
 
 def import_milliseconds(rounds: int = 9) -> tuple[float, float]:
-    """Wall time of ``import rocketwire`` in a fresh interpreter, and of its four dependencies alone.
+    """Wall time of ``import rocketwire`` in a fresh interpreter, and of its four dependencies
+    alone.
 
-    Both have their bytecode, as whatever an installer has put there has, also where the environment keeps Python from
-    writing it beside a working copy.
+    Both have their bytecode, as after an installation, even if the environment disables writing it
+    next to a working copy.
     """
     with tempfile.TemporaryDirectory() as bytecode:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}
@@ -234,9 +311,9 @@ def import_milliseconds(rounds: int = 9) -> tuple[float, float]:
             return (time.perf_counter() - start) * 1e3
 
         both = "import construct, crcmod, orjson, trio, rocketwire"
-        alone = "import construct, crcmod, orjson, trio"
+        dependencies = "import construct, crcmod, orjson, trio"
         once(both)
-        pairs = [(once(both), once(alone)) for _ in range(rounds)]
+        pairs = [(once(both), once(dependencies)) for _ in range(rounds)]
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
 
 
@@ -245,7 +322,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--no-java", action="store_true", help="leave Java's column empty")
     arguments = parser.parse_args()
-    plain = registration(10_000)
+    body = registration(10_000)
     java = (
         None
         if arguments.no_java
@@ -254,27 +331,32 @@ def main() -> None:
             binary=binary_request(),
             build=b"",
             stored=message(),
-            register=zlib.compress(plain, 9),
+            register=zlib.compress(body, 9),
         )
     )
     gc.disable()
     print(
-        f"Python {platform.python_version()}, {os.cpu_count()} CPUs, medians of {arguments.rounds} interleaved rounds, us"
+        f"Python {platform.python_version()}, {os.cpu_count()} CPUs, medians of"
+        f" {arguments.rounds} interleaved rounds, us"
     )
     print(
-        f"{'':34} {'ours':>9} {'hand':>9} {'construct':>10} {'Java':>9}   {'/hand':>6} {'limit':>5} {'construct/':>10} {'/Java':>6}"
+        f"{'':34} {'ours':>9} {'hand':>9} {'construct':>10} {'Java':>9}   {'/hand':>6}"
+        f" {'limit':>5} {'construct/':>10} {'/Java':>6}"
     )
     for row in rows():
-        found = measure(row, arguments.rounds, java)
-        microseconds = [_figure(each / 1e3, 2) for each in found[:4]]
+        timings = measure(row, arguments.rounds, java)
+        microseconds = [_figure(nanoseconds / 1e3, 2) for nanoseconds in timings[:4]]
         print(
-            f"{row.name:34} {microseconds[0]:>9} {microseconds[1]:>9} {microseconds[2]:>10} {microseconds[3]:>9}"
-            f"   {found.to_hand:6.2f} {_figure(row.limit, 1):>5} {_figure(found.construct_to_ours, 0):>10}"
-            f" {_figure(found.to_java, 2):>6}"
+            f"{row.name:34} {microseconds[0]:>9} {microseconds[1]:>9} {microseconds[2]:>10}"
+            f" {microseconds[3]:>9}"
+            f"   {timings.to_hand:6.2f} {_figure(row.limit, 1):>5}"
+            f" {_figure(timings.construct_to_ours, 0):>10}"
+            f" {_figure(timings.to_java, 2):>6}"
         )
-    both, alone = import_milliseconds()
+    both, dependencies = import_milliseconds()
     print(
-        f"import: {both:.0f} ms with rocketwire, {alone:.0f} ms its dependencies alone, {both - alone:.0f} ms more"
+        f"import: {both:.0f} ms with rocketwire, {dependencies:.0f} ms its dependencies alone,"
+        f" {both - dependencies:.0f} ms more"
     )
 
 

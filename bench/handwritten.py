@@ -1,9 +1,11 @@
-"""What somebody would type who wants the codec's hot functions fast and has no grammar: the bar for ``bench/codec.py``.
+"""Hand-written versions of the codec's hot functions without a grammar: the reference of
+``bench/codec.py``.
 
-Same results and the same bounds checks as ours; nothing here is used by the library.
+They have the same results and bounds checks as ours; the library does not use them.
 """
 
-# What struct and orjson give has no types, and none are added: this is what the hand-written way looks like.
+# The results of struct and orjson have no types, and none are added, as in typical hand-written
+# code.
 # pyright: basic
 
 from __future__ import annotations
@@ -128,14 +130,14 @@ def stored(buf: bytes, pos: int = 0, end: int | None = None) -> tuple[tuple[Any,
     return (*fields, body, topic, buf[topic_end + 2 : stop].decode()), stop
 
 
-def register_topics(plain: bytes) -> dict[str, bytes]:
+def register_topics(body: bytes) -> dict[str, bytes]:
     """Inflated registration: topic name to the rest of its text."""
-    end = len(plain)
-    (length,) = INT(plain, 0)
+    end = len(body)
+    (length,) = INT(body, 0)
     pos = 4 + length
     if length < 0 or pos + 4 > end:
         raise ValueError("data version")
-    (count,) = INT(plain, pos)
+    (count,) = INT(body, pos)
     pos += 4
     if count < 0 or count * 4 > end - pos:
         raise ValueError("count")
@@ -143,12 +145,12 @@ def register_topics(plain: bytes) -> dict[str, bytes]:
     for _ in range(count):
         if pos + 4 > end:
             raise ValueError("short")
-        (length,) = INT(plain, pos)
+        (length,) = INT(body, pos)
         pos += 4
         stop = pos + length
         if length < 0 or stop > end:
             raise ValueError("topic")
-        name, _blank, rest = plain[pos:stop].partition(b" ")
-        topics[name.decode()] = rest
+        name, _blank, settings = body[pos:stop].partition(b" ")
+        topics[name.decode()] = settings
         pos = stop
     return topics

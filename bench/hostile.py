@@ -1,7 +1,8 @@
-"""What hostile bytes cost: for each input the error, the milliseconds until it is raised, and the memory taken meanwhile.
+"""The cost of hostile bytes: for each input the error, the milliseconds until it is raised, and the
+memory.
 
-Run it with ``python -m bench.hostile``.  Every input is tried in a fresh process, whose peak of resident memory is compared
-with what it was once the input had been made.
+Run it with ``python -m bench.hostile``.  Every input is decoded in a new process, whose peak of
+resident memory is compared with the peak after creating the input.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ _SKIPPED: Final = bytes.fromhex("502a4d1800000000")
 """The shortest frame, which both LZ4 and ZSTD skip."""
 
 
-def _compressed(body: bytes, kind: CompressionType) -> bytes:
-    flags = MessageSysFlag.COMPRESSED | kind.sys_flag
+def _compressed(body: bytes, compression: CompressionType) -> bytes:
+    flags = MessageSysFlag.COMPRESSED | compression.sys_flag
     return encode_stored_message(StoredMessage(topic="T", body=body, sys_flag=int(flags)))
 
 
-def _packed(plain: bytes) -> bytes:
-    return zlib.compress(plain, 9)
+def _packed(data: bytes) -> bytes:
+    return zlib.compress(data, 9)
 
 
 def _packed_bomb() -> bytes:
@@ -198,7 +199,7 @@ def attempt(name: str) -> None:
     """Try one input in this process and print what came of it."""
     make, read = CASES[name]
     data = make()
-    before = max(_peak(), len(data) // 1024)
+    peak_before = max(_peak(), len(data) // 1024)
     start = time.perf_counter()
     try:
         read(data)
@@ -206,7 +207,10 @@ def attempt(name: str) -> None:
     except DecodeError as error:
         outcome = f"{type(error).__name__}: {error}"
     milliseconds = (time.perf_counter() - start) * 1e3
-    print(f"{name:48} {milliseconds:8.2f} ms {(_peak() - before) / 1024:7.1f} MiB  {outcome[:100]}")
+    print(
+        f"{name:48} {milliseconds:8.2f} ms {(_peak() - peak_before) / 1024:7.1f} MiB "
+        f" {outcome[:100]}"
+    )
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
-"""Drives ``bench/java/CodecBench.java``: Java's codec in a loop of its own process, warmed up before it is timed."""
+"""Drives ``bench/java/CodecBench.java``: Java's codec in a loop of its own process, warmed up
+before it is timed."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ class JavaCodec:
 
 
 def open_java(**inputs: bytes) -> JavaCodec | None:
-    """Start it with its inputs, or say why there is none."""
+    """Start it with its inputs; return None and print the reason if Java is not available."""
     try:
         library = java_cache.jars("5.5.0")
     except java_cache.JavaUnavailableError as error:

@@ -1,1 +1,1 @@
-"""Our clients beside Java's at one Java broker, by the CPU time that the client's own process takes."""
+"""Compares our clients with Java's at a Java broker, by the CPU time of the client's process."""

@@ -1,8 +1,10 @@
-"""``python -m bench.client [--pairs 5]``: sends, consumption, memory and a cold start, ours beside Java's, with targets.
+"""``python -m bench.client [--pairs 5]``: sends, consumption, memory and a cold start, compared
+with Java's client, with targets.
 
-Rounds are interleaved, ours and Java's by turns at one broker of Java's, and of both the last one counts: Java's is warm then.  A
-single round is as good as the machine's clock was just then, so all of it is done with several pairs of clients, each begun anew with
-a topic of its own, and the median of what they say counts.  So it is with cold starts, ours and Java's by turns.
+Rounds of our client and of Java's alternate at a Java broker, and the last round of each counts:
+Java's is warm then. The machine's clock varies between rounds, so there are several pairs of new
+clients, each with a new topic, and the medians of all pairs count. Cold starts alternate in the
+same way.
 """
 
 from __future__ import annotations
@@ -34,8 +36,12 @@ if TYPE_CHECKING:
 WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000}
 """Messages of a round."""
 LEAST: Final = {"sync": 1_000, "async": 4_000, "push": 60_000}
-"""Messages of a round at any scale: with fewer, what a round costs before its first message decides."""
-NAMES: Final = {"sync": "synchronous sends", "async": "asynchronous sends, 16 in flight", "push": "push consumption"}  # fmt: skip
+"""Messages of a round at any scale: with fewer, the cost before the first message dominates."""
+NAMES: Final = {
+    "sync": "synchronous sends",
+    "async": "asynchronous sends, 16 in flight",
+    "push": "push consumption",
+}
 TARGETS: Final = {"sync": 2.0, "async": 0.7, "push": 1.5}
 MEMORY_TARGET: Final = 4.0
 COLD_TARGET: Final = 5.0
@@ -60,7 +66,8 @@ class Line(NamedTuple):
 
     def __str__(self) -> str:
         verdict = "met" if self.holds else "MISSED"
-        return f"{self.what:<44}{self.ours:>12}{self.java:>12}{self.times:>8.2f}x{self.target:>7.1f}x  {verdict}"
+        figures = f"{self.ours:>12}{self.java:>12}{self.times:>8.2f}x{self.target:>7.1f}x"
+        return f"{self.what:<44}{figures}  {verdict}"
 
 
 async def _create(name_server: str, topic: str) -> None:
@@ -69,11 +76,11 @@ async def _create(name_server: str, topic: str) -> None:
 
 
 class Pair(NamedTuple):
-    """What one pair of clients said.
+    """The results of a pair of clients.
 
     Attributes:
-        rates: of the last round, messages per second of CPU, by what was done and by whom.
-        memory: most resident memory, MiB, by whom.
+        rates: of the last round, messages per second of CPU, by kind of work and client.
+        memory: peak resident memory, MiB, by client.
     """
 
     rates: dict[tuple[str, str], float]
@@ -81,11 +88,11 @@ class Pair(NamedTuple):
 
 
 def compare(commands: dict[str, list[str]], counts: dict[str, int], rounds: int) -> Pair:
-    """All rounds of one pair of clients."""
+    """Run all rounds of a pair of clients."""
     programs = {who: Program(command) for who, command in commands.items()}
     rates: dict[tuple[str, str], float] = {}
     try:
-        # else the first round would consume more than was sent
+        # otherwise the first round would consume more messages than were sent
         programs["ours"].run(
             "async", max(1, counts["push"] - 2 * (counts["sync"] + counts["async"]))
         )
@@ -94,7 +101,11 @@ def compare(commands: dict[str, list[str]], counts: dict[str, int], rounds: int)
                 for who, program in programs.items():
                     taken = program.run(verb, count)
                     rates[verb, who] = taken.rate
-                    print(f"round {number}  {verb:<6}{who:<5}{taken.rate:>9.0f} messages a CPU second, {taken.wall:6.1f} s", file=sys.stderr)  # fmt: skip
+                    print(
+                        f"round {number}  {verb:<6}{who:<5}{taken.rate:>9.0f} messages a CPU"
+                        f" second, {taken.wall:6.1f} s",
+                        file=sys.stderr,
+                    )
         memory = {who: program.peak_memory() for who, program in programs.items()}
     finally:
         for program in programs.values():
@@ -114,18 +125,34 @@ def measure(
     lines = [_work(verb, pairs) for verb in WORK]
     _floors(name_server, topics[0], counts["sync"])
     ours, java = (max(pair.memory[who] for pair in pairs) for who in PAIR)
-    lines.append(Line("peak resident memory, MiB", f"{ours:.0f}", f"{java:.0f}", java / ours, MEMORY_TARGET))  # fmt: skip
+    lines.append(
+        Line("peak resident memory, MiB", f"{ours:.0f}", f"{java:.0f}", java / ours, MEMORY_TARGET)
+    )
     commands = _commands(name_server, topics[0], classes)
     first_message(commands["ours"])  # compiles modules that are not
     starts = [{who: first_message(commands[who]).wall for who in PAIR} for _ in range(COLD_STARTS)]
     ours, java = (statistics.median(start[who] for start in starts) for who in PAIR)
     times = statistics.median(start["Java"] / start["ours"] for start in starts)
-    lines.append(Line("first acknowledged message, cold, ms", f"{1000 * ours:.0f}", f"{1000 * java:.0f}", times, COLD_TARGET))  # fmt: skip
+    lines.append(
+        Line(
+            "first acknowledged message, cold, ms",
+            f"{1000 * ours:.0f}",
+            f"{1000 * java:.0f}",
+            times,
+            COLD_TARGET,
+        )
+    )
     return lines
 
 
 def _commands(name_server: str, topic: str, classes: Path) -> dict[str, list[str]]:
-    return dict(zip(PAIR, (our_command(name_server, topic), java_command(classes, name_server, topic)), strict=True))  # fmt: skip
+    return dict(
+        zip(
+            PAIR,
+            (our_command(name_server, topic), java_command(classes, name_server, topic)),
+            strict=True,
+        )
+    )
 
 
 def _floors(name_server: str, topic: str, count: int) -> None:
@@ -136,7 +163,11 @@ def _floors(name_server: str, topic: str, count: int) -> None:
             taken = program.run("sync", count)
         finally:
             program.end()
-        print(f"floor    sync   {how:<7}{taken.rate:>7.0f} messages a CPU second, {taken.wall:6.1f} s", file=sys.stderr)  # fmt: skip
+        print(
+            f"floor    sync   {how:<7}{taken.rate:>7.0f} messages a CPU second,"
+            f" {taken.wall:6.1f} s",
+            file=sys.stderr,
+        )
 
 
 def _work(verb: str, pairs: Sequence[Pair]) -> Line:

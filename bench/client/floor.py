@@ -1,7 +1,8 @@
-"""``python -m bench.client.floor NAMESRV TOPIC socket|trio``: what no client can be below, by the CPU time of synchronous sends.
+"""``python -m bench.client.floor NAMESRV TOPIC socket|trio``: the minimum CPU time of synchronous
+sends for any client.
 
-One frame, made once, is sent over and over, and its answer is read but not looked at: with a blocking socket, or waiting under trio.
-Lines on stdin are as of ``bench.client.ours``, ``sync COUNT`` alone.
+One frame is sent again and again, and its response is read but not decoded: with a blocking socket,
+or under trio. The commands on stdin are those of ``bench.client.ours``, but only ``sync COUNT``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ async def one_send(name_server: str, topic: str) -> tuple[str, bytes]:
 
 
 async def serve(name_server: str, topic: str, how: str) -> None:
-    """Do what stdin says until it ends."""
+    """Run the commands on stdin until it ends."""
     address, frame = await one_send(name_server, topic)
     with socket.create_connection(split_address(address)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

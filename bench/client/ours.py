@@ -1,7 +1,7 @@
-"""``python -m bench.client.ours NAMESRV TOPIC``: our client as a program that does what lines on stdin say.
+"""``python -m bench.client.ours NAMESRV TOPIC``: our client as a program with commands on stdin.
 
-``sync COUNT``, ``async COUNT`` and ``push COUNT`` are answered ``begun`` and ``done``.  A third argument ``first`` sends one message,
-says ``done`` and ends: what a cold process takes for it.
+``sync COUNT``, ``async COUNT`` and ``push COUNT`` are answered ``begun`` and ``done``. A third
+argument ``first`` sends one message, prints ``done`` and ends, to measure a cold process.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ IN_FLIGHT: Final = 16
 
 
 def say(word: str) -> None:
-    """Tell whoever measures."""
+    """Print a word for the benchmark."""
     sys.stdout.write(word + "\n")
     sys.stdout.flush()
 
 
 async def send(producer: Producer, topic: str, count: int, tasks: int) -> None:
-    """Send so many messages, each task one after the other."""
+    """Send ``count`` messages, each task one after the other."""
     say("begun")
-    left = iter(range(count))
+    numbers = iter(range(count))
 
     async def some() -> None:
-        for _ in left:
+        for _ in numbers:
             await producer.send(Message(topic=topic, body=BODY))
 
     async with trio.open_nursery() as nursery:
@@ -46,20 +46,20 @@ async def send(producer: Producer, topic: str, count: int, tasks: int) -> None:
 
 
 async def consume(instance: ClientInstance, topic: str, group: str, count: int) -> None:
-    """Consume so many messages with a new group; the clock runs from the first one on."""
-    # no part of a cold producer
+    """Consume ``count`` messages with a new group; the clock starts with the first one."""
+    # a cold producer does not import these
     from rocketwire.client import PushConsumerConfig, open_push_consumer
     from rocketwire.messages.enums import ConsumeFromWhere
 
-    seen = 0
+    consumed = 0
     all_seen = trio.Event()
 
     async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
-        nonlocal seen
-        if not seen:
+        nonlocal consumed
+        if not consumed:
             say("begun")
-        seen += len(messages)
-        if seen >= count:
+        consumed += len(messages)
+        if consumed >= count:
             all_seen.set()
 
     first = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -69,7 +69,7 @@ async def consume(instance: ClientInstance, topic: str, group: str, count: int) 
 
 
 async def serve(name_server: str, topic: str) -> None:
-    """Do what stdin says until it ends."""
+    """Run the commands on stdin until it ends."""
     async with (
         open_client(ClientConfig(namesrv_addr=name_server)) as instance,
         open_producer(instance, "bench-ours") as producer,

@@ -1,4 +1,4 @@
-"""The two clients as processes that are told what to do, and what the system says that they took."""
+"""The two clients as processes with commands, and their CPU time and memory."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SOURCE: Final = Path(__file__).parents[1] / "java" / "ClientBench.java"
 QUIET: Final = java_cache.INTEROP / "conf" / "quiet-5x.xml"
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 PATIENCE: Final = 300.0
-"""Seconds after which a client that has said nothing is given up."""
+"""Timeout of a line from a client."""
 
 
 class Taken(NamedTuple):
-    """What a piece of work took.
+    """The cost of some work.
 
     Attributes:
-        messages: how many.
-        cpu: seconds of CPU of the client's process, the system's part included.
+        messages: their number.
+        cpu: seconds of CPU of the client's process, including the system's part.
         wall: seconds.
     """
 
@@ -58,7 +58,8 @@ def compiled(folder: Path) -> Path:
 
 
 def java_command(classes: Path, name_server: str, topic: str) -> list[str]:
-    """Java's client as it comes: the JVM's own choice of collector and compilers, a heap that is enough for it."""
+    """Java's client as it comes: the JVM's own choice of collector and compilers, a heap that is
+    enough for it."""
     path = f"{classes}:{java_cache.jars(CURRENT)}/*"
     quiet = f"-Drmq.logback.configurationFile={QUIET}"
     return ["java", "-Xmx256m", quiet, "-cp", path, "ClientBench", name_server, topic]
@@ -75,22 +76,22 @@ def floor_command(name_server: str, topic: str, how: str) -> list[str]:
 
 
 class Program:
-    """One client that runs."""
+    """A running client."""
 
     def __init__(self, command: Sequence[str], *, patience: float = PATIENCE) -> None:
         """Start it.
 
         Args:
-            command: what to start.
-            patience: seconds after which it is given up when it says nothing.
+            command: the command line.
+            patience: timeout of each line, in seconds.
         """
         self._patience = patience
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-        )  # fmt: skip
+        )
 
     def run(self, verb: str, count: int) -> Taken:
-        """Have it do something so many times."""
+        """Run a command."""
         if self._process.stdin is None:
             raise RuntimeError("no pipe")
         self._process.stdin.write(f"{verb} {count}\n".encode())
@@ -106,7 +107,7 @@ class Program:
         return int(line.split()[1]) / 1024
 
     def end(self) -> None:
-        """End it; nothing of it is wanted any more."""
+        """Kill it."""
         self._process.kill()
         self._process.wait()
 
@@ -116,16 +117,16 @@ class Program:
             raise RuntimeError(f"{word!r} was expected, and {line!r} came")
 
     def _cpu(self) -> float:
-        """Seconds of CPU of all its threads, those included that have ended."""
+        """Return seconds of CPU of all its threads, including ended ones."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def _line(process: subprocess.Popen[bytes], patience: float) -> str:
-    """The next line that a program says, through a pipe without a buffer; empty where it has ended.
+    """Return the next line of a program, through an unbuffered pipe; empty if it has ended.
 
     Raises:
-        RuntimeError: it is alive and says nothing, as a JVM whose main thread died.
+        RuntimeError: the timeout expired, for example because the main thread of a JVM died.
     """
     if process.stdout is None:
         raise RuntimeError("no pipe")
@@ -135,13 +136,13 @@ def _line(process: subprocess.Popen[bytes], patience: float) -> str:
 
 
 def first_message(command: Sequence[str]) -> Taken:
-    """What it takes from the start of a process until its first message is acknowledged.
+    """Return the cost from the start of a process until its first message is acknowledged.
 
-    As of an installed program, whose modules are compiled already: a start before those that count does that, even where it is
-    forbidden.
+    The modules are compiled before, as in an installed program, even if the environment disables
+    that.
     """
     surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    before = os.times()
+    start_times = os.times()
     start = time.perf_counter()
     with subprocess.Popen(
         [*command, "first"], stdout=subprocess.PIPE, bufsize=0, env=surroundings
@@ -154,8 +155,11 @@ def first_message(command: Sequence[str]) -> Taken:
         wall = time.perf_counter() - start
         if line != "done":
             raise RuntimeError(f"no message was sent: {line!r}")
-    after = os.times()
+    end_times = os.times()
     cpu = (
-        after.children_user + after.children_system - before.children_user - before.children_system
+        end_times.children_user
+        + end_times.children_system
+        - start_times.children_user
+        - start_times.children_system
     )
     return Taken(1, cpu, wall)

@@ -1,1 +1,2 @@
-"""Our clients under faults: what was acknowledged has to be consumed, and nothing may be left behind."""
+"""Our clients under faults: every acknowledged message has to be consumed, and no task or
+connection may leak."""

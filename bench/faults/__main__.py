@@ -1,7 +1,9 @@
-"""``python -m bench.faults [--messages 100000]``: send and consume while servers die and connections fail, at Java's brokers.
+"""``python -m bench.faults [--messages 100000]``: send and consume while servers die and
+connections fail, at Java's brokers.
 
-Exit status 1 where an acknowledged message was not consumed, where no broker was ever busy or full (a disk is filled only where
-this machine lets us mount a small one), or where tasks, requests or connections are left behind.
+The exit status is 1 if an acknowledged message was not consumed, if no broker was ever busy or full
+(a disk is filled only if this machine allows mounting a small one), or if tasks, requests or
+connections leak.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ TOPIC: Final = "faults"
 BUSY: Final = {"sendMessageThreadPoolNums": 1, "sendThreadPoolQueueCapacity": 4}
 """One of the brokers refuses sends now and then because it is busy (flow control)."""
 TROUBLED_SECONDS: Final = 100.0
-"""About how long the troubles take; the messages are spread over that, and troubles go on while that was not enough."""
+"""About how long the troubles take; the messages are spread over that, and troubles go on while
+that was not enough."""
 CATCH_UP_SECONDS: Final = 180.0
 ONCE: Final = ProducerConfig(retry_times_when_send_failed=0)
 FIRST: Final = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -63,16 +66,16 @@ def through(proxies: Mapping[str, FaultProxy]) -> Connect:
 
 
 class Held:
-    """What this process holds that a leak would make more of: tasks of this loop, and descriptors."""
+    """The resources of this process that could leak: tasks of this loop, and descriptors."""
 
     def __init__(self) -> None:
-        """Look now."""
+        """Count them now."""
         self.tasks = trio.lowlevel.current_statistics().tasks_living
         self.descriptors = len(os.listdir("/proc/self/fd"))
 
-    def more_than(self, before: Held) -> bool:
-        """Whether there is more of either."""
-        return self.tasks > before.tasks or self.descriptors > before.descriptors
+    def more_than(self, reference: Held) -> bool:
+        """Return whether there are more of either."""
+        return self.tasks > reference.tasks or self.descriptors > reference.descriptors
 
     def __str__(self) -> str:
         return f"{self.tasks} tasks and {self.descriptors} descriptors"
@@ -80,35 +83,37 @@ class Held:
 
 async def run(cluster: JavaCluster, disk: SmallDisk | None, messages: int) -> list[str]:
     """All of it; returns what is wrong."""
-    other = cluster.broker("broker-b", options=BUSY)
+    busy_broker = cluster.broker("broker-b", options=BUSY)
     cluster.slave()
     config = ClientConfig(namesrv_addr=cluster.address, poll_name_server_interval=2.0)
-    brokers = [cluster.master, other, *([disk.broker] if disk else [])]
+    brokers = [cluster.master, busy_broker, *([disk.broker] if disk else [])]
     async with open_client(config) as operator:
         for broker in brokers:
             await create_topic(operator, TOPIC, broker=broker.name, address=broker.address)
     traffic = Traffic(TOPIC, messages)
-    before = Held()
+    held_at_start = Held()
     with ExitStack() as running:
         backstage = running.enter_context(Backstage())
-        addresses = (cluster.master.address, other.address)
-        proxies = {one: running.enter_context(FaultProxy(backstage, one)) for one in addresses}
-        problems = await suffer(cluster, other, disk, config, traffic, proxies)
+        addresses = (cluster.master.address, busy_broker.address)
+        proxies = {
+            address: running.enter_context(FaultProxy(backstage, address)) for address in addresses
+        }
+        problems = await suffer(cluster, busy_broker, disk, config, traffic, proxies)
         await trio.sleep(1)
-        left = sum(proxy.open_connections for proxy in proxies.values())
-        if left:
-            problems.append(f"{left} connections are left")
+        open_connections = sum(proxy.open_connections for proxy in proxies.values())
+        if open_connections:
+            problems.append(f"{open_connections} connections are left")
     await trio.sleep(1)
-    after = Held()
-    if after.more_than(before):
-        problems.append(f"{before} before, {after} after")
+    held_at_end = Held()
+    if held_at_end.more_than(held_at_start):
+        problems.append(f"{held_at_start} before, {held_at_end} after")
     print(f"failed sends, all made again: {dict(traffic.failures)}")
     return problems
 
 
 async def suffer(
     cluster: JavaCluster,
-    other: JavaBroker,
+    busy_broker: JavaBroker,
     disk: SmallDisk | None,
     config: ClientConfig,
     traffic: Traffic,
@@ -135,7 +140,7 @@ async def suffer(
         pace = TROUBLED_SECONDS * SENDERS / traffic.total
         nursery.start_soon(traffic.send, producer, hasty, pace)
         await trio.sleep(2)
-        everything = troubles(cluster, other, list(proxies.values()), disk)
+        everything = troubles(cluster, busy_broker, list(proxies.values()), disk)
         await undergo(everything, lambda: traffic.is_held_back, tell)
         traffic.calm()
         with suppress(trio.TooSlowError):
@@ -144,11 +149,11 @@ async def suffer(
         if sending.pool.in_flight:
             problems.append(f"{sending.pool.in_flight} requests of the producer wait for ever")
         nursery.cancel_scope.cancel()
-    wanted = {ResponseCode.SYSTEM_BUSY: "busy"}
+    refusals = {ResponseCode.SYSTEM_BUSY: "busy"}
     if disk is not None:
-        wanted[ResponseCode.SERVICE_NOT_AVAILABLE] = "full"
+        refusals[ResponseCode.SERVICE_NOT_AVAILABLE] = "full"
     problems += [
-        f"no broker was {word}" for code, word in wanted.items() if code not in traffic.refusals
+        f"no broker was {word}" for code, word in refusals.items() if code not in traffic.refusals
     ]
     unsent = traffic.total - len(traffic.acknowledged)
     if not traffic.is_complete:

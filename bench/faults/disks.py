@@ -1,7 +1,8 @@
-"""A broker whose disk can be filled and emptied: a small file system in memory that nobody else sees.
+"""A broker with a disk that can be filled and emptied: a small file system in memory, only visible
+to the broker.
 
-Rules of this file: a broker looks at its disk a minute after its start and then every ten seconds, so that it notices what
-happens to it only after a while.
+Rules of this file: a broker looks at its disk a minute after its start and then every ten seconds,
+so that it notices changes only after a while.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
 MEBIBYTES: Final = 160
 """Size of the file system."""
 FULL_PERCENT: Final = 60
-"""What the broker calls full."""
+"""Usage in percent above which the broker is full."""
 NOTICED_SECONDS: Final = 24.0
-"""Within these the broker has looked at its disk, and refused messages for a while."""
+"""Time in which the broker has checked its disk, and refused messages for a while."""
 _FILLER: Final = "filler"
 _ALONE: Final = ("unshare", "--map-root-user", "--mount")
 
 
 def can_be_had() -> bool:
-    """Whether this machine lets us mount something for one process."""
+    """Return whether this machine allows a mount for one process."""
     if shutil.which(_ALONE[0]) is None:
         return False
     return subprocess.run([*_ALONE, "true"], capture_output=True, check=False).returncode == 0
@@ -56,9 +57,13 @@ class SmallDisk:
         mount = f"mkdir store && mount -t tmpfs -o size={MEBIBYTES}m small store"
         self._store = folder / "store"
         self.broker = JavaBroker(
-            folder, [cluster.address], options, name="broker-small", jvm=ROOM,
+            folder,
+            [cluster.address],
+            options,
+            name="broker-small",
+            jvm=ROOM,
             before=[*_ALONE, "sh", "-c", f'{mount} && exec "$@"', "sh"],
-        )  # fmt: skip
+        )
 
     @property
     def _inside(self) -> Path:
@@ -80,7 +85,8 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(cluster: JavaCluster, folder: Path) -> Generator[SmallDisk | None]:
-    """A broker on a small disk that has registered, for the length of the block; None where there can be none."""
+    """A broker on a small disk that has registered, for the length of the block; None where there
+    can be none."""
     if not can_be_had():
         yield None
         return

@@ -22,14 +22,15 @@ HELD_BACK: Final = 0.1
 """Share of the messages that is sent only after the last trouble."""
 PAUSE: Final = 0.05
 HASTY: Final = 8
-"""Of so many messages one is tried first by a producer that does not try again, so that refusals are seen and counted."""
+"""One of this many messages is first sent by a producer without retries, so that refusals are
+counted."""
 
 
 class Traffic:
-    """So many numbered messages.
+    """Numbered messages.
 
     Attributes:
-        total: how many.
+        total: their number.
         held_back: the first that is sent only after the last trouble.
         acknowledged: numbers that a broker has stored.
         seen: how often each number was consumed.

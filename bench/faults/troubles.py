@@ -1,4 +1,4 @@
-"""What happens to servers and connections, one trouble after the other."""
+"""The faults of servers and connections, one after the other."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ def nothing() -> None:
 
 def troubles(
     cluster: JavaCluster,
-    other: JavaBroker,
+    busy_broker: JavaBroker,
     proxies: Sequence[FaultProxy],
     disk: SmallDisk | None,
 ) -> list[Trouble]:
-    """All of them, in order; connections first, a full disk last, for its broker looks at it after a minute."""
+    """All of them, in order; connections first, a full disk last, for its broker looks at it after
+    a minute."""
 
     def on_all(change: Callable[[FaultProxy], object]) -> Callable[[], object]:
         return lambda: [change(proxy) for proxy in proxies]
@@ -59,20 +60,27 @@ def troubles(
         Trouble("every piece 20 ms late", on_all(delay), heal, 4),
         Trouble("pieces of 50 bytes", on_all(cut), heal, 4),
         Trouble("connections reset", on_all(lambda proxy: proxy.reset()), nothing, 0.5, 6),
-        Trouble("reset inside answers", on_all(lambda one: one.to_client.reset_after(777)), nothing, 1, 4),
+        Trouble(
+            "reset inside answers",
+            on_all(lambda fault_proxy: fault_proxy.to_client.reset_after(777)),
+            nothing,
+            1,
+            4,
+        ),
         Trouble("answers of one broker stall", proxies[0].to_client.stall, heal, 7),
         Trouble("no connection to be had", on_all(refuse), heal, 4),
         Trouble("name server killed", cluster.name_server.kill, cluster.name_server.start, 6),
-        Trouble("a broker killed", other.kill, other.start, 5),
+        Trouble("a broker killed", busy_broker.kill, busy_broker.start, 5),
         Trouble("a master killed, its slave there", cluster.master.kill, cluster.master.start, 10),
         *full,
-    ]  # fmt: skip
+    ]
 
 
 async def undergo(
     all_of_them: Sequence[Trouble], enough: Callable[[], bool], tell: Callable[[str], None]
 ) -> None:
-    """One after the other with a breath between, all of them once, and then again until there was enough."""
+    """One after the other with a breath between, all of them once, and then again until there was
+    enough."""
     for number, trouble in enumerate(itertools.cycle(all_of_them)):
         if number >= len(all_of_them) and enough():
             return

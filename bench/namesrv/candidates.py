@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 JAVA_VERSION: Final = "5.5.0"
 JAVA_OPTIONS: Final = ("-Xms512m", "-Xmx1g")
-"""A heap that is large enough for all that happens here and small enough to be kind to Java's memory figures."""
+"""A heap that is large enough for all that happens here and small enough to be kind to Java's
+memory figures."""
 START_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.002
 PROGRAMS: Final = java_cache.ROOT / ".cache" / "bench"
@@ -52,7 +53,8 @@ def build_programs() -> None:
 
 
 def available() -> tuple[str, ...]:
-    """Every candidate, in the order of the table, except the drivers that our name server does not have."""
+    """Every candidate, in the order of the table, except the drivers that our name server does not
+    have."""
     drivers = OURS if knows_drivers() else ("portable",)
     return tuple(name for name in ALL if name not in OURS or name in drivers)
 
@@ -138,7 +140,8 @@ class Server:
         return self._child.process.pid
 
     def route(self, topic: str) -> bytes:
-        """The body that it answers for a topic; raises ``PeerFailedError`` where it knows no route."""
+        """The body that it answers for a topic; raises ``PeerFailedError`` where it knows no
+        route."""
         request = {"topic": topic}
         with socket.create_connection((LOOPBACK, self.port), 5) as stream:
             stream.sendall(raw_call.frame(raw_call.GET_ROUTEINFO_BY_TOPIC, request, version=513))

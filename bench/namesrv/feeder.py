@@ -1,7 +1,8 @@
 """The process that plays the brokers of all candidates: one line of JSON in, one out.
 
-It is a process of its own so that its work is on another core than what is measured, and lives as long as the run: a name
-server forgets a broker whose connection ends.  ``python -m bench.namesrv.feeder`` ends with its standard input.
+It is a separate process so that its work is on another core than the measured server, and it runs
+during the whole benchmark: a name server removes a broker whose connection ends.  ``python -m
+bench.namesrv.feeder`` ends with its standard input.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ Answer = dict[str, Any]
 
 
 class Feeder:
-    """All pretended brokers, by the server that they are registered with."""
+    """All simulated brokers, by their server."""
 
     def __init__(self) -> None:
         self._links: dict[str, list[Link]] = {}
 
     def connect(self, server: str, port: int, *, narrow: bool, wide: int, topics: int) -> Answer:
-        """Register brokers at a server: those of ``routes.NARROW``, and ``wide`` others with ``topics`` topics each."""
+        """Register brokers at a server: those of ``routes.NARROW``, and ``wide`` others with
+        ``topics`` topics each."""
         start = time.monotonic()
         links = self._links.setdefault(server, [])
         if narrow:
@@ -43,7 +45,7 @@ class Feeder:
         return {"brokers": len(links), "seconds": time.monotonic() - start}
 
     def beat(self) -> Answer:
-        """Let every broker say that it is alive; those whose server has closed their connection are given up."""
+        """Send a heartbeat of every broker; drop those whose server has closed the connection."""
         lost: list[str] = []
         for server, links in self._links.items():
             for link in links[:]:
@@ -82,9 +84,9 @@ class Feeder:
 
 
 def main() -> None:
-    """Obey until standard input ends."""
+    """Run the commands on stdin until it ends."""
     feeder = Feeder()
-    gc.disable()  # there are no cycles, and a collection would be seen in the latencies
+    gc.disable()  # there are no cycles, and a collection would show in the latencies
     doing: Mapping[str, Callable[..., Answer]] = {
         "connect": feeder.connect,
         "beat": feeder.beat,

@@ -1,7 +1,8 @@
-"""Connections of brokers that are only pretended: registrations at a rate, and how long their answers take.
+"""Connections of brokers that are only pretended: registrations at a rate, and how long their
+answers take.
 
-Rules of this file: one thread; sockets do not block while a rate is held; a latency counts from when its registration was
-due, as in ``loadgen``.
+Rules of this file: one thread; sockets do not block while a rate is held; a latency counts from
+when its registration was due, as in ``loadgen``.
 """
 
 from __future__ import annotations
@@ -56,15 +57,15 @@ class Fed(NamedTuple):
 
 
 class Link:
-    """One broker's connection, which its registrations depend on for as long as it lives.
+    """The connection of a broker, to which its registrations are bound.
 
     Attributes:
-        broker: who registers over it.
+        broker: the broker that registers over it.
         stream: the socket.
-        waiting: when each registration without an answer was due, by opaque.
-        step: which of its bodies comes next.
-        latencies: of the answers with code 0, in seconds.
-        failed: answers with another code.
+        waiting: due time of each registration without a response, by opaque.
+        step: index of its next body.
+        latencies: of the responses with code 0, in seconds.
+        failed: number of responses with another code.
         refusal: the header of the last of these.
         unsent: registrations that ``forget_unsent`` dropped.
     """
@@ -89,7 +90,8 @@ class Link:
         self.step, self.failed, self.unsent, self.latencies = 1, 0, 0, []
 
     def call(self, frame: bytes) -> None:
-        """Send one request and wait for its answer; raises ``FeedError`` unless that is a success."""
+        """Send one request and wait for its answer; raises ``FeedError`` unless that is a
+        success."""
         self.stream.setblocking(True)
         self.stream.settimeout(ANSWER_SECONDS)
         self.stream.sendall(frame)
@@ -136,14 +138,14 @@ class Link:
     def send(self) -> None:
         """Send what the socket takes."""
         while self._out:
-            opaque, rest = self._out[0]
+            opaque, frame = self._out[0]
             try:
-                sent = self.stream.send(rest)
+                sent = self.stream.send(frame)
             except BlockingIOError:
                 return
-            self._begun = sent < len(rest)
+            self._begun = sent < len(frame)
             if self._begun:
-                self._out[0] = (opaque, rest[sent:])
+                self._out[0] = (opaque, frame[sent:])
             else:
                 del self._out[0]
 
@@ -246,9 +248,10 @@ def _pump(
     selector: selectors.BaseSelector,
     links: Sequence[Link],
     until: float,
-    again: Sequence[bytes] | None = None,
+    bodies: Sequence[bytes] | None = None,
 ) -> None:
-    """Send and receive what is possible, or wait for that; with ``again`` each answer begins the next."""
+    """Send and receive what is possible, or wait for that; with ``bodies`` each answer begins the
+    next."""
     for link in links:
         link.send()
         mask = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.wants_out else 0)
@@ -256,8 +259,8 @@ def _pump(
             selector.modify(link.stream, mask, link)
     for key, events in selector.select(max(0.0, until - time.monotonic())):
         link = key.data
-        if events & selectors.EVENT_READ and link.receive() and again is not None:
-            link.queue(again, time.monotonic())
+        if events & selectors.EVENT_READ and link.receive() and bodies is not None:
+            link.queue(bodies, time.monotonic())
 
 
 def _result(links: Sequence[Link], seconds: float) -> Fed:

@@ -1,4 +1,4 @@
-"""The scenarios that need a server of their own from its start: start time, memory, idling, the largest frame."""
+"""The scenarios that need a new server: start time, memory, idling, the largest frame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from bench.namesrv.scenarios import Metrics
 
 LIVES: Final = ("idle", "loaded")
-"""``idle``: start, memory at rest, CPU at rest with brokers, connections, frames; ``loaded``: memory with many topics."""
+"""``idle``: start, memory at rest, CPU at rest with brokers, connections, frames; ``loaded``:
+memory with many topics."""
 IDLE_CONNECTIONS: Final = 2_000
 IDLE_BROKERS: Final = 16
 IDLE_TOPICS: Final = 100
@@ -34,13 +35,13 @@ FEEDER_NAME: Final = "own life"
 
 
 @contextmanager
-def _server(name: str, folder: Path, cpus: Cpus, found: Metrics) -> Generator[Server]:
+def _server(name: str, folder: Path, cpus: Cpus, metrics: Metrics) -> Generator[Server]:
     folder.mkdir(parents=True, exist_ok=True)
     server = Server(name, folder, cpus)
-    others = machine.Bystanders()
+    bystanders = machine.Bystanders()
     try:
-        found["start"], found["start_cpu"] = server.start()
-        found["others"] = max(0.0, others.share() - found["start_cpu"] / found["start"])
+        metrics["start"], metrics["start_cpu"] = server.start()
+        metrics["others"] = max(0.0, bystanders.share() - metrics["start_cpu"] / metrics["start"])
         yield server
     finally:
         server.kill()
@@ -50,17 +51,17 @@ def live(
     life: str, name: str, folder: Path, cpus: Cpus, feeder: FeederProcess, *, quick: bool
 ) -> Metrics:
     """Run one candidate from its start to its end and measure on the way."""
-    found: Metrics = {}
-    with _server(name, folder, cpus, found) as server:
+    metrics: Metrics = {}
+    with _server(name, folder, cpus, metrics) as server:
         time.sleep(SETTLE_SECONDS)
-        found["resident"] = machine.resident_bytes(server.pid) / 1e6
+        metrics["resident"] = machine.resident_bytes(server.pid) / 1e6
         if life == "idle":
-            found["idle"] = _idle(server, feeder, 3.0 if quick else 10.0)
-            found["connection"] = _connections(server)
-            found["largest"], found["larger"] = _frames(server)
+            metrics["idle"] = _idle(server, feeder, 3.0 if quick else 10.0)
+            metrics["connection"] = _connections(server)
+            metrics["largest"], metrics["larger"] = _frames(server)
         else:
-            found.update(_loaded(server, feeder))
-    return found
+            metrics.update(_loaded(server, feeder))
+    return metrics
 
 
 def _idle(server: Server, feeder: FeederProcess, seconds: float) -> float:
@@ -69,22 +70,22 @@ def _idle(server: Server, feeder: FeederProcess, seconds: float) -> float:
     feeder.obey("connect", **where, narrow=False, wide=IDLE_BROKERS, topics=IDLE_TOPICS)
     try:
         time.sleep(2 * SETTLE_SECONDS)
-        before = machine.cpu_seconds(server.pid)
+        cpu_before = machine.cpu_seconds(server.pid)
         time.sleep(seconds)
-        return (machine.cpu_seconds(server.pid) - before) / seconds * 100
+        return (machine.cpu_seconds(server.pid) - cpu_before) / seconds * 100
     finally:
         feeder.obey("close", server=FEEDER_NAME)
 
 
 def _connections(server: Server) -> float:
-    """Bytes of memory for each connection that says nothing."""
-    before = machine.resident_bytes(server.pid)
+    """Return the bytes of memory of each idle connection."""
+    bytes_before = machine.resident_bytes(server.pid)
     with ExitStack() as stack:
         for _ in range(IDLE_CONNECTIONS):
             stack.enter_context(socket.create_connection((LOOPBACK, server.port), 5))
         _wait_for_answer(server)
         time.sleep(SETTLE_SECONDS)
-        return (machine.resident_bytes(server.pid) - before) / IDLE_CONNECTIONS
+        return (machine.resident_bytes(server.pid) - bytes_before) / IDLE_CONNECTIONS
 
 
 def _wait_for_answer(server: Server) -> None:
@@ -96,35 +97,39 @@ def _wait_for_answer(server: Server) -> None:
 
 
 def _loaded(server: Server, feeder: FeederProcess) -> Metrics:
-    before = machine.resident_bytes(server.pid)
+    bytes_before = machine.resident_bytes(server.pid)
     where = {"server": FEEDER_NAME, "port": server.port}
     try:
         took = feeder.obey(
             "connect", **where, narrow=False, wide=LOADED_BROKERS, topics=LOADED_TOPICS
         )
         time.sleep(SETTLE_SECONDS)
-        after = machine.resident_bytes(server.pid)
+        bytes_after = machine.resident_bytes(server.pid)
     finally:
         feeder.obey("close", server=FEEDER_NAME)
     return {
-        "loaded": after / 1e6,
-        "topic": (after - before) / LOADED_TOPICS,
+        "loaded": bytes_after / 1e6,
+        "topic": (bytes_after - bytes_before) / LOADED_TOPICS,
         "loading": took["seconds"],
     }
 
 
 def _frames(server: Server) -> tuple[float, float]:
-    """Whether the largest frame is answered (1 or 0), and whether one more byte closes the connection."""
+    """Whether the largest frame is answered (1 or 0), and whether one more byte closes the
+    connection."""
     return float(_is_answered(server, MAX_FRAME_LENGTH)), float(
         not _is_answered(server, MAX_FRAME_LENGTH + 1)
     )
 
 
 def _is_answered(server: Server, size: int) -> bool:
-    """Send a frame of that size, its length field included, and see whether an answer comes or the end."""
-    plain = routes.route_request("no-such-topic", body=b"x")
-    header = struct.unpack_from(">I", plain, 4)[0]
-    frame = struct.pack(">II", size - 4, header) + plain[8 : 8 + header] + bytes(size - 8 - header)
+    """Send a frame of that size, its length field included, and see whether an answer comes or the
+    end."""
+    smallest = routes.route_request("no-such-topic", body=b"x")
+    header = struct.unpack_from(">I", smallest, 4)[0]
+    frame = (
+        struct.pack(">II", size - 4, header) + smallest[8 : 8 + header] + bytes(size - 8 - header)
+    )
     with socket.create_connection((LOOPBACK, server.port), 5) as stream:
         stream.settimeout(30)
         try:

@@ -1,4 +1,5 @@
-"""The machine that is measured on: its CPUs, the CPU time and memory of a process, and who else is busy."""
+"""The machine: its CPUs, the CPU time and memory of a process, and the CPU time of other
+processes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 
 
 class Cpus(NamedTuple):
-    """Which CPUs are used for what, as ``taskset -c`` takes them.
+    """The CPUs of each process, in the form of ``taskset -c``.
 
     Attributes:
         server: of every server that is pinned.
@@ -36,7 +37,8 @@ class Cpus(NamedTuple):
 
 
 def cpus(layout: str) -> Cpus:
-    """Choose CPUs: with the layout ``shared`` load and server share one, with ``split`` they do not."""
+    """Choose CPUs: with the layout ``shared`` load and server share one, with ``split`` they do
+    not."""
     allowed = sorted(os.sched_getaffinity(0))
     first, last = str(allowed[0]), str(allowed[-1])
     every = ",".join(map(str, allowed))
@@ -50,16 +52,17 @@ def on(cpu: str, *command: str) -> list[str]:
 
 @functools.cache
 def may_be_realtime() -> bool:
-    """Whether this user may use SCHED_FIFO, with which the load generator is never late for want of the CPU."""
-    done = subprocess.run(["chrt", "-f", "50", "true"], capture_output=True, check=False)
-    return done.returncode == 0
+    """Whether this user may use SCHED_FIFO, with which the load generator never waits for the
+    CPU."""
+    completed = subprocess.run(["chrt", "-f", "50", "true"], capture_output=True, check=False)
+    return completed.returncode == 0
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of a process, all its threads, those that have ended among them.
+    """Return the CPU time of a process and all its threads, including ended ones.
 
-    It is the sum of utime and stime in ``/proc/PID/stat``, read from the clock behind it, which is not rounded to
-    10 ms.
+    It is the sum of utime and stime in ``/proc/PID/stat``, read from the underlying clock, which is
+    not rounded to 10 ms.
     """
     return time.clock_gettime((~pid << 3) | _CPUCLOCK_SCHED)
 
@@ -72,13 +75,15 @@ def stat_seconds(pid: int) -> float:
 
 def resident_bytes(pid: int) -> int:
     """Physical memory of a process."""
-    found = re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
+    resident = re.search(
+        r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE
+    )
+    return int(resident[1]) * 1024 if resident else 0
 
 
 def busy_seconds() -> float:
     """Time that all CPUs have been busy since boot; what a hypervisor took away counts."""
-    fields = [int(each) for each in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    fields = [int(ticks) for ticks in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
     user, nice, system, _, _, irq, soft, steal = fields
     return (user + nice + system + irq + soft + steal) * _TICK
 
@@ -86,8 +91,8 @@ def busy_seconds() -> float:
 class Bystanders:
     """Tells how busy other processes were meanwhile."""
 
-    def __init__(self, *known: int) -> None:
-        self._known = (os.getpid(), *known)
+    def __init__(self, *measured: int) -> None:
+        self._known = (os.getpid(), *measured)
         self._start = time.monotonic()
         self._before = self._others()
 
@@ -105,8 +110,10 @@ def description() -> list[str]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     optimized = "--enable-optimizations" in str(sysconfig.get_config_var("CONFIG_ARGS"))
     return [
-        f"{os.cpu_count()} CPUs ({model[1] if model else platform.machine()}), {memory:.0f} GiB, Linux {platform.release()}",
-        f"{platform.python_implementation()} {platform.python_version()}, {'built' if optimized else 'not built'} with profile-guided optimization",
+        f"{os.cpu_count()} CPUs ({model[1] if model else platform.machine()}), {memory:.0f}"
+        f" GiB, Linux {platform.release()}",
+        f"{platform.python_implementation()} {platform.python_version()},"
+        f" {'built' if optimized else 'not built'} with profile-guided optimization",
         _first_line("java", "-version"),
         _first_line("gcc", "--version"),
     ]
@@ -114,10 +121,10 @@ def description() -> list[str]:
 
 def _first_line(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        completed = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return f"no {command[0]}"
-    return (done.stdout or done.stderr).split("\n", 1)[0]
+    return (completed.stdout or completed.stderr).split("\n", 1)[0]
 
 
 def python() -> str:

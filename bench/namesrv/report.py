@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Key(NamedTuple):
-    """What a sample is of."""
+    """The scenario and candidate of a sample."""
 
     scenario: str
     candidate: str
@@ -49,20 +49,20 @@ class Results:
         """The figure of Java that counts: pinned like us, or the better one."""
         if row.pinned:
             return self.median(row, "java") or self.median(row, "java-free")
-        found = [value for name in JAVAS if (value := self.median(row, name)) is not None]
-        return (max(found) if row.higher else min(found)) if found else None
+        medians = [value for name in JAVAS if (value := self.median(row, name)) is not None]
+        return (max(medians) if row.higher else min(medians)) if medians else None
 
     def ours(self, row: Row) -> float | None:
         """The figure of the best driver that was measured."""
-        found = (value for name in OURS if (value := self.median(row, name)) is not None)
-        return next(found, None)
+        medians = (value for name in OURS if (value := self.median(row, name)) is not None)
+        return next(medians, None)
 
     def as_json(self) -> dict[str, dict[str, list[Metrics]]]:
         """All samples, by scenario and candidate."""
-        found: dict[str, dict[str, list[Metrics]]] = defaultdict(dict)
+        by_scenario: dict[str, dict[str, list[Metrics]]] = defaultdict(dict)
         for key, samples in self.samples.items():
-            found[key.scenario][key.candidate] = samples
-        return found
+            by_scenario[key.scenario][key.candidate] = samples
+        return by_scenario
 
     def noise(self) -> tuple[int, int]:
         """How many samples are noisy, and how many there are."""
@@ -75,7 +75,7 @@ def _ratio(value: float | None, reference: float | None) -> float | None:
 
 
 def measured(results: Results, row: Row, target: Target) -> float | None:
-    """What a target is compared with."""
+    """Return the value to compare with a target."""
     value = results.median(row, "portable") if target.portable else results.ours(row)
     if target.of == ITSELF:
         return value
@@ -99,22 +99,22 @@ def _number(value: float | None, unit: str = "") -> str:
 
 
 def _aim(row: Row, target: Target) -> str:
-    of = f" x {target.of}" if target.of else f" {row.unit}".rstrip()
+    unit = f" x {target.of}" if target.of else f" {row.unit}".rstrip()
     whose = "portable " if target.portable else ""
     bound = f"{target.bound:.3f}".rstrip("0").rstrip(".")
-    return f"{whose}{'>=' if row.higher else '<='} {bound}{of}"
+    return f"{whose}{'>=' if row.higher else '<='} {bound}{unit}"
 
 
-def is_held(target: Target, row: Row, found: float) -> bool:
+def is_held(target: Target, row: Row, value: float) -> bool:
     """Whether a figure is as good as was aimed at."""
-    return found >= target.bound if row.higher else found <= target.bound
+    return value >= target.bound if row.higher else value <= target.bound
 
 
 def _verdict(results: Results, row: Row, target: Target) -> str:
-    found = measured(results, row, target)
-    if found is None:
+    value = measured(results, row, target)
+    if value is None:
         return "not measured"
-    return f"{_number(found)} {'held' if is_held(target, row, found) else '**MISSED**'}"
+    return f"{_number(value)} {'held' if is_held(target, row, value) else '**MISSED**'}"
 
 
 def _spread(results: Results, row: Row, candidates: Sequence[str]) -> str:
@@ -159,26 +159,30 @@ def _summary(results: Results) -> Iterator[str]:
         for target in row.targets
     ]
     lines: list[str] = []
-    held = 0
+    held_count = 0
     for section, row, target in aims:
-        found = measured(results, row, target)
-        if found is not None:
-            good = is_held(target, row, found)
-            held += good
+        value = measured(results, row, target)
+        if value is not None:
+            good = is_held(target, row, value)
+            held_count += good
             verdict = "held" if good else "**MISSED**"
             what = f"{section}: {row.text}"
-            lines.append(f"| {what} | {_aim(row, target)} | {_number(found)} | {verdict} |")
-    yield f"**{held} of {len(lines)} targets held.**"
+            lines.append(f"| {what} | {_aim(row, target)} | {_number(value)} | {verdict} |")
+    yield f"**{held_count} of {len(lines)} targets held.**"
     yield ""
     if lines:
         yield from ("| target | aimed at | measured | |", "|---|---:|---:|---|", *lines, "")
 
 
 NOTES: Final = (
-    "`ours` is the reactor where it was measured, else the portable driver.  Java's reference is, for reads, Java pinned to "
-    "the same one CPU as ours, for everything else Java on all CPUs, which is the better of the two there (a run that measures "
-    "both takes the better one).  A dash was not measured: without `--candidate` a run measures what the targets need.",
-    "Spread: (largest - smallest round) / median, of the candidate where it is worst.  Noisy: samples during which other "
+    "`ours` is the reactor where it was measured, else the portable driver.  Java's reference"
+    " is, for reads, Java pinned to "
+    "the same one CPU as ours, for everything else Java on all CPUs, which is the better of"
+    " the two there (a run that measures "
+    "both takes the better one).  A dash was not measured: without `--candidate` a run"
+    " measures what the targets need.",
+    "Spread: (largest - smallest round) / median, of the candidate where it is worst.  Noisy:"
+    " samples during which other "
     f"processes used more than {machine.NOISY:.0%} of a CPU.",
     "The C floor answers the same bytes from memory; it reads registrations and drops them.",
 )
@@ -199,7 +203,16 @@ def markdown(results: Results, candidates: Sequence[str], about: Sequence[str]) 
     yield f"- {noisy} of {count} samples noisy"
     yield ""
     yield from _summary(results)
-    head = [*(LABELS[name] for name in candidates), "ours/Java", "portable/Java", "ours/C", "target", "measured", "spread", "noisy"]  # fmt: skip
+    head = [
+        *(LABELS[name] for name in candidates),
+        "ours/Java",
+        "portable/Java",
+        "ours/C",
+        "target",
+        "measured",
+        "spread",
+        "noisy",
+    ]
     for title, rows in SECTIONS.items():
         shown = [row for row in rows if any(results.values(row, name) for name in candidates)]
         if not shown:

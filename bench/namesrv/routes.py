@@ -1,8 +1,9 @@
-"""What all candidates are told: which brokers there are, which topics each has, and the frames that say so.
+"""The data of all candidates: the brokers, their topics, and the frames of their registrations.
 
-Topic names have 35 characters, 24 of them hex digits that follow from the topic's number, so that names compress as badly as
-real ones; ``common.h`` computes the same.  Bodies are built once and shared by all brokers and servers: a registration's
-body names no broker.
+Topic names have 35 characters, 24 of them hex digits that follow from the topic's number, so that
+names compress as badly as real ones; ``common.h`` computes the same names. Bodies are built once
+and shared by all brokers and servers, because a registration's body does not contain the broker's
+name.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ TIMESTAMP: Final = 1_700_000_000_000
 _MASK: Final = (1 << 64) - 1
 CRC_MASK: Final = 0x7FFFFFFF
 CYCLE: Final = 4
-"""Bodies that a broker whose topics change registers in turn; after the last comes the first again."""
+"""Bodies that a broker whose topics change registers in turn; after the last comes the first
+again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +52,17 @@ NARROW: Final = tuple(
 )
 """1,000 topics each on 1, 16 and 128 brokers."""
 WIDE: Final = Topics("B008-{i}-{h}", 10_000, 8)
-"""What the brokers register again and again while others read."""
+"""The topics that brokers register again and again while clients read routes."""
 FAMILIES: Final = {family.brokers: family for family in (*NARROW, WIDE)}
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker that is only pretended.
+    """A simulated broker.
 
     Attributes:
         name: as it registers.
-        address: as it registers; nobody listens there.
+        address: as it registers; there is no listener.
     """
 
     name: str
@@ -68,7 +70,8 @@ class Broker:
 
 
 def narrow_brokers() -> list[Broker]:
-    """The brokers of ``NARROW``; number k has the topics of every family with more than k brokers."""
+    """The brokers of ``NARROW``; number k has the topics of every family with more than k
+    brokers."""
     return [Broker(f"broker-{k:03}", f"127.1.0.{k + 1}:10911") for k in range(128)]
 
 
@@ -92,7 +95,8 @@ def topic_name(form: str, index: int) -> str:
 
 
 def body(queues: dict[str, int], counter: int, *, compressed: bool) -> bytes:
-    """The body of a registration of topics with that many queues each; a broker's counter grows with each change."""
+    """The body of a registration of topics with that many queues each; a broker's counter grows
+    with each change."""
     table = {
         name: TopicConfig(topic_name=name, perm=6, read_queue_nums=n, write_queue_nums=n)
         for name, n in queues.items()
@@ -112,11 +116,11 @@ def names(family: Topics) -> list[str]:
 
 @cache
 def narrow_body(broker: int) -> bytes:
-    """What broker number ``broker`` of ``narrow_brokers`` registers."""
-    if broker not in {0, 1, 16}:  # the others say what one of these says
+    """Return the body of broker number ``broker`` of ``narrow_brokers``."""
+    if broker not in {0, 1, 16}:  # the others have the same body as one of these
         return narrow_body(1 if broker < 16 else 16)
     families = [family for family in NARROW if broker < family.brokers]
-    return body({name: 8 for each in families for name in names(each)}, 1, compressed=True)
+    return body({name: 8 for topics in families for name in names(topics)}, 1, compressed=True)
 
 
 @cache
@@ -134,8 +138,13 @@ def wide_bodies(change: str, form: str, count: int = WIDE.count) -> tuple[bytes,
     if change == "same":
         steps = [base]
     elif change == "bump":
-        one, other = {first: 4}, {second: 4}
-        steps = [base, base | one, base | one | other, base | other]
+        first_changed, second_changed = {first: 4}, {second: 4}
+        steps = [
+            base,
+            base | first_changed,
+            base | first_changed | second_changed,
+            base | second_changed,
+        ]
     else:
         steps = [base, dict.fromkeys(base, 4)] * (CYCLE // 2)
     return tuple(

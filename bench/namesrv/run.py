@@ -1,9 +1,11 @@
-"""The name server beside Java's and a plain C server: all of them started in one run, sampled in turn.
+"""Compares the name server with Java's and with a plain C server: all are started in one run, and
+sampled in turn.
 
-``python -m bench.namesrv`` takes everything, ``--quick`` the same with short windows and two rounds, ``--scenario`` what it names
-(``closed``, ``open:5000``, ``idle`` ...: all whose name begins so).  Every round samples every candidate of a scenario once, in an
-order that moves on by one each round; figures are medians of the rounds.  Without ``--candidate`` a scenario is measured with
-those that its targets need, which takes some 20 minutes; with it, with all that it names.
+``python -m bench.namesrv`` runs all scenarios, ``--quick`` with short windows and two rounds,
+``--scenario`` those whose name begins with its argument (``closed``, ``open:5000``, ``idle`` ...).
+Every round samples every candidate of a scenario once, in an order that rotates by one each round;
+figures are medians of the rounds. Without ``--candidate`` a scenario is measured with the
+candidates of its targets, which takes some 20 minutes; with it, with the named ones.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ QUICK_WARM_SECONDS: Final = 4.0
 
 
 class Options(argparse.Namespace):
-    """What the command line says; see ``--help``."""
+    """The command line; see ``--help``."""
 
     quick: bool
     scenario: list[str] | None
@@ -79,16 +81,18 @@ def _chosen(prefixes: Sequence[str] | None) -> list[str]:
     everything = [*STEADY, *lives.LIVES]
     if not prefixes:
         return everything
-    return [each for each in everything if any(_begins(each, prefix) for prefix in prefixes)]
+    return [
+        scenario for scenario in everything if any(_begins(scenario, prefix) for prefix in prefixes)
+    ]
 
 
 def _begins(scenario: str, prefix: str) -> bool:
-    words, wanted = scenario.split(":"), prefix.split(":")
-    return words[: len(wanted)] == wanted
+    words, prefix_words = scenario.split(":"), prefix.split(":")
+    return words[: len(prefix_words)] == prefix_words
 
 
-def _candidates(wanted: Sequence[str] | None) -> list[str]:
-    names = [name for name in candidates.available() if not wanted or name in wanted]
+def _candidates(requested: Sequence[str] | None) -> list[str]:
+    names = [name for name in candidates.available() if not requested or name in requested]
     try:
         jars(candidates.JAVA_VERSION)
     except JavaUnavailableError as missing:
@@ -98,18 +102,18 @@ def _candidates(wanted: Sequence[str] | None) -> list[str]:
 
 
 def _plan(
-    names: Sequence[str], wanted: Sequence[str], chosen: Sequence[str] | None
+    names: Sequence[str], selected: Sequence[str], chosen: Sequence[str] | None
 ) -> dict[str, list[str]]:
     """The candidates of each scenario."""
     best = next((name for name in candidates.OURS if name in names), "")
     return {
         scenario: [name for name in names if chosen or scenarios.concerns(scenario, name, best)]
-        for scenario in wanted
+        for scenario in selected
     }
 
 
 def _taking_part(plan: dict[str, list[str]], names: Sequence[str]) -> list[str]:
-    return [name for name in names if any(name in each for each in plan.values())]
+    return [name for name in names if any(name in participants for participants in plan.values())]
 
 
 def _say(text: str) -> None:
@@ -123,7 +127,8 @@ def _say(text: str) -> None:
 def _running(
     names: Sequence[str], folder: Path, cpus: Cpus, feeder: FeederProcess
 ) -> Generator[dict[str, Server]]:
-    """Start them all and give them the same routes; the C server, which learns them from another's answers, last."""
+    """Start them all and give them the same routes; the C server, which learns them from another's
+    answers, last."""
     servers = {name: Server(name, folder / name, cpus) for name in names}
     order = sorted(servers, key=lambda name: name == "c")
     with ExitStack() as stack:
@@ -135,26 +140,33 @@ def _running(
                 server.bodies = _bodies(servers[order[0]], folder)
             server.start()
             feeder.obey(
-                "connect", server=name, port=server.port, narrow=True, wide=routes.WIDE.brokers, topics=routes.WIDE.count
-            )  # fmt: skip
+                "connect",
+                server=name,
+                port=server.port,
+                narrow=True,
+                wide=routes.WIDE.brokers,
+                topics=routes.WIDE.count,
+            )
             _say(f"{name} runs")
         _require_same_routes(servers)
         yield servers
 
 
 def _bodies(server: Server, folder: Path) -> list[tuple[str, int, Path]]:
-    """A server's answers, one for each family of topics, for the C server; none if it is to teach itself."""
-    found: list[tuple[str, int, Path]] = []
+    """A server's answers, one for each family of topics, for the C server; none if it is to teach
+    itself."""
+    bodies: list[tuple[str, int, Path]] = []
     for brokers, family in routes.FAMILIES.items():
         if server.name != "c":
             path = folder / f"body-{brokers}"
             path.write_bytes(server.route(routes.topic_name(family.format, 0)))
-            found.append((family.format, family.count, path))
-    return found
+            bodies.append((family.format, family.count, path))
+    return bodies
 
 
 def _require_same_routes(servers: dict[str, Server]) -> None:
-    """Raise ``SampleError`` unless they all answer the same; the order of brokers does not count."""
+    """Raise ``SampleError`` unless they all answer the same; the order of brokers does not
+    count."""
     for brokers, family in routes.FAMILIES.items():
         topic = routes.topic_name(family.format, family.count - 1)
         answers = {name: _sorted(server.route(topic)) for name, server in servers.items()}
@@ -175,20 +187,25 @@ def _sorted(body: bytes) -> str:
 
 def _warm_up(bench: Bench, plan: dict[str, list[str]], seconds: float) -> None:
     """Give everything to do that it will be measured with, above all to Java's compiler."""
-    fed = {name for each, names in plan.items() if not each.startswith("closed") for name in names}
+    fed = {
+        name
+        for scenario, names in plan.items()
+        if not scenario.startswith("closed")
+        for name in names
+    }
     for name, server in bench.servers.items():
-        wanted = seconds if name in candidates.JAVAS else 1.0
+        duration = seconds if name in candidates.JAVAS else 1.0
         for change in scenarios.CHANGES if name in fed else ():
-            kind, form = change.split(":")
+            change_kind, form = change.split(":")
             how = {
                 "server": name,
-                "change": kind,
+                "change": change_kind,
                 "form": form,
                 "brokers": scenarios.REGISTER_BROKERS,
             }
             bench.feeder.obey("prime", **how)
-            bench.feeder.obey("feed", **how, rate=0, seconds=wanted / 12)
-        end = time.monotonic() + wanted
+            bench.feeder.obey("feed", **how, rate=0, seconds=duration / 12)
+        end = time.monotonic() + duration
         while time.monotonic() < end:
             for family in routes.FAMILIES.values():
                 bench.closed(server, family)
@@ -246,15 +263,15 @@ def _live_all(
 def run(arguments: Options) -> tuple[list[str], Results]:
     """Run what was asked for; returns the lines of the report, and the samples."""
     candidates.build_programs()
-    names, wanted = _candidates(arguments.candidate), _chosen(arguments.scenario)
+    names, scenarios = _candidates(arguments.candidate), _chosen(arguments.scenario)
     cpus, results = machine.cpus(arguments.layout), Results()
-    if not names or not wanted:
+    if not names or not scenarios:
         return ["nothing to measure"], results
     os.sched_setaffinity(0, {int(cpus.feeder)})
-    plan = _plan(names, wanted, arguments.candidate)
-    steady = {each: plan[each] for each in wanted if each in STEADY}
-    life = {each: plan[each] for each in wanted if each in lives.LIVES}
-    began = time.monotonic()
+    plan = _plan(names, scenarios, arguments.candidate)
+    steady = {scenario: plan[scenario] for scenario in scenarios if scenario in STEADY}
+    life = {scenario: plan[scenario] for scenario in scenarios if scenario in lives.LIVES}
+    start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as scratch:
         folder = Path(scratch)
         with FeederProcess(cpus.feeder) as feeder:
@@ -265,20 +282,21 @@ def run(arguments: Options) -> tuple[list[str], Results]:
                     bench = Bench(servers, feeder, cpus, quick=arguments.quick)
                     _warm_up(bench, steady, QUICK_WARM_SECONDS if arguments.quick else WARM_SECONDS)
                     _sample_all(bench, steady, arguments.rounds, results)
-    about = [*_about(arguments, cpus), f"took {(time.monotonic() - began) / 60:.0f} minutes"]
+    about = [*_about(arguments, cpus), f"took {(time.monotonic() - start) / 60:.0f} minutes"]
     return list(report.markdown(results, names, about)), results
 
 
 def _about(arguments: Options, cpus: Cpus) -> list[str]:
     words = ["python -m bench.namesrv"]
     words += ["--quick"] if arguments.quick else []
-    words += [f"--scenario {each}" for each in arguments.scenario or []]
-    words += [f"--candidate {each}" for each in arguments.candidate or []]
+    words += [f"--scenario {value}" for value in arguments.scenario or []]
+    words += [f"--candidate {value}" for value in arguments.candidate or []]
     words += [f"--rounds {arguments.rounds}", f"--layout {arguments.layout}"]
     pinned = f"servers on CPU {cpus.server}, load on CPU {cpus.load}, brokers on CPU {cpus.feeder}"
     realtime = "with" if machine.may_be_realtime() else "without"
     return [
-        f"`{' '.join(words)}`, {time.strftime('%Y-%m-%d')}: medians of {arguments.rounds} interleaved rounds",
+        f"`{' '.join(words)}`, {time.strftime('%Y-%m-%d')}: medians of {arguments.rounds}"
+        f" interleaved rounds",
         f"{pinned}; open loops {realtime} real-time priority on the server's CPU",
         f"Java with {' '.join(candidates.JAVA_OPTIONS)}",
     ]

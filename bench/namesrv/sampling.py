@@ -1,4 +1,5 @@
-"""One sample: the load generator, the feeder, or both, against one server, and how noisy the machine was meanwhile."""
+"""One sample: the load generator, the feeder, or both, against one server, and how noisy the
+machine was meanwhile."""
 
 from __future__ import annotations
 
@@ -18,27 +19,28 @@ if TYPE_CHECKING:
     from bench.namesrv.routes import Topics
 
 BEAT_SECONDS: Final = 20.0
-"""Between two signs of life of all brokers; the servers close a connection after 120 s of silence."""
+"""Between two signs of life of all brokers; the servers close a connection after 120 s of
+silence."""
 _FAULTS: Final = ("bad_opaque", "bad_flag", "bad_code", "bad_body", "dropped")
 
 
 class SampleError(Exception):
-    """A sample that means nothing: a program failed, or a server gave a wrong answer."""
+    """An invalid sample: a program failed, or a server sent a wrong response."""
 
 
 class Load(NamedTuple):
-    """What the load generator measured; latencies are milliseconds.
+    """The results of the load generator; latencies are milliseconds.
 
     Attributes:
-        per_cpu: answers for each second of the server's CPU time.
-        per_second: answers a second.
+        per_cpu: responses for each second of the server's CPU time.
+        per_second: responses a second.
         cpus: the server's CPU time for each second.
         p50: half of the latencies are shorter.
         p99: 99 % are.
         p999: 99.9 % are.
         longest: none is longer.
-        unanswered: requests that never had an answer; the latencies count them as old as they were.
-        others: CPUs that were busy with anything else.
+        unanswered: requests without a response; the latencies count their age.
+        others: CPUs that other processes used.
     """
 
     per_cpu: float
@@ -58,7 +60,7 @@ def load(
     *options: str,
     cpu: str,
     realtime: bool = False,
-    known: tuple[int, ...] = (),
+    measured: tuple[int, ...] = (),
     limit: float,
 ) -> Load:
     """Run the load generator.
@@ -75,12 +77,12 @@ def load(
     Raises:
         SampleError: it failed, or was given a wrong answer.
     """
-    processes = [word for pid in known for word in ("-x", str(pid))]
+    processes = [word for pid in measured for word in ("-x", str(pid))]
     asks = ["-p", str(server.port), "-f", topics.format, "-n", str(topics.count)]
     program = [str(PROGRAMS / "loadgen"), *asks, "-P", str(server.pid), *processes, *options]
     priority = ["chrt", "-f", "50"] if realtime else []
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             machine.on(cpu, *priority, *program),
             capture_output=True,
             text=True,
@@ -88,27 +90,27 @@ def load(
             timeout=limit,
         )
     except subprocess.SubprocessError as error:
-        said = getattr(error, "stderr", None)
-        raise SampleError(f"loadgen at {server.name}: {error}: {said}") from error
-    found: dict[str, float] = json.loads(done.stdout)
-    if faults := {name: found[name] for name in _FAULTS if found[name]}:
-        raise SampleError(f"{server.name} gave {found['answers']} answers and {faults}")
-    return _load(found)
+        stderr = getattr(error, "stderr", None)
+        raise SampleError(f"loadgen at {server.name}: {error}: {stderr}") from error
+    figures: dict[str, float] = json.loads(completed.stdout)
+    if faults := {name: figures[name] for name in _FAULTS if figures[name]}:
+        raise SampleError(f"{server.name} gave {figures['answers']} answers and {faults}")
+    return _load(figures)
 
 
-def _load(found: dict[str, float]) -> Load:
-    seconds = found["seconds"]
-    ours = found["server_cpu"] + found["self_cpu"] + found["known_cpu"]
+def _load(figures: dict[str, float]) -> Load:
+    seconds = figures["seconds"]
+    ours = figures["server_cpu"] + figures["self_cpu"] + figures["known_cpu"]
     return Load(
-        per_cpu=found["answers"] / max(found["server_cpu"], 1e-9),
-        per_second=found["answers"] / seconds,
-        cpus=found["server_cpu"] / seconds,
-        p50=found["p50"] / 1e3,
-        p99=found["p99"] / 1e3,
-        p999=found["p999"] / 1e3,
-        longest=found["max"] / 1e3,
-        unanswered=int(found["unanswered"]),
-        others=max(0.0, found["busy"] - ours) / seconds,
+        per_cpu=figures["answers"] / max(figures["server_cpu"], 1e-9),
+        per_second=figures["answers"] / seconds,
+        cpus=figures["server_cpu"] / seconds,
+        p50=figures["p50"] / 1e3,
+        p99=figures["p99"] / 1e3,
+        p999=figures["p999"] / 1e3,
+        longest=figures["max"] / 1e3,
+        unanswered=int(figures["unanswered"]),
+        others=max(0.0, figures["busy"] - ours) / seconds,
     )
 
 
@@ -133,7 +135,7 @@ class Spinner:
 
 
 class FeederProcess:
-    """The feeder, and what it is told."""
+    """The feeder and its commands."""
 
     def __init__(self, cpu: str) -> None:
         self._process = subprocess.Popen(
@@ -196,17 +198,20 @@ class FeederProcess:
 
 
 def _paths() -> dict[str, str]:
-    found = os.environ.get("PYTHONPATH", "")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "namesrv"), found])}
+    python_path = os.environ.get("PYTHONPATH", "")
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "namesrv"), python_path]),
+    }
 
 
 class Bench:
-    """What every sample needs.
+    """The environment of every sample.
 
     Attributes:
-        servers: those that live through the run, by name, all with the same routes.
+        servers: the servers of the whole run, by name, all with the same routes.
         feeder: plays the brokers of all of them.
-        cpus: where what runs.
+        cpus: of each process.
         quick: whether windows are short.
     """
 
@@ -225,12 +230,13 @@ class Bench:
         return load(server, topics, *window, *options, cpu=self.cpus.load, limit=30)
 
     def opened(self, server: Server, topics: Topics, rate: float, seconds: float) -> Load:
-        """An open loop on the server's own CPU, ahead of everything else there where that is allowed."""
+        """An open loop on the server's own CPU, ahead of everything else there where that is
+        allowed."""
         realtime = machine.may_be_realtime()
         window = ("-t", str(seconds), "-w", "0.3", "-r", str(rate))
         if not realtime:
             return load(
-                server, topics, *window, cpu=self.cpus.server, known=(self.feeder.pid,), limit=60
+                server, topics, *window, cpu=self.cpus.server, measured=(self.feeder.pid,), limit=60
             )
         with Spinner(self.cpus.server, seconds + 30) as spinner:
             return load(
@@ -239,6 +245,6 @@ class Bench:
                 *window,
                 cpu=self.cpus.server,
                 realtime=True,
-                known=(self.feeder.pid, spinner.pid),
+                measured=(self.feeder.pid, spinner.pid),
                 limit=60,
             )

@@ -1,12 +1,15 @@
-"""The scenarios that run against servers which live through the run: closed loops, open loops, registrations.
+"""The scenarios that run against servers which live through the run: closed loops, open loops,
+registrations.
 
-A scenario's name says what it does:
+The name of a scenario describes it:
 
-- ``closed:50x32:16``: 50 connections with 32 requests under way each, topics of 16 brokers; ``:binary`` asks with ROCKETMQ
-  headers, ``:v373`` as that protocol version.
-- ``open:5000``: 5,000 reads a second of 10,000 topics of 8 brokers; ``open:5000:10:bump:json`` with 10 registrations a second
-  of all 10,000 topics, of which one is another each time (``same``: none, ``all``: every one), as JSON (``zip``: packed).
-- ``overload:5000:bump:json``: the same at twice the rate of registrations that the server can sustain.
+- ``closed:50x32:16``: 50 connections with 32 requests under way each, topics of 16 brokers;
+  ``:binary`` requests have ROCKETMQ headers, ``:v373`` requests have that protocol version.
+- ``open:5000``: 5,000 reads a second of 10,000 topics of 8 brokers; ``open:5000:10:bump:json`` with
+  10 registrations a second of all 10,000 topics, of which one is another each time (``same``: none,
+  ``all``: every one), as JSON (``zip``: packed).
+- ``overload:5000:bump:json``: the same at twice the rate of registrations that the server can
+  sustain.
 - ``register:bump:json``: registrations alone.
 """
 
@@ -29,12 +32,14 @@ CLOSED: Final = (
     "closed:50x1:16",
     "closed:50x1:128",
 )
-"""The reads that have targets."""  # fmt: skip
+"""The reads that have targets."""
 VARIANTS: Final = ("closed:50x1:1:binary", "closed:50x1:16:binary", "closed:50x1:16:v373")
 """Other forms of request; for information."""
 PORTABLE: Final = CLOSED[0]
 """With the target of the portable driver."""
-CHANGES: Final = tuple(f"{change}:{form}" for change in ("same", "bump", "all") for form in ("json", "zip"))  # fmt: skip
+CHANGES: Final = tuple(
+    f"{change}:{form}" for change in ("same", "bump", "all") for form in ("json", "zip")
+)
 OPEN: Final = ("open:5000", *(f"open:5000:10:{change}" for change in CHANGES))
 OVERLOAD: Final = ("overload:5000:bump:json", "overload:5000:bump:zip")
 REGISTER: Final = tuple(f"register:{change}" for change in CHANGES)
@@ -48,29 +53,30 @@ ALL_CHANGED_RATE: Final = 5.0
 MAX_OVERLOAD: Final = 400.0
 
 Metrics = dict[str, float]
-"""What a sample gave, by metric; ``others`` is always there: CPUs busy with anything else."""
+"""The values of a sample, by metric; it always has ``others``: CPUs that other processes used."""
 
 
 def concerns(scenario: str, candidate: str, ours: str) -> bool:
-    """Whether a scenario is measured with a candidate unless somebody asks for it: where a target or the floor needs it.
+    """Return whether a scenario is measured with a candidate by default: if a target or the floor
+    needs it.
 
-    Java's rates count on one CPU, the one that we have too; its latencies, its CPU time for registrations and its start count
-    on all CPUs, where they are better (``docs/performance.md`` says so).
+    Java's rates are measured on one CPU, like ours; its latencies, its CPU time for registrations
+    and its start on all CPUs, where they are better (see ``docs/performance.md``).
 
     Args:
         scenario: its name, or one of ``lives``.
         candidate: the candidate.
         ours: our best driver.
     """
-    kind = scenario.partition(":")[0]
+    family = scenario.partition(":")[0]
     if candidate == ours:
         return True
     if candidate == "c":
-        return kind == "closed" or scenario == "open:5000"
+        return family == "closed" or scenario == "open:5000"
     if candidate == "java":
-        return kind == "closed"
+        return family == "closed"
     if candidate == "java-free":
-        return kind not in {"closed", "overload"}
+        return family not in {"closed", "overload"}
     return scenario == PORTABLE
 
 
@@ -80,14 +86,14 @@ def sample(bench: Bench, scenario: str, server: Server) -> Metrics:
     Raises:
         SampleError: it means nothing.
     """
-    kind, *words = scenario.split(":")
-    if kind == "closed":
+    family, *words = scenario.split(":")
+    if family == "closed":
         return _closed(bench, server, *words)
-    if kind == "open":
+    if family == "open":
         return _open(bench, server, float(words[0]), words[1:])
-    if kind == "overload":
+    if family == "overload":
         return _overload(bench, server, float(words[0]), *words[1:])
-    if kind == "register":
+    if family == "register":
         return _register(bench, server, *words)
     raise SampleError(f"there is no scenario {scenario!r}")
 
@@ -97,13 +103,13 @@ def _closed(bench: Bench, server: Server, size: str, brokers: str, *variants: st
     options = ["-c", connections, "-d", depth]
     for variant in variants:
         options += ["-b"] if variant == "binary" else ["-v", variant.removeprefix("v")]
-    found = bench.closed(server, routes.FAMILIES[int(brokers)], *options)
+    load = bench.closed(server, routes.FAMILIES[int(brokers)], *options)
     return {
-        "rate": found.per_cpu,
-        "p50": found.p50,
-        "p99": found.p99,
-        "rps": found.per_second,
-        "others": found.others,
+        "rate": load.per_cpu,
+        "p50": load.p50,
+        "p99": load.p99,
+        "rps": load.per_second,
+        "others": load.others,
     }
 
 
@@ -116,15 +122,15 @@ def _open(bench: Bench, server: Server, rate: float, words: list[str]) -> Metric
 
 
 def _reads(bench: Bench, server: Server, rate: float, seconds: float) -> Metrics:
-    found = bench.opened(server, routes.WIDE, rate, seconds)
+    load = bench.opened(server, routes.WIDE, rate, seconds)
     return {
-        "p50": found.p50,
-        "p99": found.p99,
-        "p999": found.p999,
-        "max": found.longest,
-        "cpus": found.cpus,
-        "unanswered": found.unanswered,
-        "others": found.others,
+        "p50": load.p50,
+        "p99": load.p99,
+        "p999": load.p999,
+        "max": load.longest,
+        "cpus": load.cpus,
+        "unanswered": load.unanswered,
+        "others": load.others,
     }
 
 
@@ -137,19 +143,20 @@ def _both(
     change: str,
     form: str,
 ) -> Metrics:
-    """Reads and registrations at the same time; the registrations begin before the window and end after it."""
+    """Reads and registrations at the same time; the registrations begin before the window and end
+    after it."""
     how = {"server": server.name, "change": change, "form": form, "brokers": routes.WIDE.brokers}
     bench.feeder.obey("prime", **how)
     bench.feeder.begin("feed", **how, rate=per_second, seconds=seconds + 0.5)
     try:
-        found = _reads(bench, server, rate, seconds)
+        reads = _reads(bench, server, rate, seconds)
     finally:
         fed = bench.feeder.end()
     if fed["failed"]:
         raise SampleError(f"{server.name} refused {fed['failed']} registrations")
     lost = fed["unsent"] + fed["missing"]
     return {
-        **found,
+        **reads,
         "registrations": fed["answers"] / fed["seconds"],
         "reply_p50": fed["p50"],
         "reply_p99": fed["p99"],
@@ -173,16 +180,16 @@ def _register(bench: Bench, server: Server, change: str, form: str) -> Metrics:
     how = {"server": server.name, "change": change, "form": form, "brokers": REGISTER_BROKERS}
     rate = ALL_CHANGED_RATE if change == "all" else 10.0
     bench.feeder.obey("prime", **how)
-    others = machine.Bystanders(server.pid, bench.feeder.pid)
-    before = machine.cpu_seconds(server.pid)
+    bystanders = machine.Bystanders(server.pid, bench.feeder.pid)
+    cpu_before = machine.cpu_seconds(server.pid)
     seconds = 1.0 if bench.quick else 3.0
     fed = bench.feeder.obey("feed", **how, rate=rate, seconds=seconds)
-    used = machine.cpu_seconds(server.pid) - before
+    used = machine.cpu_seconds(server.pid) - cpu_before
     if fed["failed"] or fed["missing"] or not fed["answers"]:
         raise SampleError(f"{server.name} answered not all registrations: {fed}")
     return {
         "cpu": used / fed["answers"] * 1e3,
         "reply_p50": fed["p50"],
         "reply_p99": fed["p99"],
-        "others": others.share(),
+        "others": bystanders.share(),
     }

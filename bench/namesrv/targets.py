@@ -1,4 +1,4 @@
-"""What is compared in which row of the table, and what is aimed at."""
+"""The rows of the table and their targets."""
 
 from __future__ import annotations
 
@@ -123,11 +123,19 @@ LIVING: Final = (
     Row("loaded", "topic", "B", "... for each topic", targets=(Target(300, ITSELF),)),
     Row("idle", "connection", "B", "for each idle connection", targets=(Target(1024, ITSELF),)),
     Row("idle", "idle", "%", "of a CPU, 16 silent brokers", targets=(Target(0.15, ITSELF),)),
-    Row("idle", "largest", "", "a frame of 16,777,216 bytes is answered", higher=True, targets=(Target(1, ITSELF),)),
+    Row(
+        "idle",
+        "largest",
+        "",
+        "a frame of 16,777,216 bytes is answered",
+        higher=True,
+        targets=(Target(1, ITSELF),),
+    ),
     Row("idle", "larger", "", "one byte more closes", higher=True, targets=(Target(1, ITSELF),)),
-)  # fmt: skip
+)
 SECTIONS: Final = {
-    "Reads: answers for each CPU second of the server (thousands), connections x requests under way": READS,
+    "Reads: answers for each CPU second of the server (thousands),"
+    " connections x requests under way": READS,
     "Reads at 5,000/s: p99 from the intended time (ms)": LATENCIES,
     "Registrations of 10,000 topics: CPU from socket to reply, and how many": REGISTRATIONS,
     "Start, memory, rest": LIVING,

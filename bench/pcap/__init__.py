@@ -1,1 +1,1 @@
-"""The decoder of captures beside tshark: ``python -m bench.pcap``."""
+"""Compares the decoder of captures with tshark: ``python -m bench.pcap``."""

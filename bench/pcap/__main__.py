@@ -1,18 +1,19 @@
-"""``python -m bench.pcap``: CPU, speed and memory of ``rocketwire-pcap`` beside tshark with the dissector that it makes.
+"""``python -m bench.pcap``: CPU, speed and memory of ``rocketwire-pcap``, compared with tshark and
+the generated dissector.
 
-All rounds do everything in turn, since figures of different moments cannot be compared on a machine that does other things too;
-of each the best round counts.  Columns alone, of which a decoder takes a second, are made several times in each.  Compressed
-captures are the exception, since what is told of them is a ratio of two short times: the bests of both come from different
-moments of a clock that swings by half, and so say as much of luck as of the decoder.  Each run has one of the plain capture right
-beside it, before and after it in turn, and the median of all pairs counts: no pair is chosen, and what disturbs either run is as
-likely to disturb the other.  tshark, with the Lua dissector, gets the first part of each capture, and what it takes for the rest
-is extrapolated: its time grows a little faster than the capture, so that is in its favour; ``--whole`` gives it all of it.
-Two things should be known of the comparison: a dissector in C would be quicker than one in Lua, and tshark decodes far more than
-frames.  Both write what they find: tshark the fields that are our columns as text, ours all columns as Parquet and as JSON
+Every round runs everything in turn, because times of different moments are not comparable on a
+shared machine; the best round counts. Decoding to columns takes only a second, so it runs several
+times in each round. Compressed captures are measured differently, because their figure is a ratio
+of two short times and the clock varies by half: each run has a run of the plain capture next to it,
+before and after it in turn, and the median of all pairs counts. tshark, with the Lua dissector,
+reads the first part of each capture, and its time for the rest is extrapolated; its time grows a
+little faster than the capture, so this is in its favour; ``--whole`` gives it the whole capture. A
+dissector in C would be faster than one in Lua, and tshark decodes more than frames. Both write
+their results: tshark the fields of our columns as text, ours all columns as Parquet and as JSON
 lines.
 
-The traffic is that of the tests' second generator, which was not written for the decoder, and of recorded captures that are
-repeated between other ends; see ``captures``.
+The traffic comes from the tests' second generator, which was not written for the decoder, and from
+recorded captures, repeated between other addresses; see ``captures``.
 """
 
 from __future__ import annotations
@@ -40,35 +41,53 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PART: Final = 64 << 20
-"""Bytes of a capture that tshark gets."""
+"""Bytes of a capture that tshark reads."""
 TSHARK: Final = shutil.which("tshark")
 SPEEDS: Final = {"mixed": 300.0, "chatty": 150.0, "bulk": 650.0}
 """MB/s of one core."""
 INFLATED: Final = {"zst": 0.85, "gz": 0.75}
 """Of the speed for the plain capture."""
 TIMES_LESS: Final = {"parquet": 18.0, "jsonl": 13.0}
-"""CPU of tshark, of that of the command, by what it writes."""
+"""CPU of tshark relative to the command, by output format."""
 TIMES_FASTER: Final = 30.0
 MOST_MEMORY: Final = 256.0
 DECODERS: Final = 5
-"""Decoders that make columns in a round: what takes half a second is measured no better than the machine runs in that half second."""
+"""Decoders that make columns in a round: a single run of half a second is too short for a good
+measurement."""
 PAIRS: Final = 7
-"""Times that a compressed capture and the plain one are decoded side by side in a round, for each way to compress."""
+"""Pairs of runs with a compressed and the plain capture in a round, for each compression."""
 _FIELDS: Final = (
-    "frame.time_epoch", "ip.src", "ipv6.src", "tcp.srcport", "ip.dst", "ipv6.dst", "tcp.dstport", "rocketmq.kind",
-    "rocketmq.code", "rocketmq.code_name", "rocketmq.request_code", "rocketmq.opaque", "rocketmq.flag", "rocketmq.language",
-    "rocketmq.version", "rocketmq.remark", "rocketmq.topic", "rocketmq.group", "rocketmq.queue_id", "rocketmq.time",
+    "frame.time_epoch",
+    "ip.src",
+    "ipv6.src",
+    "tcp.srcport",
+    "ip.dst",
+    "ipv6.dst",
+    "tcp.dstport",
+    "rocketmq.kind",
+    "rocketmq.code",
+    "rocketmq.code_name",
+    "rocketmq.request_code",
+    "rocketmq.opaque",
+    "rocketmq.flag",
+    "rocketmq.language",
+    "rocketmq.version",
+    "rocketmq.remark",
+    "rocketmq.topic",
+    "rocketmq.group",
+    "rocketmq.queue_id",
+    "rocketmq.time",
     "rocketmq.length",
-)  # fmt: skip
+)
 
 
 @dataclass(slots=True)
-class Seen:
-    """What one candidate took in all rounds.
+class Usage:
+    """The cost of a candidate in all rounds.
 
     Attributes:
         spent: of each round.
-        frames: that it found.
+        frames: number of decoded frames.
     """
 
     spent: list[Spent] = field(default_factory=list[Spent])
@@ -76,18 +95,18 @@ class Seen:
 
     @property
     def cpu(self) -> float:
-        """The least CPU time."""
-        return min(one.cpu for one in self.spent)
+        """The minimum CPU time."""
+        return min(spent.cpu for spent in self.spent)
 
     @property
     def wall(self) -> float:
-        """The least wall time."""
-        return min(one.wall for one in self.spent)
+        """The minimum wall time."""
+        return min(spent.wall for spent in self.spent)
 
     @property
     def peak(self) -> float:
-        """The most memory."""
-        return max(one.peak for one in self.spent)
+        """The maximum memory."""
+        return max(spent.peak for spent in self.spent)
 
 
 class Bench:
@@ -96,14 +115,14 @@ class Bench:
     Args:
         folder: of the captures.
         scratch: a folder for what is written.
-        whole: whether tshark gets whole captures.
+        whole_captures: whether tshark reads whole captures.
     """
 
-    def __init__(self, folder: Folder, scratch: Path, *, whole: bool) -> None:
+    def __init__(self, folder: Folder, scratch: Path, *, whole_captures: bool) -> None:
         self.captures = {name: folder.capture(name) for name in (*PROFILES, RECORDED, LARGE)}
         self.parts = {
-            name: one.path if whole else folder.part(one, PART)
-            for name, one in self.captures.items()
+            name: capture.path if whole_captures else folder.part(capture, PART)
+            for name, capture in self.captures.items()
         }
         self.inflated = {
             suffix: folder.compressed(self.captures["mixed"], suffix) for suffix in INFLATED
@@ -114,7 +133,7 @@ class Bench:
         self._nothing = scratch / "nothing.pcap"
         with self.captures["mixed"].path.open("rb") as file:
             self._nothing.write_bytes(file.read(24))
-        self.seen: dict[tuple[str, str], Seen] = {}
+        self.seen: dict[tuple[str, str], Usage] = {}
         self.ratios: dict[str, list[float]] = {suffix: [] for suffix in INFLATED}
 
     def round(self) -> None:
@@ -138,33 +157,45 @@ class Bench:
     def _out(self) -> Path:
         return self._scratch / "out"
 
-    def _note(self, what: str, name: str, spent: Spent) -> Seen:
-        seen = self.seen.setdefault((what, name), Seen())
-        seen.spent.append(spent)
-        return seen
+    def _note(self, what: str, name: str, spent: Spent) -> Usage:
+        usage = self.seen.setdefault((what, name), Usage())
+        usage.spent.append(spent)
+        return usage
 
     def _dissect(self, path: Path) -> list[str]:
         fields = [word for name in _FIELDS for word in ("-e", name)]
         return [
-            str(TSHARK), "-n", "-r", str(path), "-X", f"lua_script:{self._script}", "-Y", "rocketmq",
-            "-o", "tcp.try_heuristic_first:TRUE", "-T", "fields", *fields,
-        ]  # fmt: skip
+            str(TSHARK),
+            "-n",
+            "-r",
+            str(path),
+            "-X",
+            f"lua_script:{self._script}",
+            "-Y",
+            "rocketmq",
+            "-o",
+            "tcp.try_heuristic_first:TRUE",
+            "-T",
+            "fields",
+            *fields,
+        ]
 
     def _tshark(self, name: str) -> None:
-        seen = self._note("tshark", name, run(self._dissect(self.parts[name]), self._out))
+        usage = self._note("tshark", name, run(self._dissect(self.parts[name]), self._out))
         with self._out.open("rb") as file:
             lengths = (line.rstrip(b"\n").rpartition(b"\t")[2] for line in file)
-            seen.frames = sum(one.count(b",") + 1 for one in lengths if one)
+            usage.frames = sum(row.count(b",") + 1 for row in lengths if row)
 
     def _columns(self, what: str, name: str, path: Path) -> Spent:
         run([sys.executable, "-m", "bench.pcap.columns", str(path)], self._out)
-        said: dict[str, Any] = json.loads(self._out.read_text())
-        spent = Spent(said["wall"], said["cpu"], 0)
-        self._note(what, name, spent).frames = said["frames"]
+        counts: dict[str, Any] = json.loads(self._out.read_text())
+        spent = Spent(counts["wall"], counts["cpu"], 0)
+        self._note(what, name, spent).frames = counts["frames"]
         return spent
 
     def _pair(self, suffix: str, *, plain_first: bool) -> None:
-        """A compressed capture and the plain one, one right after the other; they count for nothing else."""
+        """A compressed capture and the plain one, one right after the other; they count for nothing
+        else."""
         both = {"mixed": self.captures["mixed"].path, suffix: self.inflated[suffix]}
         order = list(both) if plain_first else list(reversed(both))
         walls = {name: self._columns("pair", name, both[name]).wall for name in order}
@@ -179,87 +210,92 @@ class Bench:
     # ---- the report
 
     def figures(self) -> list[Figure]:
-        """What was measured."""
-        made: list[Figure] = []
+        """Return the figures."""
+        figures: list[Figure] = []
         if TSHARK is not None:
             for name in (*PROFILES, RECORDED):
                 for form, times in TIMES_LESS.items():
                     ratio = self._tshark_of(name, _cpu) / self.seen[f"{form} 1", name].cpu
                     text = f"{name}: CPU of tshark / of rocketwire-pcap decode -o FILE.{form}"
-                    made.append(Figure(text, ratio, "x", times if name in PROFILES else None))
+                    figures.append(Figure(text, ratio, "x", times if name in PROFILES else None))
         for name in (*PROFILES, RECORDED):
             bound = SPEEDS.get(name)
             speed = self.captures[name].size / 1e6 / self.seen["columns", name].cpu
-            made.append(Figure(f"{name}: decoded to all columns, a core", speed, "MB/s", bound))
-            each = self.seen["columns", name].frames / 1e3 / self.seen["columns", name].cpu
-            made.append(Figure(f"{name}: the same in frames", each, "k/s"))
+            figures.append(Figure(f"{name}: decoded to all columns, a core", speed, "MB/s", bound))
+            rate = self.seen["columns", name].frames / 1e3 / self.seen["columns", name].cpu
+            figures.append(Figure(f"{name}: the same in frames", rate, "k/s"))
         for suffix, bound in INFLATED.items():
             text = f"mixed.pcap.{suffix}: speed / that of the plain capture, wall"
-            made.append(Figure(text, statistics.median(self.ratios[suffix]), "x", bound))
-        return made + self._of_large()
+            figures.append(Figure(text, statistics.median(self.ratios[suffix]), "x", bound))
+        return figures + self._of_large()
 
     def _of_large(self) -> list[Figure]:
-        alone, jobs = self.seen["parquet 1", LARGE], self.seen["parquet 2", LARGE]
+        single, jobs = self.seen["parquet 1", LARGE], self.seen["parquet 2", LARGE]
         size = self.captures[LARGE].size / 1e6
         text = f"{size:,.0f} MB to Parquet"
-        made: list[Figure] = []
+        figures: list[Figure] = []
         if TSHARK is not None:
             ratio = self._tshark_of(LARGE, _wall) / jobs.wall
-            made.append(Figure(f"{text}: wall of tshark / of --jobs 2", ratio, "x", TIMES_FASTER))
-            ratio = self._tshark_of(LARGE, _cpu) / alone.cpu
-            made.append(Figure(f"{text}: CPU of tshark / of one process", ratio, "x"))
+            figures.append(
+                Figure(f"{text}: wall of tshark / of --jobs 2", ratio, "x", TIMES_FASTER)
+            )
+            ratio = self._tshark_of(LARGE, _cpu) / single.cpu
+            figures.append(Figure(f"{text}: CPU of tshark / of one process", ratio, "x"))
         return [
-            *made,
+            *figures,
             Figure(
-                f"{text}: most memory, one process", alone.peak, "MB", MOST_MEMORY, higher=False
+                f"{text}: most memory, one process", single.peak, "MB", MOST_MEMORY, higher=False
             ),
             Figure(f"{text}: most memory, the largest of --jobs 2", jobs.peak, "MB"),
-            Figure(f"{text}: one process, wall", size / alone.wall, "MB/s"),
+            Figure(f"{text}: one process, wall", size / single.wall, "MB/s"),
             Figure(f"{text}: --jobs 2, wall", size / jobs.wall, "MB/s"),
-            Figure(f"{text}: wall of one process / of --jobs 2", alone.wall / jobs.wall, "x"),
-            Figure(f"{text}: CPU of --jobs 2 / of one process", jobs.cpu / alone.cpu, "x"),
+            Figure(f"{text}: wall of one process / of --jobs 2", single.wall / jobs.wall, "x"),
+            Figure(f"{text}: CPU of --jobs 2 / of one process", jobs.cpu / single.cpu, "x"),
         ]
 
-    def _tshark_of(self, name: str, of: Callable[[Seen], float]) -> float:
-        """Seconds that tshark takes for a whole capture."""
-        start = of(self.seen["tshark", "nothing"])
+    def _tshark_of(self, name: str, measure: Callable[[Usage], float]) -> float:
+        """Return the seconds of tshark for a whole capture."""
+        start = measure(self.seen["tshark", "nothing"])
         size = self.parts[name].stat().st_size
-        per_byte = (of(self.seen["tshark", name]) - start) / size
+        per_byte = (measure(self.seen["tshark", name]) - start) / size
         return start + per_byte * self.captures[name].size
 
     def about(self) -> list[str]:
-        """What the figures are made of."""
-        made: list[str] = []
+        """Return the basis of the figures."""
+        notes: list[str] = []
         for name, capture in self.captures.items():
-            made.append(f"{name}: {capture.size / 1e6:,.0f} MB; {self._found(name, capture)}")
+            notes.append(f"{name}: {capture.size / 1e6:,.0f} MB; {self._found(name, capture)}")
         for suffix, ratios in self.ratios.items():
-            found = self.seen["pair", suffix].frames
+            frames = self.seen["pair", suffix].frames
             text = f"{len(ratios)} pairs, from {min(ratios):.2f} to {max(ratios):.2f} x"
-            made.append(f"mixed.pcap.{suffix}: found {found:,} frames; {text}")
-        return made
+            notes.append(f"mixed.pcap.{suffix}: found {frames:,} frames; {text}")
+        return notes
 
     def _found(self, name: str, capture: Capture) -> str:
         parts: list[str] = []
-        if (seen := self.seen.get(("columns", name))) is not None:
-            of = "" if capture.frames is None else " of {:,} to {:,}".format(*capture.frames)
-            parts.append(f"found {seen.frames:,}{of} frames")
+        if (usage := self.seen.get(("columns", name))) is not None:
+            bounds = capture.frames
+            total = "" if bounds is None else f" of {bounds[0]:,} to {bounds[1]:,}"
+            parts.append(f"found {usage.frames:,}{total} frames")
         parts += [
-            f"{form} {seen.cpu:.2f} s CPU"
+            f"{form} {usage.cpu:.2f} s CPU"
             for form in TIMES_LESS
-            if (seen := self.seen.get((f"{form} 1", name))) is not None
+            if (usage := self.seen.get((f"{form} 1", name))) is not None
         ]
-        if (seen := self.seen.get(("tshark", name))) is not None:
+        if (usage := self.seen.get(("tshark", name))) is not None:
             size = self.parts[name].stat().st_size / 1e6
-            parts.append(f"tshark {seen.cpu:.1f} s CPU for {size:,.0f} MB, {seen.frames:,} frames")
+            parts.append(
+                f"tshark {usage.cpu:.1f} s CPU for {size:,.0f} MB, {usage.frames:,} frames"
+            )
         return ", ".join(parts)
 
 
-def _cpu(seen: Seen) -> float:
-    return seen.cpu
+def _cpu(usage: Usage) -> float:
+    return usage.cpu
 
 
-def _wall(seen: Seen) -> float:
-    return seen.wall
+def _wall(usage: Usage) -> float:
+    return usage.wall
 
 
 def main() -> int:
@@ -270,27 +306,27 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--whole", action="store_true", help="tshark gets whole captures")
+    parser.add_argument("--whole", action="store_true", help="tshark reads whole captures")
     arguments = parser.parse_args()
     _compile()
     with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(Folder(_say), Path(scratch), whole=arguments.whole)
+        bench = Bench(Folder(_say), Path(scratch), whole_captures=arguments.whole)
         for number in range(arguments.rounds):
             _say(f"round {number + 1} of {arguments.rounds}")
             bench.round()
         figures = bench.figures()
-        print("# rocketwire-pcap beside tshark\n")
+        print("# rocketwire-pcap compared with tshark\n")
         for line in (*machine.description(), *bench.about()):
             print(f"- {line}")
         print("", *lines(figures), sep="\n")
         if TSHARK is None:
             print("tshark is not installed: nothing was compared with it")
-    return int(not all(one.is_held for one in figures))
+    return int(not all(figure.is_held for figure in figures))
 
 
 def _compile() -> None:
-    """Make the byte code that every installed package has: a work tree has none where Python is told to write none
-    (``PYTHONDONTWRITEBYTECODE``), and each process would compile all it imports."""
+    """Compile the byte code, as in an installed package: with ``PYTHONDONTWRITEBYTECODE`` a work
+    tree has none, and each process would compile its imports."""
     for package in (rocketwire, rocketwire_tools):
         for folder in package.__path__:
             compileall.compile_dir(folder, quiet=2)

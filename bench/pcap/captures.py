@@ -1,9 +1,11 @@
 """The captures that are measured, made once and kept in the folder for temporary files.
 
-They come from the tests' second generator, which knows nothing of the decoder (many clients, topics and groups, losses and
-repetitions as networks have them), and from captures of real peers, repeated between other ends.
+They come from the tests' second generator, which knows nothing of the decoder (many clients, topics
+and groups, losses and repetitions as networks have them), and from captures of real peers, repeated
+between other ends.
 
-Rules of this file: what the generator makes of a seed is the same everywhere; a change of the generator makes new captures.
+Rules of this file: what the generator makes of a seed is the same everywhere; a change of the
+generator makes new captures.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ _COMPRESSION: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One of them.
+    """A capture.
 
     Attributes:
         path: of the file.
@@ -63,10 +65,10 @@ class Capture:
 
 
 class Folder:
-    """Where they are kept.
+    """The folder of the captures.
 
     Args:
-        say: gets a line for what takes its time.
+        say: prints the progress of slow steps.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -91,9 +93,9 @@ class Folder:
         return Capture(path, path.stat().st_size, None if frames is None else tuple(frames))
 
     def _make(self, path: Path, about: Path, profile: Profile, copies: int) -> None:
-        made = make(profile, _SEED)
-        _write(path, _together(made.packets, copies))
-        frames = [copies * count for count in made.frame_counts]
+        capture = make(profile, _SEED)
+        _write(path, _together(capture.packets, copies))
+        frames = [copies * count for count in capture.frame_counts]
         about.write_text(json.dumps({"frames": frames}))
 
     def _repeat(self, path: Path, about: Path) -> None:
@@ -131,12 +133,12 @@ class Folder:
         if not path.exists():
             self._say(f"making {path}, once")
             partial = path.with_suffix(".partial")
-            with capture.path.open("rb") as plain, partial.open("wb") as packed:
+            with capture.path.open("rb") as source, partial.open("wb") as packed:
                 if suffix == "zst":
-                    zstandard.ZstdCompressor().copy_stream(plain, packed)
+                    zstandard.ZstdCompressor().copy_stream(source, packed)
                 else:
                     with gzip.GzipFile("", "wb", _COMPRESSION, packed) as file:
-                        shutil.copyfileobj(plain, file, 1 << 20)
+                        shutil.copyfileobj(source, file, 1 << 20)
             partial.rename(path)
         return path
 
@@ -167,8 +169,8 @@ def _host(host: str, number: int) -> str:
     """10.1.x.y to 10.(1 + 20 n).x.y, fd00:: to fd00+n::."""
     if ":" in host:
         return host.replace("fd00", f"{0xFD00 + number:x}", 1)
-    first, second, rest = host.split(".", 2)
-    return f"{first}.{int(second) + 20 * number}.{rest}"
+    first, second, suffix = host.split(".", 2)
+    return f"{first}.{int(second) + 20 * number}.{suffix}"
 
 
 def _time_ns(packet: Packet) -> int:

@@ -1,4 +1,5 @@
-"""Decodes a capture to columns and drops them: prints wall and CPU seconds of that alone, and the number of frames, as JSON."""
+"""Decodes a capture to columns and drops them; prints wall and CPU seconds, and the number of
+frames, as JSON."""
 
 from __future__ import annotations
 

@@ -37,13 +37,16 @@ _WIDTH: Final = 72
 
 def lines(figures: list[Figure]) -> list[str]:
     """The report: text, figure, target, verdict."""
-    made: list[str] = []
-    for one in figures:
-        line = f"{one.text:{_WIDTH}} {one.value:9,.{0 if one.value >= 100 else 2}f} {one.unit:5}"
-        if one.bound is not None:
-            sign = ">=" if one.higher else "<="
-            line += f" {sign} {one.bound:g}".ljust(9) + ("held" if one.is_held else "MISSED")
-        made.append(line.rstrip())
-    aimed = [one for one in figures if one.bound is not None]
-    made.append(f"{sum(one.is_held for one in aimed)} of {len(aimed)} targets held")
-    return made
+    text: list[str] = []
+    for figure in figures:
+        line = (
+            f"{figure.text:{_WIDTH}} {figure.value:9,.{0 if figure.value >= 100 else 2}f}"
+            f" {figure.unit:5}"
+        )
+        if figure.bound is not None:
+            sign = ">=" if figure.higher else "<="
+            line += f" {sign} {figure.bound:g}".ljust(9) + ("held" if figure.is_held else "MISSED")
+        text.append(line.rstrip())
+    aimed = [figure for figure in figures if figure.bound is not None]
+    text.append(f"{sum(figure.is_held for figure in aimed)} of {len(aimed)} targets held")
+    return text

@@ -1,4 +1,4 @@
-"""What a command takes: wall and CPU time of its processes, and the memory of the largest of them."""
+"""The cost of a command: wall and CPU time of its processes, and the memory of the largest one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LOOK_SECONDS: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What it took.
+    """The cost.
 
     Attributes:
         wall: seconds.
         cpu: seconds of all its processes.
-        peak: largest resident memory that one of them had, in megabytes of 2^20 bytes.
+        peak: largest resident memory of a process, in megabytes of 2^20 bytes.
     """
 
     wall: float
@@ -33,7 +33,8 @@ class Spent:
 def run(command: Sequence[str], output: Path) -> Spent:
     """Run a command.
 
-    Memory is VmHWM, since ``ru_maxrss`` of a new process begins at the peak of the one that started it.
+    Memory is VmHWM, since ``ru_maxrss`` of a new process begins at the peak of the one that started
+    it.
 
     Args:
         command: with its arguments.
@@ -43,7 +44,7 @@ def run(command: Sequence[str], output: Path) -> Spent:
         RuntimeError: it failed.
     """
     peak = 0
-    began = time.monotonic()
+    start = time.monotonic()
     with output.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.DEVNULL)
         while True:
@@ -52,7 +53,7 @@ def run(command: Sequence[str], output: Path) -> Spent:
                 break
             peak = max(peak, _peak(process.pid))
             time.sleep(_LOOK_SECONDS)
-    wall = time.monotonic() - began
+    wall = time.monotonic() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
@@ -67,5 +68,5 @@ def _peak(pid: int) -> int:
     except OSError:
         return 0
     lines = dict(line.split(":", 1) for line in status.splitlines())
-    own = int(lines["VmHWM"].split()[0]) if "VmHWM" in lines else 0
-    return max([own, *(_peak(int(child)) for child in children)])
+    peak = int(lines["VmHWM"].split()[0]) if "VmHWM" in lines else 0
+    return max([peak, *(_peak(int(child)) for child in children)])

@@ -1,6 +1,8 @@
-"""``python -m bench.soak [--seconds 600] [--driver auto]``: a table over time, and exit status 1 where anything grows.
+"""``python -m bench.soak [--seconds 600] [--driver auto]``: a table over time; the exit status is 1
+if anything grows.
 
-One process plays everybody but the steady readers, who are the C load generator of ``bench.namesrv``.
+One process simulates all peers except the steady readers, which are the C load generator of
+``bench.namesrv``.
 """
 
 from __future__ import annotations
@@ -29,21 +31,21 @@ if TYPE_CHECKING:
 BROKERS: Final = 20
 CLIENTS: Final = 30
 READERS: Final = 140
-"""Connections of the load generator; with brokers, clients, nuisances and the rest some 200."""
+"""Connections of the load generator; with brokers, clients and hostile peers some 200."""
 READS: Final = 500.0
 """A second, over all steady readers."""
 LOOK_SECONDS: Final = 2.0
 PRINT_SECONDS: Final = 30.0
 WINDOW_SECONDS: Final = 20.0
 WARM_UP: Final = 0.25
-"""Share of the time that is not looked at for growth."""
+"""Share of the time at the start in which growth is ignored."""
 MOST_GROWTH: Final = 1.0
 """MiB a minute."""
 SETTLE_SECONDS: Final = 10.0
 
 
 def started(folder: Path, driver: str) -> tuple[Child, int]:
-    """Start the name server; its port."""
+    """Start the name server; return the process and its port."""
     port = free_ports()
     (folder / "conf").mkdir()
     settings = {"listenPort": port, "bindAddress": LOOPBACK, "rocketwire.driver": driver}
@@ -69,19 +71,19 @@ async def _read(port: int, pid: int, windows: list[dict[str, Any]], nursery: tri
     words = ["-p", str(port), "-f", routes.WIDE.format, "-n", str(TOPICS), "-P", str(pid)]
     words += ["-c", str(READERS), "-r", str(READS), "-w", "0.5", "-t", str(WINDOW_SECONDS)]
     while True:
-        done = await trio.run_process(
+        completed = await trio.run_process(
             [str(candidates.PROGRAMS / "loadgen"), *words], capture_stdout=True
         )
-        windows.append(json.loads(done.stdout))
+        windows.append(json.loads(completed.stdout))
 
 
 async def _look(watch: Watch, seconds: float, crowd: Crowd, windows: list[dict[str, Any]]) -> None:
     start = trio.current_time()
     due = PRINT_SECONDS
     print("seconds  RSS MiB  descriptors  tasks  reads p50/p99 ms  registrations", flush=True)
-    while (at := trio.current_time() - start) < seconds:
-        sample = watch.look(at)
-        if at >= due:
+    while (elapsed := trio.current_time() - start) < seconds:
+        sample = watch.look(elapsed)
+        if elapsed >= due:
             due += PRINT_SECONDS
             print(_line(sample, crowd, windows), flush=True)
         await trio.sleep(LOOK_SECONDS)
@@ -90,8 +92,10 @@ async def _look(watch: Watch, seconds: float, crowd: Crowd, windows: list[dict[s
 def _line(sample: Sample, crowd: Crowd, windows: Sequence[dict[str, Any]]) -> str:
     latest = windows[-1] if windows else {"p50": 0.0, "p99": 0.0}
     return (
-        f"{sample.at:7.0f}  {sample.resident / MIB:7.1f}  {sample.descriptors:11}  {sample.tasks:5}  "
-        f"{latest['p50'] / 1e3:7.2f} / {latest['p99'] / 1e3:<6.2f}  {crowd.counts['registrations']:13}"
+        f"{sample.time:7.0f}  {sample.resident / MIB:7.1f}  {sample.descriptors:11} "
+        f" {sample.tasks:5}  "
+        f"{latest['p50'] / 1e3:7.2f} / {latest['p99'] / 1e3:<6.2f} "
+        f" {crowd.counts['registrations']:13}"
     )
 
 
@@ -105,7 +109,7 @@ async def soak(seconds: float, driver: str) -> list[str]:
             windows: list[dict[str, Any]] = []
             await crowd.fill_what_is_bounded()
             await trio.sleep(SETTLE_SECONDS / 5)
-            before = watch.look(0)
+            first = watch.look(0)
             async with trio.open_nursery() as nursery:
                 crowd.everybody(nursery, brokers=BROKERS, clients=CLIENTS)
                 await trio.sleep(SETTLE_SECONDS)  # all topics are there, the readers may come
@@ -113,41 +117,52 @@ async def soak(seconds: float, driver: str) -> list[str]:
                 await _look(watch, seconds, crowd, windows)
                 nursery.cancel_scope.cancel()
             await trio.sleep(SETTLE_SECONDS)
-            after = watch.look(seconds + SETTLE_SECONDS)
-            return _report(driver, watch, before, after, crowd, windows)
+            last = watch.look(seconds + SETTLE_SECONDS)
+            return _report(driver, watch, first, last, crowd, windows)
 
 
 def _report(
     driver: str,
     watch: Watch,
-    before: Sample,
-    after: Sample,
+    first: Sample,
+    last: Sample,
     crowd: Crowd,
     windows: Sequence[dict[str, Any]],
 ) -> list[str]:
     under_load = watch.samples[1:-1]
-    counted = [sample for sample in under_load if sample.at >= WARM_UP * under_load[-1].at]
+    counted = [sample for sample in under_load if sample.time >= WARM_UP * under_load[-1].time]
     growth = slope(counted)
     print(f"\ndriver {driver}: {', '.join(machine.description()[:2])}")
-    print(f"RSS {before.resident / MIB:.1f} MiB before, {counted[0].resident / MIB:.1f} after the warm-up, "
-          f"{counted[-1].resident / MIB:.1f} at the end of the load, {after.resident / MIB:.1f} when all had left")  # fmt: skip
     print(
-        f"slope after the warm-up: {growth:+.3f} MiB/min over {counted[-1].at - counted[0].at:.0f} s"
+        f"RSS {first.resident / MIB:.1f} MiB before, {counted[0].resident / MIB:.1f} after the"
+        f" warm-up, "
+        f"{counted[-1].resident / MIB:.1f} at the end of the load, {last.resident / MIB:.1f}"
+        f" when all had left"
     )
-    print(f"descriptors {before.descriptors} -> {max(s.descriptors for s in under_load)} -> {after.descriptors}, "
-          f"tasks {before.tasks} -> {max(s.tasks for s in under_load)} -> {after.tasks}")  # fmt: skip
-    print(f"reads: {sum(w['answers'] for w in windows)} answers, p50 {_median(windows, 'p50'):.2f} ms, "
-          f"p99 {_median(windows, 'p99'):.2f} ms (medians of {len(windows)} windows), worst p99 "
-          f"{max((w['p99'] for w in windows), default=0) / 1e3:.2f} ms")  # fmt: skip
+    print(
+        f"slope after the warm-up: {growth:+.3f} MiB/min over"
+        f" {counted[-1].time - counted[0].time:.0f} s"
+    )
+    print(
+        f"descriptors {first.descriptors} -> {max(s.descriptors for s in under_load)} ->"
+        f" {last.descriptors}, "
+        f"tasks {first.tasks} -> {max(s.tasks for s in under_load)} -> {last.tasks}"
+    )
+    print(
+        f"reads: {sum(w['answers'] for w in windows)} answers, p50"
+        f" {_median(windows, 'p50'):.2f} ms, "
+        f"p99 {_median(windows, 'p99'):.2f} ms (medians of {len(windows)} windows), worst p99 "
+        f"{max((w['p99'] for w in windows), default=0) / 1e3:.2f} ms"
+    )
     for what, count in sorted(crowd.counts.items()):
         print(f"{what}: {count}")
     wrong: list[str] = []
     if growth >= MOST_GROWTH:
         wrong.append(f"memory grows by {growth:.2f} MiB a minute")
-    if after.descriptors > before.descriptors:
+    if last.descriptors > first.descriptors:
         wrong.append(f"descriptors are left open: {watch.sockets()}")
-    if after.tasks > before.tasks:
-        wrong.append(f"{after.tasks - before.tasks} tasks are left")
+    if last.tasks > first.tasks:
+        wrong.append(f"{last.tasks - first.tasks} tasks are left")
     wrong += [f"{what}: {count}" for what, count in crowd.counts.items() if "lost" in what]
     if any(
         window[fault]
@@ -173,8 +188,8 @@ def main() -> int:
     chosen = options.parse_args()
     candidates.build_programs()
     wrong = trio.run(soak, chosen.seconds, chosen.driver)
-    for each in wrong:
-        print(f"FAILED: {each}")
+    for problem in wrong:
+        print(f"FAILED: {problem}")
     return 1 if wrong else 0
 
 

@@ -1,7 +1,7 @@
-"""Those who keep a name server busy: brokers that register each second and are killed now and then, clients that come and
-go, an administrator, and peers that speak nonsense or stop listening.
+"""The peers of a name server: brokers that register each second and are sometimes killed, clients
+that come and go, an administrator, and peers that send invalid bytes or stop reading.
 
-Rules of this file: one trio task each; who is thrown out by the server counts that, and comes back.
+Rules of this file: one trio task each; a peer counts its closed connections, and reconnects.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Wire:
         return cls(await trio.open_tcp_stream("127.0.0.1", port))
 
     async def ask(self, frame: bytes, *fine: int) -> None:
-        """Send a request and wait for its answer; raises ``LostError`` unless its code is 0 or among ``fine``."""
+        """Send a request and wait for its answer; raises ``LostError`` unless its code is 0 or
+        among ``fine``."""
         header: dict[str, object] = {}
         with trio.move_on_after(ANSWER_SECONDS) as scope:
             await self.stream.send_all(frame)
@@ -90,10 +91,10 @@ class Wire:
 
 
 class Crowd:
-    """Everybody, with what they have seen.
+    """All peers, with their counts.
 
     Attributes:
-        counts: what happened how often.
+        counts: number of events by their name.
     """
 
     def __init__(self, port: int) -> None:
@@ -101,7 +102,8 @@ class Crowd:
         self._port = port
 
     async def fill_what_is_bounded(self) -> None:
-        """Let the server reach its limits of what it remembers, so that this is not taken for growth."""
+        """Let the server reach its limits of what it remembers, so that this is not taken for
+        growth."""
         wire = await Wire.open(self._port)
         for start in range(0, HEADERS, BATCH):
             numbers = range(start, start + BATCH)
@@ -215,10 +217,10 @@ class Crowd:
 
 
 class _Topics:
-    """What one broker has, ever a little different.
+    """The topics of a broker, which change a little each time.
 
-    Some hundred layouts over all brokers are there from the beginning, and the topics that change are always the same: what
-    the server has to remember does not grow.
+    Some hundred layouts exist from the start, and the same topics change each time, so that the
+    server's state does not grow.
     """
 
     def __init__(self, *, packed: bool) -> None:
@@ -241,21 +243,22 @@ class _Topics:
 
     def _mixed(self) -> list[bytes]:
         queues = [_chance.choice((4, 8)) for _ in range(LAYOUTS)]
-        return [_topic(name, queues[at % LAYOUTS]) for at, name in enumerate(self._names)]
+        return [_topic(name, queues[index % LAYOUTS]) for index, name in enumerate(self._names)]
 
     def body(self) -> bytes:
         """The body of a registration."""
         version = b'{"counter":%d,"stateVersion":0,"timestamp":1700000000000}' % self._counter
         if not self._packed:
             return (
-                b'{"filterServerList":[],"topicConfigSerializeWrapper":{"dataVersion":%b,"topicConfigTable":{%b},'
+                b'{"filterServerList":[],"topicConfigSerializeWrapper":{"dataVersion":%b,'
+                b'"topicConfigTable":{%b},'
                 b'"topicQueueMappingInfoMap":{}}}' % (version, b",".join(self._texts))
             )
         topics = [json.loads(b"{%b}" % text) for text in self._texts]
         lines = [
-            f"{name} {each['readQueueNums']} {each['writeQueueNums']} 6 SINGLE_TAG {{}}".encode()
+            f"{name} {queue['readQueueNums']} {queue['writeQueueNums']} 6 SINGLE_TAG {{}}".encode()
             for topic in topics
-            for name, each in topic.items()
+            for name, queue in topic.items()
         ]
         sized = b"".join(struct.pack(">i", len(line)) + line for line in lines)
         head = struct.pack(">i", len(version)) + version + struct.pack(">i", len(lines))
@@ -264,7 +267,8 @@ class _Topics:
 
 def _topic(name: str, queues: int) -> bytes:
     return (
-        f'"{name}":{{"attributes":{{}},"order":false,"perm":6,"readQueueNums":{queues},"topicFilterType":"SINGLE_TAG",'
+        f'"{name}":{{"attributes":{{}},"order":false,"perm":6,"readQueueNums":{queues},'
+        f'"topicFilterType":"SINGLE_TAG",'
         f'"topicName":"{name}","topicSysFlag":0,"writeQueueNums":{queues}}}'
     ).encode()
 

@@ -1,6 +1,7 @@
-"""The name server as ``rocketwire-namesrv`` starts it, with trio's own instruments reading off how many tasks there are.
+"""The name server as ``rocketwire-namesrv`` starts it, with a trio instrument that counts tasks.
 
-``python -m bench.soak.watched COUNTS -c FILE`` keeps a line with that number in the file ``COUNTS``.  Nothing of the product knows.
+``python -m bench.soak.watched COUNTS -c FILE`` keeps a line with that number in the file
+``COUNTS``. The name server itself is unchanged.
 """
 
 from __future__ import annotations
@@ -42,5 +43,5 @@ if __name__ == "__main__":
     threading.Thread(
         target=_write_for_ever, args=(tasks, Path(sys.argv[1])), daemon=True, name="watch"
     ).start()
-    setattr(trio, "run", partial(trio.run, instruments=[tasks]))  # noqa: B010 - to the type checkers it is final
+    setattr(trio, "run", partial(trio.run, instruments=[tasks]))  # noqa: B010 - it is Final
     sys.exit(main(sys.argv[2:]))

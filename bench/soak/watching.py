@@ -1,4 +1,4 @@
-"""What a process holds over time, and whether that grows."""
+"""The resources of a process over time, and their growth."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ MIB = 1024 * 1024
 
 
 class Sample(NamedTuple):
-    """What a process holds at a moment.
+    """The resources of a process at a moment.
 
     Attributes:
-        at: seconds since the beginning.
+        time: seconds since the start.
         resident: bytes of physical memory.
         descriptors: open files and sockets.
         tasks: of trio.
     """
 
-    at: float
+    time: float
     resident: int
     descriptors: int
     tasks: int
@@ -43,11 +43,11 @@ class Watch:
         self._tasks = tasks
         self.samples: list[Sample] = []
 
-    def look(self, at: float) -> Sample:
-        """Look now."""
+    def look(self, seconds: float) -> Sample:
+        """Take a sample."""
         text = self._tasks.read_text() if self._tasks.exists() else ""
         sample = Sample(
-            at,
+            seconds,
             machine.resident_bytes(self._pid),
             len(os.listdir(f"/proc/{self._pid}/fd")),
             int(text) if text.strip() else 0,
@@ -56,17 +56,17 @@ class Watch:
         return sample
 
     def sockets(self) -> list[str]:
-        """What its descriptors lead to, for the report of a leak."""
+        """Return the targets of its descriptors, for the report of a leak."""
         folder = Path(f"/proc/{self._pid}/fd")
         return sorted(os.readlink(folder / name) for name in os.listdir(folder))
 
 
 def slope(samples: Sequence[Sample]) -> float:
-    """How fast the memory grows, in MiB a minute: the straight line with the least squares."""
+    """Return the growth of the memory in MiB a minute: the least-squares line."""
     if len(samples) < 3:
         return 0.0
-    middle = sum(sample.at for sample in samples) / len(samples)
+    middle = sum(sample.time for sample in samples) / len(samples)
     mean = sum(sample.resident for sample in samples) / len(samples)
-    above = sum((sample.at - middle) * (sample.resident - mean) for sample in samples)
-    below = sum((sample.at - middle) ** 2 for sample in samples)
+    above = sum((sample.time - middle) * (sample.resident - mean) for sample in samples)
+    below = sum((sample.time - middle) ** 2 for sample in samples)
     return above / below * 60 / MIB

@@ -1,1 +1,1 @@
-"""Spark beside the engine: ``python -m bench.spark``."""
+"""Compares Spark with the engine: ``python -m bench.spark``."""

@@ -1,8 +1,9 @@
-"""Spark beside the engine, in turn in one run: ``python -m bench.spark``.
+"""Compares Spark with the engine, in turn in one run: ``python -m bench.spark``.
 
-Figures of different moments cannot be compared on a machine that does other things too, so each round runs everything once,
-ratios are those of one round, and what is printed are medians of rounds.  CPU is that of all processes.  What is measured is a
-session at work: a round that does not count starts the workers and lets the JVM compile; its start takes a few seconds more.
+Times of different moments are not comparable on a shared machine, so each round runs everything
+once, ratios are those of one round, and the medians of the rounds are printed. CPU is that of all
+processes. The session is warm: a first round, which does not count, starts the workers and lets the
+JVM compile; a cold start takes a few seconds more.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _session(memory: str, more: Sequence[str]) -> SparkSession:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-    } | dict(one.split("=", 1) for one in more)
+    } | dict(setting.split("=", 1) for setting in more)
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -74,50 +75,55 @@ def _rounds(works: Works, rounds: int) -> dict[str, list[Spent]]:
     spent: dict[str, list[Spent]] = {name: [] for name in works}
     for number in range(rounds + 1):
         for name, work in works.items():
-            one = measure(work)
+            spent_once = measure(work)
             if number:
-                spent[name].append(one)
-            progress = f"round {number} of {rounds}: {name}: {one.wall:.1f} s, CPU {one.cpu:.1f} s, {one.java:.1f} s of it JVM"
+                spent[name].append(spent_once)
+            progress = (
+                f"round {number} of {rounds}: {name}: {spent_once.wall:.1f} s, CPU"
+                f" {spent_once.cpu:.1f} s, {spent_once.java:.1f} s of it JVM"
+            )
             print(progress, file=sys.stderr)
     return spent
 
 
 def _table(spent: dict[str, list[Spent]], sizes: dict[str, float]) -> None:
-    """What everything took; the last rate is that of two cores with nothing else to do."""
+    """Print the cost of each candidate; the last rate assumes two idle cores."""
     print(
-        f"{'medians':30} {'MB/s':>6} {'best':>6} {'CPU s':>7} {'of JVM':>7} {'MB/s by CPU':>12} {'worker MB':>10}"
+        f"{'medians':30} {'MB/s':>6} {'best':>6} {'CPU s':>7} {'of JVM':>7}"
+        f" {'MB/s by CPU':>12} {'worker MB':>10}"
     )
-    for name, each in spent.items():
-        wall = statistics.median(one.wall for one in each)
-        best = min(one.wall for one in each)
-        cpu = statistics.median(one.cpu for one in each)
-        java = statistics.median(one.java for one in each)
-        worker = max(one.worker for one in each) if name != ENGINE else 0
+    for name, rounds in spent.items():
+        wall = statistics.median(round_.wall for round_ in rounds)
+        best = min(round_.wall for round_ in rounds)
+        cpu = statistics.median(round_.cpu for round_ in rounds)
+        java = statistics.median(round_.java for round_ in rounds)
+        worker = max(round_.worker for round_ in rounds) if name != ENGINE else 0
         cores = 1 if name == ENGINE else 2
         size = sizes[name]
         print(
-            f"{name:30} {size / wall:6.0f} {size / best:6.0f} {cpu:7.2f} {java:7.2f} {size * cores / cpu:12.0f} {worker:10.0f}"
+            f"{name:30} {size / wall:6.0f} {size / best:6.0f} {cpu:7.2f} {java:7.2f}"
+            f" {size * cores / cpu:12.0f} {worker:10.0f}"
         )
 
 
-def _verdict(text: str, value: float, bound: float, *, most: bool = False) -> None:
-    good = value <= bound if most else value >= bound
-    sign = "<=" if most else ">="
+def _verdict(text: str, value: float, bound: float, *, is_maximum: bool = False) -> None:
+    good = value <= bound if is_maximum else value >= bound
+    sign = "<=" if is_maximum else ">="
     print(f"{text:46} {value:8.2f}   target {sign} {bound:<5g} {'met' if good else 'MISSED'}")
 
 
 def _verdicts(spent: dict[str, list[Spent]], sizes: dict[str, float], memory: float) -> None:
     for name, bound in RATES.items():
-        wall = statistics.median(one.wall for one in spent[name])
+        wall = statistics.median(round_.wall for round_ in spent[name])
         _verdict(f"{name}, MB/s", sizes[name] / wall, bound)
     for name in (NOOP, CORRELATE, PARQUET):
         both = zip(spent[name], spent[ENGINE], strict=True)
         ratio = statistics.median(ours.cpu / engine.cpu for ours, engine in both)
         if name == NOOP:
-            _verdict(f"{name}, CPU over that of the engine", ratio, MOST_CPU, most=True)
+            _verdict(f"{name}, CPU over that of the engine", ratio, MOST_CPU, is_maximum=True)
         else:
             print(f"{name + ', CPU over that of the engine':46} {ratio:8.2f}")
-    _verdict("memory of a Python worker, one flow 85 %, MB", memory, MOST_MEMORY, most=True)
+    _verdict("memory of a Python worker, one flow 85 %, MB", memory, MOST_MEMORY, is_maximum=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -134,19 +140,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--conf", action="append", default=[], metavar="NAME=VALUE", help="of Spark"
     )
-    given = parser.parse_args(arguments)
-    path: Path = captures.mixed() if given.capture is None else given.capture
+    options = parser.parse_args(arguments)
+    path: Path = captures.mixed() if options.capture is None else options.capture
     skewed = captures.skewed()
-    spark = _session(given.driver_memory, given.conf)
+    spark = _session(options.driver_memory, options.conf)
     reader = spark.read.format("rocketmq-pcap")
-    if given.split_size is not None:
-        reader = reader.option("splitSize", given.split_size)
-    frames, other = reader.load(str(path)), reader.load(str(skewed))
+    if options.split_size is not None:
+        reader = reader.option("splitSize", options.split_size)
+    frames, skewed_frames = reader.load(str(path)), reader.load(str(skewed))
     count: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         out = f"{folder}/out"
         works: Works = {
-            SKEWED: lambda: _noop(other),
+            SKEWED: lambda: _noop(skewed_frames),
             ENGINE: lambda: _engine(path, count),
             NOOP: lambda: _noop(frames),
             CORRELATE: lambda: _noop(correlate(frames)),
@@ -154,14 +160,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         # in front of the others, so that no worker is larger because of another capture
         memory = measure(works[SKEWED]).worker
-        spent = _rounds(works, given.rounds)
+        spent = _rounds(works, options.rounds)
         rows = spark.read.parquet(out).count()
     sizes = dict.fromkeys(works, path.stat().st_size / 1e6)
     sizes[SKEWED] = skewed.stat().st_size / 1e6
     print(
-        f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, "
-        f"PySpark {pyspark.__version__}, local[2], driver {given.driver_memory}, splitSize {given.split_size or 'not given'} {' '.join(given.conf)}; "
-        f"{given.rounds} rounds; {path.name}, {sizes[NOOP]:.0f} MB"
+        f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; Python"
+        f" {platform.python_version()}, "
+        f"PySpark {pyspark.__version__}, local[2], driver {options.driver_memory}, splitSize"
+        f" {options.split_size or 'not given'} {' '.join(options.conf)}; "
+        f"{options.rounds} rounds; {path.name}, {sizes[NOOP]:.0f} MB"
     )
     _table(spent, sizes)
     _verdicts(spent, sizes, memory)

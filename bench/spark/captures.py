@@ -1,4 +1,5 @@
-"""Captures to measure with, generated once: those of ``bench.pcap``, and one that only Spark has trouble with."""
+"""Captures to measure with, generated once: those of ``bench.pcap``, and one that is only difficult
+for Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What work costs: wall time, CPU of all processes that take part, memory of Python workers."""
+"""The cost of work: wall time, CPU of all its processes, memory of Python workers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _EVERY: Final = 0.2
-"""Seconds between looks at the processes; one that ends is known as it was at the last look."""
+"""Seconds between looks at the processes; a process that ends counts as at the last look."""
 
 Process = tuple[int, str]
-"""Number, and when it began: numbers are given out again."""
+"""Number and start time: numbers are reused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What something took.
+    """The cost of some work.
 
     Attributes:
         wall: seconds.
@@ -39,15 +39,15 @@ class Spent:
 
 def _stats() -> dict[int, list[str]]:
     """Name and numbers of each process, as /proc/PID/stat has them from the third on."""
-    found: dict[int, list[str]] = {}
+    stats: dict[int, list[str]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
                 front, _, numbers = (entry / "stat").read_text().rpartition(") ")
             except OSError:
                 continue
-            found[int(entry.name)] = [front.partition("(")[2], *numbers.split()]
-    return found
+            stats[int(entry.name)] = [front.partition("(")[2], *numbers.split()]
+    return stats
 
 
 class _Family:
@@ -68,8 +68,8 @@ class _Family:
         """Take down what they have used by now."""
         stats = _stats()
         members = [self._root]
-        for one in members:
-            members += [pid for pid, words in stats.items() if int(words[2]) == one]
+        for child in members:
+            members += [pid for pid, words in stats.items() if int(words[2]) == child]
         for pid in members:
             words = stats[pid]
             process = pid, words[20]
@@ -82,7 +82,7 @@ class _Family:
     def seconds(self) -> tuple[float, float]:
         """CPU of all, and of the JVM among them; ended ones included."""
         every = sum(self.ticks.values())
-        return every / _TICKS, sum(self.ticks[one] for one in self.java) / _TICKS
+        return every / _TICKS, sum(self.ticks[pid] for pid in self.java) / _TICKS
 
 
 def _most_resident(pid: int) -> float:
@@ -91,8 +91,8 @@ def _most_resident(pid: int) -> float:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return 0.0
-    found = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
-    return int(found[0]) / 1024 if found else 0.0
+    sizes = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return int(sizes[0]) / 1024 if sizes else 0.0
 
 
 def measure(work: Callable[[], object]) -> Spent:
@@ -108,11 +108,11 @@ def measure(work: Callable[[], object]) -> Spent:
 
     watching = threading.Thread(target=watch)
     watching.start()
-    (before, java), wall = family.seconds(), time.monotonic()
+    (cpu_before, java), wall = family.seconds(), time.monotonic()
     work()
     wall = time.monotonic() - wall
     ended.set()
     watching.join()
     family.look()
     cpu, java_after = family.seconds()
-    return Spent(wall, cpu - before - looking[0], java_after - java, family.worker)
+    return Spent(wall, cpu - cpu_before - looking[0], java_after - java, family.worker)

@@ -1,7 +1,7 @@
-"""A RocketMQ name server: the same answers as Java's, byte for byte, with a pure core under a thin
+"""A RocketMQ name server: the same responses as Java's, byte for byte, with a pure core and a thin
 driver.
 
-Vocabulary: a *table* holds what brokers registered, a *view* is an encoded answer read from it, a
-*handler* maps one request to table calls, a *session* is the brain of one connection, an
-*occurrence* is something worth a line in the log.
+Vocabulary: a *table* holds the registered brokers and topics, a *view* is an encoded response from
+it, a *handler* maps a request to table calls, a *session* is the protocol of a connection, an
+*event* becomes a line in the log.
 """

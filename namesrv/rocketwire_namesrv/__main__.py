@@ -1,7 +1,7 @@
 """The command ``mqnamesrv``: Java's options, texts, streams and exit statuses.
 
 Rules of this file: nothing heavy is imported before the options are known, so that ``-h`` and
-``-p`` answer at once; what goes to stdout is what scripts look for.
+``-p`` are fast; stdout has the lines that scripts search for.
 
 Java: ``NamesrvStartup``.
 """

@@ -1,7 +1,7 @@
 """The command line of ``mqnamesrv`` as commons-cli reads it, and the options that Java does not
 have.
 
-Rules of this file: pure; what Java's program would make of a command line is made of it here too.
+Rules of this file: pure; a command line has the same meaning as for Java's program.
 
 Java: ``ServerUtil``, commons-cli's ``DefaultParser`` (1.5).
 """

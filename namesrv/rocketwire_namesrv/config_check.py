@@ -1,7 +1,7 @@
-"""``--check-config``: what would end a start, and what would be warned of, without starting.
+"""``--check-config``: the errors and warnings of a start, without starting.
 
-Files are read and nothing is written; the certificate of the TLS test mode is made and thrown away
-if every connection would need it.  No port is opened: whether it is free shows at the start.
+Files are read and nothing is written; the certificate of the TLS test mode is created and discarded
+if every connection would need it. No port is opened: only a start shows whether it is free.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Findings(NamedTuple):
 
     Attributes:
         errors: the server would not start.
-        warnings: it would, and this may have been meant otherwise.
+        warnings: it would start, but this looks wrong.
     """
 
     errors: tuple[str, ...]
@@ -38,7 +38,7 @@ class Findings(NamedTuple):
 
 
 def check_config(path: str, environment: Mapping[str, str]) -> Findings:
-    """Look at a configuration file, and at the files that it names; blocks.
+    """Check a configuration file, and the files that it names; blocks.
 
     Args:
         path: of the configuration file.

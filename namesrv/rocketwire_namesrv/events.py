@@ -16,7 +16,7 @@ from rocketwire.codes import RequestCode
 
 
 class Level(IntEnum):
-    """How much it matters; the numbers of Python's ``logging``."""
+    """The level of an event, with the numbers of Python's ``logging``."""
 
     DEBUG = 10
     INFO = 20
@@ -40,7 +40,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 
 
 def shown(value: object) -> str:
-    """A value as it may stand in a line of a log: one line, at most 500 characters.
+    """Return a value for a log line: one line, at most 500 characters.
 
     None reads ``null`` and several values read ``[a, b]``, as in Java; a request code has its name:
     ``PUT_KV_CONFIG (100)``.
@@ -84,7 +84,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerRegistered(Event):
-    """A broker that had no live entry has one now."""
+    """A broker registered that had no live entry."""
 
     cluster: str
     address: str
@@ -131,7 +131,7 @@ class RegistrationRefused(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartsOverdue(Event):
-    """A registration that looked like a part of one was registered, because no other part came."""
+    """A registration that looked like a part was registered, because no other part came."""
 
     cluster: str
     address: str
@@ -160,7 +160,8 @@ class BrokerUnregistered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnregistrationIgnored(Event):
-    """A request to unregister met no broker, or one that has registered again since."""
+    """A request to unregister was ignored: the broker is not registered, or has registered again
+    since."""
 
     level = Level.WARNING
     cluster: str | None
@@ -190,7 +191,7 @@ class BrokerExpired(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRemoved(Event):
-    """The last address of a broker name is gone, and with it the name and its topics."""
+    """The last address of a broker name left, and with it the name and its topics."""
 
     broker_name: str
     topics: int
@@ -202,7 +203,7 @@ class GroupRemoved(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRemoved(Event):
-    """The last broker name of a cluster is gone."""
+    """The last broker name of a cluster left."""
 
     cluster: str
     template = "unregisterBroker, remove cluster from clusterAddrTable {cluster}"
@@ -236,7 +237,7 @@ class MinBrokerIdChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicsRegistered(Event):
-    """A registration brought new topics or changed known ones.
+    """A registration added or changed topics.
 
     Attributes:
         examples: the first few of their names, and ``...`` if there are more.
@@ -302,7 +303,7 @@ class WritePermChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceCreated(Event):
-    """A namespace of the key/value configuration came into being."""
+    """A namespace of the key/value configuration was created."""
 
     namespace: str
     template = "putKVConfig create new Namespace {namespace}"
@@ -364,7 +365,7 @@ class ConfigUpdateRefused(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksumMismatch(Event):
-    """The body of a registration is not what its sender summed."""
+    """The body of a registration does not match its checksum."""
 
     level = Level.WARNING
     client: str
@@ -373,10 +374,10 @@ class ChecksumMismatch(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFailed(Event):
-    """A handler gave up; the peer was answered code 1.
+    """A handler failed; the peer received code 1.
 
     Attributes:
-        error: what it gave up on, with its kind.
+        error: the error and its type.
     """
 
     level = Level.ERROR
@@ -388,7 +389,7 @@ class RequestFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseDropped(Event):
-    """A response came to a server that asks nothing over this connection."""
+    """A peer sent a response without a request."""
 
     level = Level.WARNING
     client: str
@@ -408,17 +409,17 @@ class ConnectionRefused(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainRefused(ConnectionRefused):
-    """It did not begin with TLS, and has to."""
+    """It did not begin with TLS, which is required."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsRefused(ConnectionRefused):
-    """It began with TLS, which this server does not speak."""
+    """It began with TLS, which is disabled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsUnavailable(ConnectionRefused):
-    """It began with TLS, and this server has no certificate that can be used."""
+    """It began with TLS, and this server has no valid certificate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,7 +435,7 @@ class ProxyHeaderRefused(ConnectionRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignHostRefused(Event):
-    """The port for operators was asked under the name of a host that is not this machine's.
+    """The operators' port received a request for a foreign host name.
 
     Attributes:
         host: the name.
@@ -443,6 +444,6 @@ class ForeignHostRefused(Event):
     level = Level.WARNING
     host: str
     template = (
-        "a request to the port for operators is refused: it is for the host {host}, and this port"
-        " answers to localhost and to IP addresses only"
+        "a request to the operators' port is refused: its host is {host}, and this port only"
+        " accepts localhost and IP addresses"
     )

@@ -52,22 +52,22 @@ class Document(NamedTuple):
 
 
 def plain(status: int, text: str) -> Document:
-    """An answer of one line."""
+    """Return a response of one line."""
     return Document(status, "text/plain; charset=utf-8", f"{text}\n".encode())
 
 
 class Exchange:
-    """One connection.
+    """The HTTP exchange of a connection.
 
     Args:
-        respond: gives the document for a path and the first value of each query field; None where
-            there is none.  It must not raise.
+        respond: returns the document for a path and the first value of each query field, or None.
+            It must not raise.
         local_only: refuse requests to a host name other than localhost: a foreign page, open in a
             browser on this machine, could make such a name point here.
-        refused: called with the name of the host of such a request.  It must not raise.
+        refused: called with the host name of such a request.  It must not raise.
 
     Attributes:
-        closed: whether the connection has to be closed once all that came back has been sent.
+        closed: whether the connection has to be closed after the response.
     """
 
     def __init__(

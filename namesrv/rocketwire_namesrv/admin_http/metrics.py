@@ -43,7 +43,7 @@ __all__ = ["CONTENT_TYPE", "SECURITY_EVENTS", "Exposition"]
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 MOST_BROKERS: Final = 256
-"""Brokers that have series of their own."""
+"""Maximum number of brokers with their own series."""
 MOST_NAME: Final = 128
 
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
@@ -74,19 +74,19 @@ SECURITY_EVENTS: Final = {
 _WORKS: Final = {
     TimedWork.REGISTRATION_DECODE: "Milliseconds until the body of a registration was read, other"
     " requests between its steps included.",
-    TimedWork.EXPIRY_SCAN: "Milliseconds that looks for silent brokers took.",
+    TimedWork.EXPIRY_SCAN: "Milliseconds of a scan for silent brokers.",
     TimedWork.KV_PERSIST: "Milliseconds until a change to the key/value table was on disk.",
 }
 _KV_EVENTS: Final = {"ConfigItemPut": "put", "ConfigItemDeleted": "delete"}
 
 
 def request_name(code: int) -> str:
-    """A request code as Java's metrics name it."""
+    """Return a request code as in Java's metrics."""
     return "unknown" if code == UNKNOWN else RequestCode(code).name.lower()
 
 
 def response_name(code: int) -> str:
-    """A response code as Java's metrics name it; a oneway request has none."""
+    """Return a response code as in Java's metrics; a oneway request has none."""
     return "none" if code == ONEWAY else ResponseCode(code).name.lower()
 
 
@@ -95,7 +95,7 @@ class Exposition(Collector):
 
     Args:
         state: of the server.
-        observer: what it has heard.
+        observer: the history.
         now: gives monotonic seconds.
         connections: gives the number of those open.
         opened: gives the number of all that ever were.
@@ -127,11 +127,11 @@ class Exposition(Collector):
         GCCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """All metrics at this moment."""
+        """Return all current metrics."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """The families of metrics that are this server's own."""
+        """Yield the metric families of this server."""
         yield from self._server()
         yield from self._table()
         yield from self._requests()
@@ -141,7 +141,7 @@ class Exposition(Collector):
         yield from self._endings()
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: families are not compared at registration."""
+        """Return nothing, so that families are not compared at registration."""
         return ()
 
     # ---- the server
@@ -151,10 +151,10 @@ class Exposition(Collector):
         yield _gauge("rocketmq_nameserver_up", "1 where a name server answers.", 1)
         yield _gauge(
             "rocketmq_namesrv_ready",
-            "Whether routes are given out, as /readyz.",
+            "Whether routes are returned, as in /readyz.",
             int(self._state.is_ready(now)),
         )
-        info = InfoMetricFamily("rocketmq_namesrv_build", "What runs here.")
+        info = InfoMetricFamily("rocketmq_namesrv_build", "Version and driver of this name server.")
         labels = {
             "version": __version__,
             "python": platform.python_version(),
@@ -164,14 +164,14 @@ class Exposition(Collector):
         yield info
         yield _gauge(
             "rocketmq_namesrv_active_connections",
-            "Connections that are open.",
+            "Open connections.",
             self._connections(),
         )
         expiry = self._expiry()
         if not math.isnan(expiry):
             yield _gauge(
                 "rocketmq_namesrv_tls_certificate_expiry_timestamp_seconds",
-                "Until when the certificate is valid.",
+                "Expiry of the certificate.",
                 expiry,
             )
 
@@ -180,13 +180,13 @@ class Exposition(Collector):
     def _table(self) -> Iterator[Metric]:
         table, now = self._state.table, self._now()
         sizes = (
-            ("active_brokers", "Brokers that are registered and not expired.", table.live),
+            ("active_brokers", "Registered brokers.", table.live),
             ("broker_groups", "Broker names.", table.groups),
             ("clusters", "Clusters.", table.clusters),
             ("topics", "Topics.", table.topics.entries),
             (
                 "unregistration_queue_depth",
-                "Brokers that wait to be taken out: none, that is done at once.",
+                "Always 0: brokers are unregistered at once.",
                 (),
             ),
         )
@@ -194,12 +194,12 @@ class Exposition(Collector):
             yield _gauge(f"rocketmq_namesrv_{name}", text, len(what))
         yield _gauge(
             "rocketmq_namesrv_route_age_seconds",
-            "Since the broker was heard of that has been silent for longest.",
+            "Seconds since the last sign of life of the broker that has been silent for longest.",
             max((now - entry.last_update for entry in table.live.values()), default=0.0),
         )
         yield _gauge(
             "rocketmq_namesrv_expiry_scan_age_seconds",
-            "Since the latest look for silent brokers; before the first one, since the start.",
+            "Seconds since the last scan for silent brokers, or since the start.",
             now - (self._state.started if self._state.scanned is None else self._state.scanned),
         )
         yield self._last_seen()
@@ -227,7 +227,7 @@ class Exposition(Collector):
         requests = self._state.counters.all_requests()
         yield _counter(
             "rocketmq_namesrv_requests",
-            "Requests that have been handled.",
+            "Handled requests.",
             ("request_code", "response_code"),
             {
                 (request_name(codes.request), response_name(codes.response)): count
@@ -237,13 +237,13 @@ class Exposition(Collector):
         routes = {codes: count for codes, count in requests.items() if codes.request == _ROUTE}
         yield _counter(
             "rocketmq_namesrv_route_request",
-            "Requests for routes.",
+            "Route requests.",
             (),
             {(): sum(routes.values())},
         )
         yield _counter(
             "rocketmq_namesrv_route_errors",
-            "Requests for routes that got none.",
+            "Route requests without a route.",
             ("response_code",),
             {
                 (response_name(codes.response),): count
@@ -253,7 +253,7 @@ class Exposition(Collector):
         )
         yield _counter(
             "rocketmq_namesrv_broker_registrations",
-            "Registrations that were accepted, first ones and repeated ones.",
+            "Accepted registrations, including repeated ones.",
             (),
             {(): _accepted(requests)},
         )
@@ -264,25 +264,25 @@ class Exposition(Collector):
         sent = counters.all_sent()
         yield _counter(
             "rocketmq_namesrv_request_body_bytes",
-            "Bytes of the bodies of requests.",
+            "Bytes of request bodies.",
             ("request_code",),
             {(request_name(code),): count for code, count in counters.received.items()},
         )
         yield _counter(
             "rocketmq_namesrv_response_bytes",
-            "Bytes of answers.",
+            "Bytes of responses.",
             ("request_code",),
             {(request_name(code),): count for code, count in sent.items()},
         )
         yield _counter(
             "rocketmq_namesrv_route_response_bytes",
-            "Bytes of the answers to requests for routes.",
+            "Bytes of responses to route requests.",
             (),
             {(): sent.get(_ROUTE, 0)},
         )
         yield _counter(
             "rocketmq_namesrv_registration_body_bytes",
-            "Bytes of the bodies of registrations.",
+            "Bytes of registration bodies.",
             (),
             {(): counters.received.get(_REGISTER, 0)},
         )
@@ -290,7 +290,7 @@ class Exposition(Collector):
     def _latency(self) -> Metric:
         family = HistogramMetricFamily(
             "rocketmq_rpc_latency",
-            "Milliseconds that requests took; of most requests for routes extrapolated from some.",
+            "Milliseconds of requests; route requests are sampled.",
             labels=(
                 *("protocol_type", "request_code", "response_code"),
                 *("is_long_polling", "result"),
@@ -308,14 +308,14 @@ class Exposition(Collector):
         by_request = self._state.counters.by_request()
         family = HistogramMetricFamily(
             "rocketmq_namesrv_request_handler_latency",
-            "Milliseconds that requests took, as in rocketmq_rpc_latency.",
+            "Milliseconds of requests, as in rocketmq_rpc_latency.",
             labels=("request_code",),
         )
         for code, histogram in by_request.items():
             family.add_metric((request_name(code),), _buckets(histogram), histogram.total_ms)
         yield family
         routes = by_request.get(_ROUTE, Histogram())
-        named = {"route_request_latency": ("Milliseconds that requests for routes took.", routes)}
+        named = {"route_request_latency": ("Milliseconds of route requests.", routes)}
         for work, histogram in self._state.counters.works.items():
             named[work] = (_WORKS[work], histogram)
         for name, (text, histogram) in named.items():
@@ -326,7 +326,7 @@ class Exposition(Collector):
                 sum_value=histogram.total_ms,
             )
 
-    # ---- what happened
+    # ---- events
 
     def _events(self) -> Iterator[Metric]:
         observer = self._observer
@@ -335,26 +335,30 @@ class Exposition(Collector):
         for reason, count in observer.departures.items():
             registrations[f"left_{reason}",] = count
         for name, text, events in (
-            ("registration_events", "What became of registrations.", registrations),
+            ("registration_events", "Results of registrations.", registrations),
             ("kv_events", "Changes to the key/value table.", _named(counts, _KV_EVENTS)),
-            ("security_events", "What peers should not do.", _named(counts, SECURITY_EVENTS)),
+            (
+                "security_events",
+                "Forbidden actions of peers, and changes to the configuration.",
+                _named(counts, SECURITY_EVENTS),
+            ),
         ):
             yield _counter(f"rocketmq_namesrv_{name}", text, ("event",), events)
         yield _counter(
             "rocketmq_namesrv_expiry_events",
-            "Brokers that were silent for too long.",
+            "Brokers that expired.",
             (),
             {(): counts["BrokerExpired"]},
         )
         yield _counter(
             "rocketmq_namesrv_limit_hits",
-            "How often a limit was met.",
+            "Number of exceeded limits.",
             ("limit",),
             {(name,): count for name, count in observer.limits.items()},
         )
         yield _counter(
             "rocketmq_namesrv_occurrences",
-            "What the log tells of, by kind.",
+            "Events in the log, by kind.",
             ("kind",),
             {(name,): count for name, count in counts.items()},
         )
@@ -365,7 +369,7 @@ class Exposition(Collector):
         events |= {("closed", reason): count for reason, count in endings.items()}
         yield _counter(
             "rocketmq_namesrv_connection_events",
-            "Connections that were opened, and closed for which reason.",
+            "Opened connections, and closed connections by reason.",
             ("event", "reason"),
             events,
         )

@@ -1,7 +1,7 @@
 """The content of the status page, as values, built for each request.
 
-Rules of this file: it reads the state and changes nothing, and looks at no more than it shows but
-for one pass over the topics, to count them.
+Rules of this file: it only reads the state, and only what it shows, except for one pass over the
+topics to count them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The status page: one HTML document that needs nothing from elsewhere and holds no script.
+"""The status page: an HTML document without scripts and external files.
 
-Rules of this file: every text goes through ``_text``, which escapes markup and shows control
-characters, for most of what is shown came from peers.
+Rules of this file: every text goes through ``_text``, which escapes markup and control characters,
+because most texts come from peers.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class ConfigError(RocketWireError):
     """Settings with which the server cannot start.
 
     Attributes:
-        refusals: each names a setting, where it stands, and what is wrong with it; one line each.
+        refusals: one line for each invalid setting, with its place and the reason.
     """
 
     def __init__(self, *refusals: str) -> None:
@@ -74,16 +74,16 @@ def _property(
     system: str = "",
     started: str = "",
 ) -> Any:
-    """One property.
+    """Declare a property.
 
     Args:
         default: value without configuration; its type is the property's type.
         owner: the Java class.
         wide: whether an integer is a Java long.
-        name: name shown, where it is not the camel case of the field's name.
-        key: name under which it is set, where that differs from the name shown.
+        name: name as shown, if it is not the camel case of the field's name.
+        key: key in the file, if it differs from the shown name.
         system: Java system property that gives the default.
-        started: value of a server that is started without configuration, if it differs.
+        started: value of a server without configuration, if it differs.
     """
     metadata = {"owner": owner, "wide": wide, "name": name, "key": key, "system": system}
     return field(default=default, metadata={**metadata, "started": started or _text(default)})
@@ -146,7 +146,7 @@ class Config:
     delete_topic_with_broker_registration: bool = _namesrv(False)
     config_black_list: str = _namesrv("configBlackList;configStorePath;kvConfigPath")
 
-    bind_address: str = _server("0.0.0.0")  # noqa: S104 - Java's default; a name server is there for the network
+    bind_address: str = _server("0.0.0.0")  # noqa: S104 - Java's default
     listen_port: int = _server(9876)  # 0: any free port
     server_worker_threads: int = _server(8)
     server_callback_executor_threads: int = _server(0)
@@ -277,20 +277,21 @@ class Config:
         processors: int = 1,
         refusals: list[str] | None = None,
     ) -> Self:
-        """Put a configuration together in Java's order: defaults, environment, file.
+        """Load a configuration in Java's order: defaults, environment, file.
 
         Args:
             entries: pairs of the configuration file; errors name the line if it is a
                 ``PropertiesFile``.
-            home: the user's home directory, below which the default paths are.
+            home: the user's home directory, which contains the default paths.
             config_path: that file's path as the user gave it; updates are then stored there.
             environment: environment variables, with JVM options as ``system_properties`` reads
-                them; of the same setting the system property counts.
+                them; a system property overrides the variable of the same setting.
             processors: number of CPUs.
-            refusals: takes what would be raised; each setting concerned then keeps its default.
+            refusals: takes the refusals instead of an exception; each refused setting then keeps
+                its default.
 
         Raises:
-            ConfigError: the serialize type is neither JSON nor ROCKETMQ, or a value makes no sense
+            ConfigError: the serialize type is neither JSON nor ROCKETMQ, or a value is invalid
                 (``Property.refusal``).
         """
         refused: list[str] = [] if refusals is None else refusals

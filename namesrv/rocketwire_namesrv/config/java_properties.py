@@ -1,4 +1,4 @@
-"""The text format of ``java.util.Properties``: reading as Java reads, and what is written back.
+"""The text format of ``java.util.Properties``: reading as Java does, and writing.
 
 Rules of this file: a key that Java would see must be seen here too, however it is spelt (``a:b``,
 ``a b``, ``\\u0061=b``, a line continued by a backslash), because the refusal of dangerous keys

@@ -1,8 +1,8 @@
-"""The ``tls.*`` settings: Java's keys, where they may stand, and what their texts mean.
+"""The ``tls.*`` settings: Java's keys, their sources, and the meaning of their texts.
 
 Rules of this file: pure; later sources win: system properties, the configuration file (``-c``),
 the file that ``tls.config.file`` names.  The mode and the name of that file are system properties
-only, as in Java.  A text that Java takes for something harmless is named in ``remarks``.
+only, as in Java.  ``remarks`` has the invalid texts that Java ignores.
 
 Java: ``TlsSystemConfig``, ``TlsHelper``, ``TlsMode``.
 """
@@ -62,28 +62,27 @@ class ClientAuth(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Every ``tls.*`` setting as it was written; empty where there is none.
+    """Every ``tls.*`` setting as written; empty if it is not set.
 
     Attributes:
-        server_mode: ``mode`` is what it means.
-        config_file: a properties file with more of these; it need not be there.
+        server_mode: see ``mode``.
+        config_file: an optional properties file with more of these.
         test_mode: use a self-signed certificate and verify no peer; all other settings except
             ``server_mode`` are ignored then.
         cert_path: PEM chain of the server.
         key_path: PEM private key of the server.
         key_password: password of that file.
         auth_client: whether certificates of clients are verified.
-        trust_cert_path: PEM file of those that clients' certificates must come from; without one
-            those that the system trusts.
-        need_client_auth: ``client_auth`` is what it means.
+        trust_cert_path: PEM file of the authorities of clients' certificates; those of the system
+            if it is empty.
+        need_client_auth: see ``client_auth``.
         auth_server: whether the certificates of brokers that are notified (905) are verified.
         client_cert_path: PEM chain shown to them; ``client_key_path`` and ``client_key_password``
             go with it.
         client_trust_cert_path: as ``trust_cert_path``.
-        protocols: ``TLSv1.2``, ``TLSv1.3`` or both with a comma between.
-        ciphers: names of cipher suites with commas between (``ciphers``); empty for those that
-            OpenSSL has by default.
-        misplaced: keys that stood where they count for nothing.
+        protocols: ``TLSv1.2``, ``TLSv1.3`` or both, comma-separated.
+        ciphers: comma-separated names of cipher suites (``ciphers``); empty for OpenSSL's default.
+        misplaced: keys in a place where they are ignored.
     """
 
     server_mode: str = "permissive"

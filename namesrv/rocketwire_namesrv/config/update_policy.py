@@ -1,11 +1,11 @@
-"""Which settings a request may change (318), and to what: a list of what is allowed.
+"""The settings that a request may change (318), and their allowed values.
 
 Rules of this file: pure.  A request can only change keys in ``ALLOWED``; unknown keys are ignored,
 as in Java, even if the configuration file has them. A value that Java cannot read is ignored, too;
 an invalid one that it can read is refused. One refused entry refuses the whole request.
 
-Java takes everything but a list of what is not allowed, which is how a file came to be written
-wherever a request wanted it (CVE-2023-33246, CVE-2023-37582).
+Java only has a list of forbidden settings, and therefore a request could make it write any file
+(CVE-2023-33246, CVE-2023-37582).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["config_remarks", "placed"]
 
 OURS: Final = "rocketwire."
-"""How the keys begin that are this server's alone."""
+"""Prefix of the keys that only this server has."""
 _TLS: Final = "tls."
 
 _KEYS: Final = (*BY_KEY, *TLS_KEYS)
@@ -36,10 +36,10 @@ _OUR_KEYS: Final = [key for key in BY_KEY if key.startswith(OURS)]
 def config_remarks(
     config: Config, entries: Mapping[str, str], system: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The remarks on what a configuration was made of, and on what it asks for in vain.
+    """Return the warnings about the sources of a configuration, and about settings without effect.
 
     Args:
-        config: as it is in effect.
+        config: the configuration in effect.
         entries: pairs of the configuration file; remarks name the line if it is a
             ``PropertiesFile``.
         system: Java system properties (``config.system_properties``).
@@ -109,7 +109,7 @@ def _on_key(key: str) -> str | None:
 
 
 def _line_of(entries: Mapping[str, str], key: str) -> str:
-    """Where a key stands, without its value, to be put in front of it."""
+    """Return the place of a key, without its value, as the beginning of a message."""
     if not isinstance(entries, PropertiesFile):
         return ""
     return f"{entries.path}, line {entries.entry(key).line}: "
@@ -121,7 +121,8 @@ def _on_features(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
         yield f"{line}configStorePath has no effect: updates are stored in the file given with -c"
     if config.warm_start_seconds > 0 and not config.known_brokers_path:
         yield placed(
-            "rocketwire.warmStartSeconds has no effect, because rocketwire.knownBrokersPath is empty",
+            "rocketwire.warmStartSeconds has no effect, because rocketwire.knownBrokersPath is"
+            " empty",
             entries,
         )
     if config.enable_controller_in_namesrv:

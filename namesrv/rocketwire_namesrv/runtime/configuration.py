@@ -1,5 +1,4 @@
-"""The configuration that a start goes by: file and environment together, and what is wrong with
-them."""
+"""Reads the configuration of a start from file and environment, with errors and warnings."""
 
 from __future__ import annotations
 
@@ -23,8 +22,8 @@ class Configured(NamedTuple):
     Attributes:
         config: the values in effect.
         entries: pairs of the file; empty without one.
-        refusals: what the server cannot start with; one line each.
-        remarks: what may have been meant otherwise; one line each.
+        refusals: errors that prevent the start; one line each.
+        remarks: warnings; one line each.
     """
 
     config: Config
@@ -34,7 +33,7 @@ class Configured(NamedTuple):
 
 
 def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
-    """Put the configuration of a process together.
+    """Read the configuration of a process.
 
     Args:
         path: of the configuration file; None for none.
@@ -42,7 +41,7 @@ def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
 
     Raises:
         OSError: the file cannot be read.
-        StorageError: it is no properties text.
+        StorageError: it is not a properties text.
     """
     entries: Mapping[str, str] = {} if path is None else load_config(path)
     refusals: list[str] = []
@@ -59,5 +58,5 @@ def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
 
 
 def sample() -> str:
-    """A configuration file that explains every setting of this server's own, with its default."""
+    """Return a configuration file that explains every setting of this server, with its default."""
     return files("rocketwire_namesrv").joinpath("sample.properties").read_text("ascii")

@@ -1,4 +1,4 @@
-"""Bringing what is in memory to disk without holding the server up: one writer, one file at a time.
+"""Writes state to disk without blocking the server: one writer, one file at a time.
 
 ``DurableFile.save`` returns whether the current content, or a later one, is on disk. Callers during
 a save share the next one.
@@ -21,10 +21,10 @@ __all__ = ["DurableFile"]
 
 
 class DurableFile:
-    """A file that follows a value.
+    """A file that stores a value.
 
     Args:
-        name: what it is, for the log.
+        name: for the log.
         path: returns its path; empty to keep nothing.
         content: returns the current content.
     """
@@ -40,15 +40,14 @@ class DurableFile:
         self._one_writer = trio.CapacityLimiter(1)
 
     async def save(self) -> bool:
-        """Bring the present content to disk.
+        """Write the current content to disk.
 
-        A failure is logged.  Memory holds the new value all the same, and the next save that
-        succeeds brings it to disk.
+        A failure is logged. Memory keeps the new value, and the next successful save writes it.
 
         Returns:
             Whether it is on disk.
 
-        Cancellation: waits for the disk first; a save once promised is not given up.
+        Cancellation: waits for the disk first; a save that has begun is completed.
         """
         self._wanted += 1
         mine = self._wanted

@@ -1,4 +1,4 @@
-"""Where the log goes, and the form of its lines.
+"""Sets up the log: its destination, and the form of its lines.
 
 Lines look like Java's (``2026-01-31 12:00:00 INFO main - text``) and go to Java's place,
 ``<user.home>/logs/rocketmqlogs/namesrv.log``; warnings go to stderr as well.  Two differences: the
@@ -44,7 +44,7 @@ class NamesrvFormatter(logging.Formatter):
 
 
 def log_path(home: str) -> str:
-    """The log file of a user."""
+    """Return the log file of a user."""
     return os.path.join(home, "logs", "rocketmqlogs", "namesrv.log")
 
 
@@ -53,11 +53,11 @@ def set_up(choice: str, home: str) -> str:
 
     Args:
         choice: ``file`` (the file, and stderr from WARNING on), ``stderr`` (all on stderr) or
-            ``off``.  Where the file cannot be written, ``file`` means ``stderr``.
+            ``off``.  If the file cannot be written, ``file`` means ``stderr``.
         home: the user's home directory.
 
     Returns:
-        Where the log is: the path of the file, ``stderr`` or ``off``.
+        The destination: the path of the file, ``stderr`` or ``off``.
 
     Raises:
         ValueError: another choice.

@@ -6,7 +6,7 @@ __all__ = ["os_error_text"]
 
 
 def os_error_text(error: Exception) -> str:
-    """The text of an error, as ``/a/file: no such file or directory``.
+    """Return the text of an error, for example ``/a/file: no such file or directory``.
 
     Errors that are not of the operating system keep their text.
     """

@@ -1,6 +1,6 @@
 """Tunes the process of the name server: file descriptors, garbage collection, and returning memory.
 
-Rules of this file: wishes; a system that cannot fulfil one is served without it.
+Rules of this file: every step is optional; a system without it is supported.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import gc
 from typing import Final
 
 MMAP_THRESHOLD: Final = 1_048_576
-"""Bytes from which on a block of memory is one of its own, which goes back as soon as it is
-free."""
+"""Blocks at least this large, in bytes, are returned to the system when they are freed."""
 TRIM_THRESHOLD: Final = 4 * MMAP_THRESHOLD
-"""Free bytes at the end of the heap that are kept."""
+"""Maximum free bytes at the end of the heap."""
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
@@ -31,8 +30,8 @@ def allow_many_connections() -> None:
 
 
 def give_memory_back() -> None:
-    """Fix the thresholds of glibc's allocator, which otherwise follow the largest block that was
-    ever freed: the buffers of one large registration would stay for good."""
+    """Fix the thresholds of glibc's allocator, which otherwise grow to the largest freed block: the
+    buffers of a large registration would stay forever."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError, TypeError):
@@ -42,10 +41,11 @@ def give_memory_back() -> None:
 
 
 def calm_collector() -> None:
-    """Leave out what was made at import, which stays for good, and look at the rest less often.
+    """Exclude the objects of the imports from garbage collection, and collect the others less
+    often.
 
-    A registration makes thousands of objects and no cycle: with the usual threshold it is looked at
-    dozens of times while readers wait.
+    A registration creates thousands of objects and no cycle: with the default threshold it would
+    cause dozens of collections while readers wait.
     """
     gc.collect()
     gc.freeze()

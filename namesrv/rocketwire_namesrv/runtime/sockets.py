@@ -1,7 +1,7 @@
-"""The listening socket and accepted sockets as streams: everything of the driver that knows TCP.
+"""The listening socket and accepted sockets as streams: the TCP part of the driver.
 
-``SocketStream`` does what ``trio.SocketStream`` does with half its cost per request: one wait and
-one ``recv`` per batch, one ``send`` and no wait as long as the kernel takes everything.
+``SocketStream`` does the same as ``trio.SocketStream`` at half its cost per request: one wait and
+one ``recv`` per batch, one ``send`` and no wait while the kernel accepts everything.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class BindError(OSError):
 
 
 class Listening(NamedTuple):
-    """Where a server listens: the address as configured, the port as it came to be."""
+    """The configured address and the real port of a server."""
 
     address: str
     port: int
 
 
 async def listen(address: str, port: int) -> socket.socket:
-    """Open the listening socket; like Java, on the first address that a host name stands for.
+    """Open the listening socket; like Java, on the first address of a host name.
 
     Raises:
-        BindError: the address is not ours, or the port is taken.
+        BindError: the address is not local, or the port is in use.
     """
     if not 0 <= port <= 65_535:
         raise BindError(f"Failed to bind to {address}:{port}: no such port")
@@ -95,7 +95,8 @@ async def accept(listener: socket.socket) -> socket.socket:
 
 
 def address_text(accepted: socket.socket) -> str:
-    """``host:port`` of the peer as Java writes it; ``unknown`` if it has gone already."""
+    """Return ``host:port`` of the peer as Java writes it; ``unknown`` if it has already closed the
+    connection."""
     try:
         where = accepted.getpeername()
     except OSError:
@@ -155,7 +156,7 @@ class SocketStream(trio.abc.Stream):
         await trio.lowlevel.wait_writable(self.socket)
 
     async def aclose(self) -> None:
-        """Close at once; what the kernel holds already is still sent."""
+        """Close at once; the kernel still sends the bytes that it has."""
         trio.lowlevel.notify_closing(self.socket)
         self.socket.close()
         await trio.lowlevel.checkpoint()

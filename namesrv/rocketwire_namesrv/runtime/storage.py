@@ -43,11 +43,11 @@ class StorageError(RocketWireError):
 
 
 def load_config(path: str) -> PropertiesFile:
-    """Read a configuration file, which knows the line of each setting.
+    """Read a configuration file, with the line of each setting.
 
     Raises:
         OSError: it cannot be read.
-        StorageError: it is no properties text.
+        StorageError: it is not a properties text.
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -58,7 +58,7 @@ def load_config(path: str) -> PropertiesFile:
 
 
 def load_kv(path: str) -> dict[str, dict[str, str | None]]:
-    """Read the KV configuration: namespace -> key -> value; empty where there is no file yet.
+    """Read the KV configuration: namespace -> key -> value; empty if there is no file yet.
 
     Raises:
         OSError: the file is there and cannot be read.
@@ -86,7 +86,7 @@ def load_kv(path: str) -> dict[str, dict[str, str | None]]:
 
 
 def _read_kv(text: str) -> KVConfigSerializeWrapper | None:
-    """The document, in which a reference is the text that it is; NULs may surround it."""
+    """Return the document; references stay texts, and NULs around it are skipped."""
     data = text.removeprefix("\ufeff").strip("\0 \t\n\r\f\b").encode("utf-8")
     if not data:
         raise DecodeError("there is no document in it")
@@ -97,11 +97,11 @@ def _read_kv(text: str) -> KVConfigSerializeWrapper | None:
 
 
 def load_brokers(path: str) -> list[KnownBroker]:
-    """Read the brokers that are known from before; none where there is no file yet.
+    """Read the brokers of before the restart; empty if there is no file yet.
 
     Raises:
         OSError: the file is there and cannot be read.
-        StorageError: it is no list of brokers.
+        StorageError: it is not a list of brokers.
     """
     try:
         with open(path, "rb") as file:
@@ -113,7 +113,7 @@ def load_brokers(path: str) -> list[KnownBroker]:
 
 
 def first_certificate(path: str) -> bytes | None:
-    """The first certificate of a PEM file in DER form; None if the file holds none.
+    """Return the first certificate of a PEM file in DER form; None if there is none.
 
     OpenSSL has read the file already, so an error is not reported a second time.
     """
@@ -126,15 +126,15 @@ def first_certificate(path: str) -> bytes | None:
 
 
 def kv_document(table: Mapping[str, Mapping[str, str]]) -> bytes:
-    """The content of ``kvConfig.json``, byte for byte what Java writes for such a table."""
+    """Return the content of ``kvConfig.json``, byte for byte as Java writes it."""
     return fastjson.dumps({"configTable": table})
 
 
 def save(path: str, content: bytes) -> None:
-    """Replace a file's content for good, and keep the content before in ``<path>.bak``.
+    """Replace a file's content durably, and keep the previous content in ``<path>.bak``.
 
-    A symbolic link stays one: its target is replaced.  Where the folder cannot be written or the
-    file is a mount point of its own, the file is overwritten in place, as Java does.
+    A symbolic link stays one: its target is replaced.  If the folder is not writable or the file is
+    a mount point, the file is overwritten in place, as Java does.
 
     Raises:
         OSError: the file is not saved; its old content is still there, in it or in ``.bak``.

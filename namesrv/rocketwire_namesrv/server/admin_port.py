@@ -90,7 +90,7 @@ class Observation:
 
     @property
     def url(self) -> str:
-        """Where the status page is; empty if the port does not listen."""
+        """Address of the status page; empty if the port does not listen."""
         address, port = self.listening
         if not port:
             return ""
@@ -125,7 +125,7 @@ class Observation:
             with accepted, scope:
                 await self._converse(SocketStream(accepted), scope)
         except (OSError, trio.BrokenResourceError):
-            pass  # the client has gone
+            pass  # the client has closed the connection
         except Exception:  # noqa: BLE001 - an error here must not end the server
             LOGGER.exception("a request for metrics or status failed")
         finally:

@@ -1,4 +1,4 @@
-"""Until when a certificate is valid, read from its DER form.
+"""Reads the expiry of a certificate from its DER form.
 
 Python's ssl returns it for peers' certificates only, and a library for it would not be needed for
 anything else if certificates come from files.

@@ -38,14 +38,14 @@ _VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion
 
 
 class TlsError(RocketWireError):
-    """There is no certificate, or it cannot be used."""
+    """There is no certificate, or it is invalid."""
 
 
 def make_server_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Make what connections to us begin TLS with; blocks.
+    """Create the TLS context of accepted connections; blocks.
 
     Raises:
-        TlsError: a file is missing or makes no sense, or key and certificate are no pair.
+        TlsError: a file is missing or invalid, or key and certificate do not match.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_RENEGOTIATION
@@ -61,10 +61,11 @@ def make_server_context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def make_client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Make what connections to brokers begin TLS with; blocks.  Names are not verified, as in Java.
+    """Create the TLS context of connections to brokers; blocks.  Names are not verified, as in
+    Java.
 
     Raises:
-        TlsError: a file is missing or makes no sense, or key and certificate are no pair.
+        TlsError: a file is missing or invalid, or key and certificate do not match.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

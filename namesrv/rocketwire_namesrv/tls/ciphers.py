@@ -1,7 +1,8 @@
-"""``tls.ciphers``: Java's names of cipher suites, and what OpenSSL calls them.
+"""``tls.ciphers``: Java's names of cipher suites, and OpenSSL's names for them.
 
-Rules of this file: what the operator has not named is never negotiated.  Python (before 3.15)
-cannot choose among the three suites of TLS 1.3: it offers all of them or, without TLS 1.3, none.
+Rules of this file: suites that the operator has not listed are never negotiated.  Python (before
+3.15) cannot choose among the three suites of TLS 1.3: it offers all of them or, without TLS 1.3,
+none.
 
 Java: ``TlsHelper.moreTlsConfig``; JDK's standard names are those of the IANA, OpenSSL has its own
 for TLS 1.2.

@@ -1,8 +1,9 @@
-"""Certificates in use: loaded, made for the test mode, and taken anew when their files change.
+"""The TLS contexts in use: loaded from files, created for the test mode, and reloaded after
+changes.
 
-Rules of this file: a new certificate is used only after its key, its trust and itself have been
-loaded together; until then the old one stays.  Connections keep what they began with.  Files are
-read, and keys are made, in a thread.
+Rules of this file: a new certificate is used only after certificate, key and trust have been loaded
+together; until then the old one stays. Connections keep their certificate. Files are read, and keys
+are created, in a thread.
 
 Java: ``NettyRemotingServer.loadSslContext``, ``FileWatchService``.
 """
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 UNUSABLE: Final = "the TLS certificate cannot be used, TLS connections are refused"
 WATCH_SECONDS: Final = 0.5
-"""Between two looks at the files; Java's number."""
+"""Time between two checks of the files; Java's number."""
 
 _Signature = tuple[tuple[int, int, int] | None, ...]
 
@@ -49,12 +50,11 @@ class _Loaded(NamedTuple):
 
 
 class TlsContexts:
-    """The TLS of one name server.
+    """The TLS contexts of a name server.
 
     Attributes:
         mode: whether connections may, must or must not begin with TLS; never changes.
-        expiry: until when the certificate from a file is valid, in seconds since 1970; NaN without
-            one.
+        expiry: expiry of the certificate from a file, in seconds since 1970; NaN without one.
     """
 
     def __init__(self, settings: TlsSettings) -> None:
@@ -69,14 +69,14 @@ class TlsContexts:
         self._one_at_a_time = trio.Lock()
 
     async def start(self) -> None:
-        """Load the certificate; in test mode only where every connection will need it.
+        """Load the certificate; in test mode only if every connection will need it.
 
-        Files that cannot be used are an error in the log, and TLS connections are refused until
-        they can, as in Java.
+        Invalid files are an error in the log, and TLS connections are refused until the files are
+        valid, as in Java.
 
         Raises:
-            TlsError: no certificate is named outside the test mode, or none can be made in it
-                though the mode is enforcing.
+            TlsError: no certificate is configured outside the test mode, or none can be created in
+                it although the mode is enforcing.
         """
         if self.mode is TlsMode.DISABLED:
             return
@@ -124,7 +124,7 @@ class TlsContexts:
         return self._client
 
     async def secured(self, stream: trio.abc.Stream) -> TlsStream:
-        """Begin TLS over a connection to a broker, which is closed where that fails.
+        """Begin TLS over a connection to a broker, which is closed if that fails.
 
         Raises:
             TlsError: it fails, or its files cannot be used.
@@ -140,15 +140,15 @@ class TlsContexts:
         return secured
 
     async def reload(self) -> None:
-        """Take the files as they are now; where they cannot be used all stays as it is."""
+        """Reload the files; keep the previous certificate if they are invalid."""
         if self.mode is TlsMode.DISABLED or self._settings.test_mode:
             LOGGER.info("TLS: there are no files to reload")
             return
-        if await self._load("the TLS files are not taken, what was loaded before stays"):
+        if await self._load("the TLS files are invalid, the previous ones stay in use"):
             LOGGER.info("TLS: certificate and keys are loaded")
 
     async def watch(self) -> None:
-        """Reload whenever one of the files has changed; without files nothing is done."""
+        """Reload whenever a file has changed; does nothing without files."""
         while self.mode is not TlsMode.DISABLED and not self._settings.test_mode:
             await trio.sleep(WATCH_SECONDS)
             paths = _paths(self._settings)

@@ -168,7 +168,7 @@ async def test_a_changed_pair_is_taken_and_the_half_of_one_is_not(
     await contexts.start()
 
     (tmp_path / "server.pem").write_bytes(new.certificate_pem)
-    await watched(contexts, lambda: "what was loaded before stays" in caplog.text)
+    await watched(contexts, lambda: "the previous ones stay in use" in caplog.text)
     assert await shown(await contexts.server_context()) == old.certificate
     (tmp_path / "server.key").write_bytes(new.key_pem())
     await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
@@ -201,7 +201,7 @@ async def test_a_file_that_vanishes_changes_nothing_until_it_is_back(
     await contexts.start()
 
     (tmp_path / "server.pem").unlink()
-    await watched(contexts, lambda: "what was loaded before stays" in caplog.text)
+    await watched(contexts, lambda: "the previous ones stay in use" in caplog.text)
     assert await shown(await contexts.server_context()) == old.certificate
     new.write(tmp_path, "server")
     await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)

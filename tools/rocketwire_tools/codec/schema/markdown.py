@@ -91,7 +91,8 @@ def _index(schema: dict[str, Plain]) -> Iterator[str]:
             f"- [Operations](operations.md): what each of {len(schema['operations'])} requests and "
             "its answer carry",
             f"- [Headers](headers.md): {len(schema['headers'])} classes of header fields",
-            f"- [Bodies](bodies.md): {len(schema['bodies'])} classes of JSON bodies and their parts",
+            f"- [Bodies](bodies.md): {len(schema['bodies'])} classes of JSON bodies and their"
+            f" parts",
             f"- [Layouts](layouts.md): {len(schema['layouts'])} layouts of bytes",
         )
     )
@@ -120,7 +121,9 @@ def _codes(schema: dict[str, Plain]) -> Iterator[str]:
 def _operations(schema: dict[str, Plain]) -> Iterator[str]:
     headers, bodies = schema["headers"], schema["bodies"]
     yield "# Operations"
-    yield "A body in italics is no JSON of a class; [bodies](bodies.md#other-bodies) says what it is."
+    yield (
+        "A body in italics is no JSON of a class; [bodies](bodies.md#other-bodies) says what it is."
+    )
     yield _table(
         ("Code", "Request", "Header", "Body", "Header of the answer", "Body of the answer"),
         (
