@@ -17,12 +17,13 @@ from rocketwire.messages.queries import (
     ViewMessageRequestHeader,
 )
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import StoredMessage
 from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from rocketwire.wire.message.stored import StoredMessage
 
 FOREVER: Final = 2**63 - 1
 UNITS_OF_ONE_ANSWER: Final = 500
