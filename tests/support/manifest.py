@@ -71,6 +71,7 @@ def save(manifest: Manifest) -> None:
         for entry in entries:
             entry["sha256"] = sha256(str(entry["file"]))
     MANIFEST.write_text(text(manifest), "utf-8")
+    read.cache_clear()
 
 
 def sha256(file: str) -> str:

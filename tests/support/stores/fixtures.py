@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 from tests.support import manifest
 from tests.support.java.peers import CURRENT, OLD
-from tests.support.stores.store import TRUTH, BrokerStore, open_folder
+from tests.support.stores.store import KINDS, SLAVE, TRUTH, BrokerStore, open_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER: Final = "stores"
-PACKED: Final = ((CURRENT, "plain"), (OLD, "plain"))
-"""The stores that are packed."""
+PACKED: Final = (
+    *((CURRENT, kind) for kind in KINDS),
+    *((OLD, kind) for kind, releases in KINDS.items() if OLD in releases),
+)
+"""Release and kind of the stores that are packed."""
 
 MOST_BYTES: Final = 150_000
 
@@ -49,8 +52,9 @@ def pack(store: BrokerStore) -> None:
     path = packed(truth.release, truth.kind)
     path.parent.mkdir(exist_ok=True)
     with tarfile.open(path, "w:xz", preset=9) as archive:
-        for part in (store.root, store.root.parent / TRUTH):
-            archive.add(part, part.name, filter=_without_owner)
+        for part in (store.root, store.root.parent / TRUTH, store.root.parent / SLAVE):
+            if part.exists():
+                archive.add(part, part.name, filter=_without_owner)
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{path.name} has {path.stat().st_size} bytes, more than {MOST_BYTES}")
     current = manifest.load()

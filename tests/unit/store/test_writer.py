@@ -36,7 +36,8 @@ from rocketwire.store.writer import (
     write_file,
 )
 from rocketwire.wire.message.host import Host
-from rocketwire.wire.message.stored import StoredMessage, decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import StoredMessage
 from tests.support.java.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 

@@ -10,6 +10,7 @@ from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.stores import BrokerStore
@@ -31,3 +32,19 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
     """A store of either release that a test may damage."""
     return unpack(request.param, "plain", tmp_path)
+
+
+@pytest.fixture(scope="session")
+def packed_store(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str, str], BrokerStore]:
+    """A function of release and kind that unpacks a store of the fixtures; tests only read it."""
+    stores: dict[tuple[str, str], BrokerStore] = {}
+
+    def open_packed(release: str, kind: str) -> BrokerStore:
+        name = (release, kind)
+        if name not in stores:
+            stores[name] = unpack(release, kind, tmp_path_factory.mktemp("packed"))
+        return stores[name]
+
+    return open_packed

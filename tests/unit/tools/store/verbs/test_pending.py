@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import RELEASES
-from tests.support.stores.store import KINDS
+from tests.support.java.peers import CURRENT, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,14 +22,14 @@ def pending(store: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]) -> l
     return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", [CURRENT, OLD])
 def test_lag_delays_and_open_transactions_are_those_of_the_broker(
     release: str,
-    store_of: Callable[[str, str], BrokerStore],
+    packed_store: Callable[[str, str], BrokerStore],
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    truth = store_of(release, "features").truth
-    lines = pending(store_of(release, "features"), capsysbinary)
+    truth = packed_store(release, "features").truth
+    lines = pending(packed_store(release, "features"), capsysbinary)
 
     expected = [sent for sent in truth.sent if sent.outcome == "pending"]
     delayed = [line for line in lines if line["what"] == "delayed" and line["topic"] == "later"]
@@ -51,14 +50,14 @@ def test_lag_delays_and_open_transactions_are_those_of_the_broker(
     assert {line["group"] for line in lags} == {"workers"}
 
 
-@pytest.mark.parametrize("release", KINDS["timers"])
+@pytest.mark.parametrize("release", [CURRENT])
 def test_timed_messages_are_those_that_the_broker_counts(
     release: str,
-    store_of: Callable[[str, str], BrokerStore],
+    packed_store: Callable[[str, str], BrokerStore],
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    truth = store_of(release, "timers").truth
-    lines = pending(store_of(release, "timers"), capsysbinary)
+    truth = packed_store(release, "timers").truth
+    lines = pending(packed_store(release, "timers"), capsysbinary)
 
     timed = [line for line in lines if line["what"] == "timer"]
 

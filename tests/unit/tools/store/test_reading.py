@@ -1,4 +1,4 @@
-"""A store that a real broker wrote is read as the broker itself answers."""
+"""Each kind of store that a real broker wrote is read as the broker itself answered."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.stores.comparison import wrong_compacted_messages, wrong_messages
-from tests.support.stores.store import KINDS
+from tests.support.stores.fixtures import PACKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.stores import BrokerStore
 
-ALL = [(release, kind) for kind, releases in KINDS.items() for release in releases]
 
-
-@pytest.fixture(params=ALL, ids=[f"{kind}-{release}" for release, kind in ALL])
+@pytest.fixture(params=PACKED, ids=[f"{kind}-{release}" for release, kind in PACKED])
 def store(
-    request: pytest.FixtureRequest, store_of: Callable[[str, str], BrokerStore]
+    request: pytest.FixtureRequest, packed_store: Callable[[str, str], BrokerStore]
 ) -> BrokerStore:
-    return store_of(*request.param)
+    return packed_store(*request.param)
 
 
 def test_every_message_is_read_as_the_broker_answers_it(store: BrokerStore) -> None:
