@@ -144,7 +144,9 @@ class BuiltQueue:
 
     unit_size = UNIT_SIZE
 
-    def __init__(self, name: Topic, files: MappedFiles, read: QueueReader) -> None:
+    def __init__(
+        self, name: Topic, files: MappedFiles, read: QueueReader, cache: dict[object, int]
+    ) -> None:
         self.name = name
         self.files = files
         self.max_physical_offset = -1
@@ -153,6 +155,7 @@ class BuiltQueue:
         self.added_units = 0
         self.pre_blank_units = 0
         self._read = read
+        self._cache = cache
         self._created: set[int] = set()
         self._appended: dict[int, tuple[int, bytearray]] = {}
 
@@ -206,16 +209,25 @@ class BuiltQueue:
         index = max(0, len(files.offsets) - QUEUE_FILES)
         while True:
             file = files.offsets[index]
-            end = self._end_of_valid(file)
+            end = self._cached(self._end_of_valid, file)
             if end:
                 self.max_physical_offset = self._end_of_unit(file, end - self.unit_size)
             if end != files.size or index + 1 == len(files.offsets):
                 break
             index += 1
-        self.cut_units += self._count_valid(file, end)
+        self.cut_units += self._cached(self._count_valid, file, end)
         for later in files.offsets[index + 1 :]:
-            self.cut_units += self._count_valid(later, 0)
+            self.cut_units += self._cached(self._count_valid, later, 0)
         files.truncate(file + end)
+
+    def _cached(self, function: Callable[..., int], file: int, *arguments: int) -> int:
+        """What a function finds in a file; other predictions use it again."""
+        if file in self._appended or file in self._created:
+            return function(file, *arguments)
+        key = (function.__name__, self.unit_size, self.name, file, *arguments)
+        if key not in self._cache:
+            self._cache[key] = function(file, *arguments)
+        return self._cache[key]
 
     def _end_of_valid(self, file: int) -> int:
         """Where the first unit of a file stands that is not valid, or the end of the file."""
@@ -230,7 +242,7 @@ class BuiltQueue:
     def _count_valid(self, file: int, start: int) -> int:
         count = 0
         for _, data in self._units(file, start):
-            if data.count(0) != len(data):
+            if data != bytes(len(data)):
                 units = range(0, len(data) - self.unit_size + 1, self.unit_size)
                 count += sum(
                     first_invalid(data[unit : unit + self.unit_size], self.unit_size) > 0
@@ -249,7 +261,7 @@ class BuiltQueue:
                 files.remove(file)
                 self._appended.pop(file, None)
                 continue
-            end = self._end_before(file, log_end)
+            end = self._cached(self._end_before, file, log_end)
             files.written[file] = end
             self.max_physical_offset = self._end_of_unit(file, end - self.unit_size)
             break
@@ -413,8 +425,10 @@ class BuiltBatchQueue(BuiltQueue):
 
     unit_size = BATCH_UNIT_SIZE
 
-    def __init__(self, name: Topic, files: MappedFiles, read: QueueReader) -> None:
-        super().__init__(name, files, read)
+    def __init__(
+        self, name: Topic, files: MappedFiles, read: QueueReader, cache: dict[object, int]
+    ) -> None:
+        super().__init__(name, files, read, cache)
         self._min_offset = -1
 
     def _end_of_unit(self, file: int, position: int) -> int:

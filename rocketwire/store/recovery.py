@@ -113,6 +113,7 @@ class StoreImage:
         index_ends: name of an index file → its end timestamp.
         dispatches_lmq: settings ``enableLmq`` and ``enableMultiDispatch``.
         builds_queues: whether to predict what is put into queues; without it only the cut counts.
+        cache: what was found in files of queues; predictions for one store that stands still share it.
         checked: reads nothing: up to which position the caller knows that a file of the log has
             messages only, by Java's rule too, and their largest physical offset.
     """
@@ -136,6 +137,7 @@ class StoreImage:
     index_ends: Mapping[str, int] = field(default_factory=dict[str, int])
     dispatches_lmq: bool = False
     builds_queues: bool = True
+    cache: dict[object, int] = field(default_factory=dict[object, int])
     checked: Callable[[int, Release], tuple[int, int]] = lambda _offset, _release: (0, -1)
 
 
@@ -407,7 +409,7 @@ class _Start:
                 f"consumequeue/{topic}/{queue_id}", entries, image.queue_file_size, self.release
             )
             files = MappedFiles(offsets, image.queue_file_size)
-            self.queues[name] = BuiltQueue(name, files, image.read_queue)
+            self.queues[name] = BuiltQueue(name, files, image.read_queue, image.cache)
         if not has_batches:
             return
         for name, entries in image.batch_queues.items():
@@ -423,7 +425,7 @@ class _Start:
                 self.release,
             )
             files = MappedFiles(offsets, image.batch_queue_file_size)
-            self.queues[name] = BuiltBatchQueue(name, files, image.read_batch_queue)
+            self.queues[name] = BuiltBatchQueue(name, files, image.read_batch_queue, image.cache)
 
     def _load_index(self) -> None:
         if self.image.has_abort:
@@ -547,9 +549,11 @@ class _Start:
             image = self.image
             if topic in image.batch_topics and self.release is not Release.V4_9_4:
                 files = MappedFiles([], image.batch_queue_file_size)
-                queue = BuiltBatchQueue(name, files, image.read_batch_queue)
+                queue = BuiltBatchQueue(name, files, image.read_batch_queue, image.cache)
             else:
-                queue = BuiltQueue(name, MappedFiles([], image.queue_file_size), image.read_queue)
+                queue = BuiltQueue(
+                    name, MappedFiles([], image.queue_file_size), image.read_queue, image.cache
+                )
             self.queues[name] = queue
         return queue
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast
+from itertools import repeat
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import consume_queue, layouts
+from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -45,6 +47,8 @@ _EXTENSION: Final = 1 << 15
 _OFFSET: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CHUNK: Final = 1 << 20
 _TAGS: Final = message_const.TAGS.encode() + b"\x01"
+_SEPARATED_TAGS: Final = b"\x02" + _TAGS
+_SEPARATOR: Final = 2
 _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 
@@ -285,19 +289,25 @@ class QueueCheck:
         if len(hashes) > 100_000:
             hashes.clear()
             hashes[b""] = 0
-        properties = cast("list[bytes]", rows.property_bytes)
+        data, messages = rows.data, rows.messages
+        starts = messages.properties[group].tolist()
+        ends = (messages.properties[group] + messages.property_sizes[group]).tolist()
+        # the last of several properties with one name counts
+        places = map(data.rfind, repeat(_TAGS), starts, ends)
         codes: list[int] = []
-        for row in group.tolist():
-            text = properties[row]
-            # the last of several properties with one name counts
-            start = text.rfind(b"\x02" + _TAGS)
-            if start < 0:
-                tags = text[5:].partition(b"\x02")[0] if text.startswith(_TAGS) else b""
-            else:
-                tags = text[start + 6 :].partition(b"\x02")[0]
+        for place, start, end in zip(places, starts, ends, strict=True):
+            if place < 0:
+                codes.append(0)
+                continue
+            if place > start and data[place - 1] != _SEPARATOR:  # the end of another name
+                place = data.rfind(_SEPARATED_TAGS, start, end) + 1
+                if not place:
+                    place = start if data.startswith(_TAGS, start, end) else end
+            stop = data.find(b"\x02", place, end)
+            tags = data[place + len(_TAGS) : end if stop < 0 else stop]
             code = hashes.get(tags)
             if code is None:
-                code = hashes[tags] = string_hash(tags.decode("utf-8", "replace"))
+                code = hashes[tags] = string_hash(decode_utf8(tags))
             codes.append(code)
         return np.array(codes, np.int64)
 

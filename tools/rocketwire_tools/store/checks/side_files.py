@@ -31,6 +31,8 @@ JSON_FILES: Final = (
     "messageRequestMode.json",
 )
 _WHEEL_CHUNK: Final = 1 << 20
+MAX_SLOT_RECORDS: Final = 100_000
+"""Records of one slot of the timer wheel that are followed."""
 
 
 def check_log_folder(store: OpenedStore, findings: Findings) -> None:
@@ -237,7 +239,7 @@ def _check_slot(
     timer_log_start: int,
 ) -> None:
     offset, steps, text = slot.last, 0, ""
-    while offset != slot.first or not steps:
+    while steps < MAX_SLOT_RECORDS:
         record = None if offset < timer_log_start else record_at(offset)
         if record is None:
             if offset >= timer_log_start:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from rocketwire.store.consume_queue import QueueUnit, encode_unit, tags_code
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.stores import BrokerStore
 
 
@@ -28,3 +36,58 @@ def test_the_newest_messages_of_a_broker_that_ended_in_order_are_in_queues(
     damage.lose_last_units(store.root)
 
     assert damage_of(checked(store.root)) == {"no queue unit": 6}
+
+
+def test_a_unit_with_the_code_of_other_tags_is_found(store: BrokerStore) -> None:
+    file = damage.queue_files(store.root)[0][0]
+    damage.flip(file, 19)
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {"queue unit": 1}
+    assert "tags code" in check.findings.kept[0].text
+    assert check.findings.kept[0].queue_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("properties", "tags"),
+    [
+        ("", ""),
+        ("TAGS\x01a\x02", "a"),
+        ("K\x01v\x02TAGS\x01a", "a"),
+        ("TAGS\x01a\x02TAGS\x01b\x02", "b"),
+        ("MYTAGS\x01a\x02", ""),
+        ("TAGS\x01a\x02MYTAGS\x01b\x02", "a"),
+        ("K\x01v\x02TAGS\x01a\x02MYTAGS\x01b\x02", "a"),
+        ("TAGS\x01ä\x02", "ä"),
+    ],
+)
+def test_tags_are_read_as_java_reads_them(properties: str, tags: str, tmp_path: Path) -> None:
+    message = encode_stored_message(
+        StoredMessage(
+            topic="t",
+            body=b"TAGS\x01body\x02",
+            properties={},
+            queue_id=0,
+            queue_offset=0,
+            commit_log_offset=0,
+            store_size=0,
+            body_crc=crc32(b"TAGS\x01body\x02"),
+            born_timestamp=1,
+            born_host=Host.parse("10.0.0.2:50000"),
+            store_timestamp=1,
+            store_host=Host.parse("10.0.0.1:10911"),
+        )
+    )
+    text = properties.encode()
+    message = message[:-2] + len(text).to_bytes(2, "big") + text
+    message = len(message).to_bytes(4, "big") + message[4:]
+    log, queue = tmp_path / "commitlog", tmp_path / "consumequeue" / "t" / "0"
+    for folder, data in (
+        (log, message),
+        (queue, encode_unit(QueueUnit(0, len(message), tags_code(tags)))),
+    ):
+        folder.mkdir(parents=True)
+        (folder / ("0" * 20)).write_bytes(data.ljust(1000, b"\0"))
+
+    assert checked(tmp_path).findings.kept == []

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.store import layouts, timers
+from rocketwire.store.commit_log import BLANK_MAGIC
+from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.stores import BrokerStore
 
 
@@ -45,3 +51,69 @@ def test_a_short_checkpoint_is_damage(store: BrokerStore) -> None:
     (store.root / "checkpoint").write_bytes(b"short")
 
     assert damage_of(checked(store.root)) == {"checkpoint": 1}
+
+
+# ---------------------------------------------------------------- timers
+
+RECORD = Struct(layouts.format_of(layouts.TIMER_RECORD))
+SLOT = Struct(layouts.format_of(layouts.TIMER_SLOT))
+TIME = 1_700_000_000
+
+
+@pytest.fixture
+def timed(store: BrokerStore) -> Path:
+    """A store with two timers of one slot."""
+    messages = damage.places(damage.log_files(store.root)[0])
+    records = [
+        RECORD.pack(52, previous, 1, TIME * 1000, 0, place.position, place.size, 0, 0)
+        for previous, place in ((-1, messages[0]), (0, messages[1]))
+    ]
+    folder = store.root / "timerlog"
+    folder.mkdir()
+    (folder / ("0" * 20)).write_bytes(b"".join(records).ljust(1000, b"\0"))
+    with (store.root / "timerwheel").open("wb") as wheel:
+        wheel.truncate(timers.SLOTS * timers.SLOT_SIZE)
+        wheel.seek(TIME % timers.SLOTS * timers.SLOT_SIZE)
+        wheel.write(SLOT.pack(TIME, 0, 52, 2, 0))
+    return store.root
+
+
+def test_timers_that_point_to_messages_are_whole(timed: Path) -> None:
+    assert checked(timed).findings.kept == []
+
+
+@pytest.mark.parametrize(
+    ("position", "data", "text"),
+    [
+        (52 + 35, b"\1", "no message's place"),
+        (52 + 36, b"\1", "no message's place"),
+        (104, b"\1", "neither a record nor the end"),
+        (52, b"\1", "where no record is"),
+        (52 + 4, b"\0" * 7 + b"\x68", "a later one"),
+    ],
+)
+def test_a_broken_timer_log_is_found(position: int, data: bytes, text: str, timed: Path) -> None:
+    damage.put(timed / "timerlog" / ("0" * 20), position, data)
+
+    check = checked(timed)
+
+    assert set(damage_of(check)) == {"timer"}
+    assert any(text in finding.text for finding in check.findings.kept)
+
+
+def test_a_slot_that_leads_nowhere_is_found(timed: Path) -> None:
+    position = TIME % timers.SLOTS * timers.SLOT_SIZE
+    damage.put(timed / "timerwheel", position + 16, b"\0" * 7 + b"\x68")
+
+    check = checked(timed)
+
+    assert damage_of(check) == {"timer": 1}
+    assert check.findings.kept[0].position == position
+
+
+def test_a_full_timer_log_file_ends_with_a_blank(timed: Path) -> None:
+    path = timed / "timerlog" / ("0" * 20)
+    blank = (1000 - 104).to_bytes(4, "big") + bytes(8) + BLANK_MAGIC.to_bytes(4, "big")
+    damage.put(path, 104, blank)
+
+    assert checked(timed).findings.kept == []

@@ -1,0 +1,74 @@
+"""``rocketwire-store check`` on stores of all kinds: real brokers leave nothing that it calls damage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import Message
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.checked import checked, damage_of, notes_of
+from tests.support.stores.cluster import StoreCluster
+from tests.support.stores.sending import Sender, text_body
+from tests.support.stores.store import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rocketwire_tools.store.verbs.check import StoreCheck
+    from tests.support.stores import BrokerStore
+
+
+@pytest.mark.parametrize(
+    ("release", "kind"),
+    [(release, kind) for kind, releases in KINDS.items() for release in releases],
+)
+def test_the_store_of_a_real_broker_is_whole(
+    release: str, kind: str, store_of: Callable[[str, str], BrokerStore]
+) -> None:
+    store = store_of(release, kind)
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert set(notes_of(check)) <= {"no queue unit", "index"}
+    assert check.queues.unqueued == store.truth.notes.get("not_queued", 0)
+    assert {one.physical_offset for one in store.truth.pulled} <= {
+        offset
+        for scan in check.store.scans()
+        for block in scan
+        for offset in (block.base + block.messages.positions).tolist()
+    } or kind == "compaction"  # pulls of a compacted topic are from a log of its own
+
+
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_a_store_that_a_broker_writes_is_checked_without_false_damage(
+    release: str, tmp_path: Path
+) -> None:
+    checks: list[StoreCheck] = []
+
+    async def send(sender: Sender) -> None:
+        while len(checks) < 5:
+            batch = [Message("orders", text_body(400, number), tags="a") for number in range(20)]
+            await sender.send_all(batch, (0, 1, 2, 3))
+
+    async def run() -> None:
+        async with cluster.session() as session, trio.open_nursery() as nursery:
+            await session.create_topic("orders", 4)
+            nursery.start_soon(send, Sender(session))
+            while len(checks) < 5:
+                await trio.sleep(0.2)
+                if any((cluster.store / "commitlog").glob("0*")):
+                    checks.append(await trio.to_thread.run_sync(checked, cluster.store))
+
+    with StoreCluster(tmp_path, release) as cluster:
+        trio.run(run)
+
+    assert all(check.is_in_use for check in checks)
+    assert [damage_of(check) for check in checks] == [{}] * 5
+    counts = [check.log.messages for check in checks]
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0]
