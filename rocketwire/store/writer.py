@@ -99,6 +99,9 @@ class Files(Protocol):
     def remove(self, name: str) -> None:
         """Remove a file that was written."""
 
+    def set_time(self, name: str, milliseconds: int) -> None:
+        """Set when a file was changed last, in milliseconds since 1970."""
+
     def flush(self) -> None:
         """Make sure that everything is on the disk."""
 
@@ -145,6 +148,11 @@ class DiskFiles:
         (self._root / name).unlink()
         self._changed.pop(name, None)
 
+    def set_time(self, name: str, milliseconds: int) -> None:
+        """Set when a file was changed last, in milliseconds since 1970."""
+        time = max(milliseconds, 0) * 1_000_000
+        os.utime(self._root / name, ns=(time, time), follow_symlinks=False)
+
     def flush(self) -> None:
         """Wait until all files and folders that were changed are on the disk."""
         folders = {os.path.dirname(name) for name in self._changed}
@@ -182,6 +190,9 @@ class NoFiles:
         """Forget a file."""
         self.names.discard(name)
 
+    def set_time(self, name: str, milliseconds: int) -> None:
+        """Do nothing."""
+
     def flush(self) -> None:
         """Do nothing."""
 
@@ -216,6 +227,10 @@ class Stream:
             self._files.write(self.name_at(offset), position, part, self.file_size)
             offset += len(part)
             view = view[len(part) :]
+
+    def set_time(self, offset: int, milliseconds: int) -> None:
+        """Set when the file that holds an offset was changed last."""
+        self._files.set_time(self.name_at(offset), milliseconds)
 
     def name_at(self, offset: int) -> str:
         """Name of the file that holds an offset."""
@@ -384,6 +399,9 @@ def is_folder_name(topic: str) -> bool:
 class QueueWriter:
     """Puts units of one queue at their places.
 
+    Each file gets the store timestamp of its last message as its time: brokers up to 4.9 choose the
+    file by it when somebody asks for the offset of a time (Java: ``MappedFileQueue.getMappedFileByTime``).
+
     Args:
         files: where the queue's files are written.
         folder: of the files, from ``queue_folder``.
@@ -405,54 +423,73 @@ class QueueWriter:
         self._unit_size = unit_size
         self._stream = Stream(files, folder, -(-file_size // unit_size) * unit_size)
         self._buffer = bytearray()
+        self._times: dict[int, int] = {}
         self.end: int | None = None
+
+    @property
+    def units_per_file(self) -> int:
+        """Units that fit into a file."""
+        return self._stream.file_size // self._unit_size
 
     @property
     def buffered(self) -> int:
         """Bytes that ``flush`` writes."""
         return len(self._buffer)
 
-    def put(self, number: int, units: Data, *, gap: bytes | None = None) -> None:
+    def put(
+        self, number: int, units: Data, store_timestamp: int, *, gap: bytes | None = None
+    ) -> None:
         """Put units.
 
         Args:
             number: of the first unit, which is the queue offset of its message.
             units: whole units.
+            store_timestamp: of the last one's message, milliseconds since 1970.
             gap: unit for each number without a message between the last unit and these; before the
                 first unit, from the start of its file.  Java's pre-blank by default.
         """
         gap = pre_blank() if gap is None else gap
         start = self.end
         if start is None:
-            in_file = number * self._unit_size % self._stream.file_size // self._unit_size
-            start = number - in_file
+            start = number - number % self.units_per_file
         if number < start:
+            end = number + len(units) // self._unit_size
+            self.end = start
             self.flush()
             self._stream.write(number * self._unit_size, units)
-            self.end = max(start, number + len(units) // self._unit_size)
+            self.end = max(start, end)
+            self._times[self._file_of(end - 1)] = store_timestamp
             return
         self.end = start
         while self.end < number:
             count = min(number - self.end, _UNITS_AT_ONCE)
-            self._add(gap * count)
-        self._add(units)
+            self.end = self._add(self.end, gap * count, store_timestamp)
+        self.end = self._add(self.end, units, store_timestamp)
 
-    def _add(self, units: Data) -> None:
-        assert self.end is not None  # noqa: S101 - for the type checker
+    def _file_of(self, number: int) -> int:
+        return number // self.units_per_file * self._stream.file_size
+
+    def _add(self, number: int, units: Data, store_timestamp: int) -> int:
         self._buffer += units
-        self.end += len(units) // self._unit_size
+        self.end = end = number + len(units) // self._unit_size
+        self._times[self._file_of(end - 1)] = store_timestamp
         if len(self._buffer) >= _UNITS_AT_ONCE * self._unit_size:
             self.flush()
+        return end
 
     def flush(self) -> None:
         """Write what is buffered."""
         if self._buffer and self.end is not None:
             self._stream.write(self.end * self._unit_size - len(self._buffer), self._buffer)
             self._buffer = bytearray()
+        for offset, time in self._times.items():
+            self._stream.set_time(offset, time)
+        self._times.clear()
 
     def clear(self) -> None:
         """Begin anew: of a topic that was deleted and created again, only the new messages count."""
         self._buffer = bytearray()
+        self._times.clear()
         self._stream.clear()
         self.end = None
 
@@ -672,7 +709,8 @@ class StoreWriter:
                 properties.get(message_const.DELAY),
                 message.store_timestamp,
             )
-            queue.put(offset, encode_unit(QueueUnit(*appended, code)))
+            unit = encode_unit(QueueUnit(*appended, code))
+            queue.put(offset, unit, message.store_timestamp)
             self._queued = appended.physical_offset
         keys = index_keys(message.topic, properties, message.sys_flag, with_tags=self._with_tags)
         for topic, key in keys:

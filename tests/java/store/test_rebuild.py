@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tests.support.stores.answers import Answers
 
 FILE_SIZE = 256 * 1024
+BODY = 88
+"""First byte of the body of a message that IPv4 hosts sent and stored."""
+
 SIZES = (
     *("--log-file-size", str(FILE_SIZE), "--queue-file-size", "400"),
     *("--index-slots", "100", "--index-entries", "400"),
@@ -100,13 +103,12 @@ def missing_file(root: Path) -> None:
 
 
 def broken_body(root: Path) -> None:
-    """A bit of a body in the first file is another."""
+    """A bit of the first message's body is another."""
     with sorted((root / "commitlog").iterdir())[0].open("r+b") as file:
-        file.seek(5000)
-        data = bytearray(file.read(1))
-        file.seek(5000)
-        data[0] ^= 1
-        file.write(data)
+        file.seek(BODY)
+        bits = file.read(1)[0]
+        file.seek(BODY)
+        file.write(bytes([bits ^ 1]))
 
 
 @pytest.mark.parametrize("damage", [hole, hole_at_the_start, missing_file, broken_body])

@@ -177,6 +177,7 @@ def test_a_dry_run_counts_bytes_and_names() -> None:
     write_file(files, "a", b"123")
     write_file(files, "b", b"45")
     files.remove("b")
+    files.set_time("a", 5)
     files.flush()
 
     assert files.names == {"a"}
@@ -306,8 +307,8 @@ def queue_writer(tmp_path: Path, file_size: int = 100) -> QueueWriter:
 def test_units_stand_at_their_numbers_and_files_have_whole_units(tmp_path: Path) -> None:
     queue = queue_writer(tmp_path, file_size=81)
 
-    queue.put(0, units(1, 2, 3))
-    queue.put(3, units(4, 5, 6))
+    queue.put(0, units(1, 2, 3), 5000)
+    queue.put(3, units(4, 5, 6), 5000)
     queue.flush()
     queue.flush()
 
@@ -323,7 +324,7 @@ def test_a_queue_that_begins_later_has_pre_blanks_from_the_start_of_its_file(
 ) -> None:
     queue = queue_writer(tmp_path)
 
-    queue.put(12, units(1, 2))
+    queue.put(12, units(1, 2), 5000)
     queue.flush()
 
     assert [path.name for path in (tmp_path / "queue").iterdir()] == [f"{200:020d}"]
@@ -336,8 +337,8 @@ def test_a_queue_that_begins_later_has_pre_blanks_from_the_start_of_its_file(
 def test_numbers_without_a_message_get_the_unit_that_was_asked_for(tmp_path: Path) -> None:
     queue = queue_writer(tmp_path)
 
-    queue.put(1, units(1), gap=units(9))
-    queue.put(5000, units(2), gap=units(2))
+    queue.put(1, units(1), 5000, gap=units(9))
+    queue.put(5000, units(2), 5000, gap=units(2))
     queue.flush()
 
     assert written(tmp_path / "queue") == [9, 1, *[2] * 4998, 2]
@@ -345,11 +346,11 @@ def test_numbers_without_a_message_get_the_unit_that_was_asked_for(tmp_path: Pat
 
 def test_a_unit_of_a_lower_number_replaces_the_earlier_one(tmp_path: Path) -> None:
     queue = queue_writer(tmp_path)
-    queue.put(0, units(0, 1, 2, 3))
+    queue.put(0, units(0, 1, 2, 3), 5000)
 
-    queue.put(1, units(8))
-    queue.put(3, units(9, 10))
-    queue.put(queue.end or 0, units(11))
+    queue.put(1, units(8), 5000)
+    queue.put(3, units(9, 10), 5000)
+    queue.put(queue.end or 0, units(11), 5000)
     queue.flush()
 
     assert written(tmp_path / "queue") == [0, 8, 2, 9, 10, 11]
@@ -357,16 +358,29 @@ def test_a_unit_of_a_lower_number_replaces_the_earlier_one(tmp_path: Path) -> No
 
 def test_a_queue_begins_anew(tmp_path: Path) -> None:
     queue = queue_writer(tmp_path)
-    queue.put(0, units(*range(12)))
+    queue.put(0, units(*range(12)), 5000)
     queue.flush()
-    queue.put(12, units(12))
+    queue.put(12, units(12), 5000)
 
     queue.clear()
-    queue.put(0, units(5))
+    queue.put(0, units(5), 5000)
     queue.flush()
 
     assert written(tmp_path / "queue") == [5]
     assert queue.end == 1
+
+
+def test_a_file_of_a_queue_has_the_time_of_its_last_message(tmp_path: Path) -> None:
+    queue = queue_writer(tmp_path)
+
+    for number in range(7):
+        queue.put(number, units(number), 1_000_000_000_123 + number)
+    queue.flush()
+    queue.put(2, units(9), 1_000_000_000_999)
+    queue.flush()
+
+    times = [path.stat().st_mtime_ns for path in sorted((tmp_path / "queue").iterdir())]
+    assert times == [1_000_000_000_999_000_000, 1_000_000_000_129_000_000]
 
 
 @pytest.mark.parametrize("topic", ["", ".", "..", "a/b", "../../etc", "a\0b", "a\nb", "t" * 256])

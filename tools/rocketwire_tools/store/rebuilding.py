@@ -30,7 +30,6 @@ from rocketwire.store.writer import (
     tags_code,
 )
 from rocketwire_tools.store.engine.hashes import index_hashes
-from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import RegionKind, State
 
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from rocketwire.store.index_file import Geometry
     from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.scan import Block, Region
 
 UNIT: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
@@ -244,8 +244,14 @@ class QueueBuilder:
             if topic in self.batch_topics:
                 self._add_batches(topic, queue_id, rows, items, units[places], places)
             else:
-                self._add_units(topic, queue_id, offsets[places], units[places], log_start)
-        self._add_dispatched(items, queue_ids, units, is_queued, log_start)
+                self._add_units(
+                    self._queue(topic, queue_id),
+                    offsets[places],
+                    units[places],
+                    timestamps[places],
+                    log_start,
+                )
+        self._add_dispatched(rows, items, units, is_queued, log_start)
         if sum(queue.buffered for queue in self._queues.values()) > _MAX_BUFFERED:
             self.flush()
 
@@ -285,23 +291,24 @@ class QueueBuilder:
 
     def _add_units(
         self,
-        topic: str,
-        queue_id: int,
+        queue: QueueWriter,
         offsets: Int64s,
         units: np.ndarray[tuple[int], np.dtype[np.void]],
+        timestamps: Int64s,
         log_start: int,
     ) -> None:
-        queue = self._queue(topic, queue_id)
-        breaks = np.flatnonzero(np.diff(offsets) != 1) + 1
-        begins = [0, *breaks.tolist()]
+        is_break = (np.diff(offsets) != 1) | (offsets[1:] % queue.units_per_file == 0)
+        begins = [0, *(np.flatnonzero(is_break) + 1).tolist()]
         for begin, stop in zip(begins, [*begins[1:], len(units)], strict=True):
             part = units[begin:stop].tobytes()
-            self._put(queue, int(offsets[begin]), part, log_start)
+            self._put(queue, int(offsets[begin]), part, int(timestamps[stop - 1]), log_start)
 
-    def _put(self, queue: QueueWriter, number: int, part: bytes, log_start: int) -> None:
+    def _put(
+        self, queue: QueueWriter, number: int, part: bytes, timestamp: int, log_start: int
+    ) -> None:
         if queue.end is None:
             # units before the first one: Java's pre-blank points below a log that starts later
-            queue.put(number, part, gap=None if log_start else part[:UNIT_SIZE])
+            queue.put(number, part, timestamp, gap=None if log_start else part[:UNIT_SIZE])
             return
         if number == 0 < queue.end:
             queue.clear()
@@ -314,7 +321,7 @@ class QueueBuilder:
                 number = queue.end
             else:
                 self._report.missing_offsets += missing
-        queue.put(number, part, gap=part[:UNIT_SIZE])
+        queue.put(number, part, timestamp, gap=part[:UNIT_SIZE])
 
     def _add_batches(
         self,
@@ -334,24 +341,26 @@ class QueueBuilder:
         batches["message_count"] = [_count(counts[place]) for place in places.tolist()]
         batches["compacted_offset"] = -1
         queue = self._queue(topic, queue_id, is_batch=True)
-        queue.put(queue.end or 0, batches.tobytes())
+        queue.put(queue.end or 0, batches.tobytes(), int(batches["store_timestamp"][-1]))
 
     def _add_dispatched(
         self,
+        rows: Rows,
         items: PropertyItems,
-        queue_ids: Int64s,
         units: np.ndarray[tuple[int], np.dtype[np.void]],
         is_queued: Bools,
         log_start: int,
     ) -> None:
         """Add units to the further queues that a message names (Java: ``MultiDispatchUtils``)."""
         offsets = items.items_named(message_const.INNER_MULTI_QUEUE_OFFSET)
-        rows = np.flatnonzero((offsets >= 0) & is_queued).tolist()
-        if not rows:
+        places_of_rows = np.flatnonzero((offsets >= 0) & is_queued).tolist()
+        if not places_of_rows:
             return
+        queue_ids = rows.messages.numbers("queue_id")
+        timestamps = rows.messages.numbers("store_timestamp")
         names = items.raw_values(message_const.INNER_MULTI_DISPATCH)
         numbers = items.raw_values(message_const.INNER_MULTI_QUEUE_OFFSET)
-        for row in rows:
+        for row in places_of_rows:
             topics = (names[row] or b"").decode().split(",")
             places = (numbers[row] or b"").decode().split(",")
             if len(topics) != len(places):
@@ -361,7 +370,8 @@ class QueueBuilder:
                     continue
                 queue_id = 0 if topic.startswith(_LMQ_PREFIX) else int(queue_ids[row])
                 queue = self._queue(topic, queue_id)
-                self._put(queue, int(place), units[row : row + 1].tobytes(), log_start)
+                unit = units[row : row + 1].tobytes()
+                self._put(queue, int(place), unit, int(timestamps[row]), log_start)
 
     @property
     def queue_count(self) -> int:
@@ -518,7 +528,7 @@ class Rebuild:
         report.bytes_copied += end - first
         report.newest = max(report.newest, int(timestamps.max()))
         report.queued = int(messages.numbers("physical_offset")[-1])
-        items = PropertyItems(rows.property_bytes)
+        items = rows.property_items
         self.queues.add(rows, items, self.log.start or 0)
         if self.index is not None:
             self.index.add(rows, items)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.rows import text_of
+from rocketwire.wire.java_utf8 import decode_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _NAME_END: Final = 1
 _VALUE_END: Final = 2
+_FIRST_PLAIN: Final = 0x20
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class PropertyItems:
@@ -41,14 +43,16 @@ class PropertyItems:
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         self.row_count = len(texts)
+        self._texts_of_rows = texts
         data = b"\2".join((*texts, b""))
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         try:
             data.decode()
         except UnicodeDecodeError:  # Java puts U+FFFD in the place of bytes that are no text
-            texts = [text_of(text).encode("utf-8", "replace") for text in texts]
+            texts = [decode_utf8(text).encode("utf-8", "replace") for text in texts]
             data = b"\2".join((*texts, b""))
             lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+            self._texts_of_rows = texts
         self.data = data
         row_ends = np.cumsum(lengths + 1) - 1
         numbers = np.frombuffer(data, np.uint8)
@@ -90,7 +94,7 @@ class PropertyItems:
             places = self.names[items][:, None] + np.arange(len(text))
             items = items[(self._bytes[places] == text).all(1)]
         result = np.full(self.row_count, -1, np.int64)
-        np.maximum.at(result, self.rows[items], items)
+        result[self.rows[items]] = items  # of several the last one stays
         return result
 
     def raw_values(self, name: str) -> list[bytes | None]:
@@ -107,6 +111,69 @@ class PropertyItems:
             data[a:b] if item >= 0 else None
             for item, a, b in zip(items.tolist(), begins, ends, strict=True)
         ]
+
+    def texts(self, name: str) -> list[str | None]:
+        """The value of a name of each row as text; None without one."""
+        return [None if value is None else value.decode() for value in self.raw_values(name)]
+
+    def json_objects(self) -> list[bytes] | None:
+        """The properties of each row as a JSON object.
+
+        Returns:
+            None if that takes more than putting quotation marks: a character needs an escape, or a
+            row has a name twice.
+        """
+        numbers = self._bytes
+        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
+        empty = sum(not text or text[-1] == _VALUE_END for text in self._texts_of_rows)
+        is_plain = (
+            controls == 2 * len(self) + empty
+            and not (numbers == ord('"')).any()
+            and not (numbers == ord("\\")).any()
+            and not self._has_name_twice()
+        )
+        if not is_plain:
+            return None
+        text = b"\n".join((*self._texts_of_rows, b""))
+        text = text.replace(b"\2\n", b"\n").replace(b"\1", b'":"').replace(b"\2", b'","')
+        return [b'{"%b"}' % part if part else b"{}" for part in text.split(b"\n")[:-1]]
+
+    def _has_name_twice(self) -> bool:
+        """Whether a row may have a name twice; names count as equal by length, start and end."""
+        if not len(self):
+            return False
+        data = np.frombuffer(bytes(8) + self.data + bytes(8), np.uint8)
+        words = np.ndarray((len(data) - 7,), np.uint64, buffer=data.data, strides=(1,))
+        lengths = self.name_ends - self.names
+        short = np.clip(8 * (8 - lengths), 0, 56).astype(np.uint64)
+        starts = words[self.names + 8] << short
+        ends = words[self.name_ends] >> short
+        hashes = starts * _FACTOR ^ ends ^ lengths.astype(np.uint64) << np.uint64(56)
+        counts = np.bincount(self.rows)
+        for distance in range(1, int(counts.max())):
+            same = hashes[distance:] == hashes[:-distance]
+            if (same & (self.rows[distance:] == self.rows[:-distance])).any():
+                return True
+        return False
+
+    def dicts(self) -> list[dict[str, str]]:
+        """The properties of each row by name; of two with one name the last counts."""
+        names = self._slices(self.names, self.name_ends)
+        values = self._slices(self.values, self.value_ends)
+        ends = np.cumsum(np.bincount(self.rows, minlength=self.row_count)).tolist()
+        begins = [0, *ends][:-1]
+        return [
+            dict(zip(names[begin:end], values[begin:end], strict=True))
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+
+    def _slices(self, begins: Int64s, ends: Int64s) -> list[str]:
+        places = zip(begins.tolist(), ends.tolist(), strict=True)
+        data = self.data
+        if data.isascii():
+            text = data.decode("ascii")
+            return [text[begin:end] for begin, end in places]
+        return [data[begin:end].decode() for begin, end in places]
 
 
 def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:

@@ -7,7 +7,7 @@ else as lists.  Messages of an inner batch are rows of their own.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
-from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire.wire.message.properties import encode_properties
+from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
     from rocketwire_tools.store.engine.scan import Block
 
+_Value = TypeVar("_Value")
+
 MAX_BODY: Final = 64 << 20
 """Default limit of one inflated body."""
 
@@ -38,6 +41,7 @@ _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
 _TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
 _COMMITTED: Final = 8
+_KIND_TEXTS: Final = {kind: kind.value for kind in Kind}
 
 
 class TopicNames:
@@ -203,7 +207,17 @@ class Rows:
         """Properties by name; of two with one name the last counts."""
         if self._properties is not None:
             return self._properties
-        return [decode_properties(text) for text in self.property_texts]
+        return self.property_items.dicts()
+
+    @property
+    def property_objects(self) -> list[bytes] | None:
+        """Properties as JSON objects; None if ``properties`` have to be encoded."""
+        return self.property_items.json_objects() if self._properties is None else None
+
+    @cached_property
+    def property_items(self) -> PropertyItems:
+        """Names and values of all properties as stored."""
+        return PropertyItems(self.property_bytes)
 
     @cached_property
     def keys(self) -> list[frozenset[str]]:
@@ -265,6 +279,13 @@ class Rows:
         Args:
             name: ``born`` or ``store``.
         """
+        return self._each_host(name, lambda host: host)
+
+    def host_texts(self, name: str) -> list[str]:
+        """The same as text."""
+        return self._each_host(name, str)
+
+    def _each_host(self, name: str, convert: Callable[[Host], _Value]) -> list[_Value]:
         born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
         store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
         if name == "born":
@@ -272,19 +293,18 @@ class Rows:
         else:
             starts, is_v6 = self.messages.positions + 64 + 12 * born_v6, store_v6
         data = self.data
-        known: dict[bytes, Host] = {}
-        hosts = []
-        for start, long in zip(starts.tolist(), is_v6.tolist(), strict=True):
-            raw = data[start : start + (20 if long else 8)]
-            host = known.get(raw)
-            if host is None:
-                port = int.from_bytes(raw[-4:], "big") & 0xFFFF
-                host = known[raw] = Host.of(raw[:-4], port)
-            hosts.append(host)
-        return hosts
+        ends = starts + np.where(is_v6, 20, 8)
+        raws = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        values = {
+            raw: convert(Host.of(raw[:-4], int.from_bytes(raw[-4:], "big") & 0xFFFF))
+            for raw in set(raws)
+        }
+        return [values[raw] for raw in raws]
 
     def property_values(self, name: str) -> list[str | None]:
         """A property of each row."""
+        if self._properties is None and "properties" not in self.__dict__:
+            return self.property_items.texts(name)
         return [properties.get(name) for properties in self.properties]
 
 
@@ -333,10 +353,13 @@ def _real_queue_ids(rows: Rows) -> list[int | None]:
 
 def _offset_message_ids(rows: Rows) -> list[str]:
     offsets = rows.messages.numbers("physical_offset").tolist()
-    return [
-        create_offset_message_id(host, offset)
-        for host, offset in zip(rows.hosts("store"), offsets, strict=True)
-    ]
+    prefixes = rows._each_host("store", _offset_id_prefix)
+    return [f"{prefix}{offset:016X}" for prefix, offset in zip(prefixes, offsets, strict=True)]
+
+
+def _offset_id_prefix(host: Host) -> str:
+    """What an offset message id has before the offset."""
+    return create_offset_message_id(host, 0)[:-16]
 
 
 def _compressions(rows: Rows) -> list[str | None]:
@@ -375,8 +398,8 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "offset_msg_id": _offset_message_ids,
     "born_timestamp": _number("born_timestamp"),
     "store_timestamp": _number("store_timestamp"),
-    "born_host": lambda rows: [str(host) for host in rows.hosts("born")],
-    "store_host": lambda rows: [str(host) for host in rows.hosts("store")],
+    "born_host": lambda rows: rows.host_texts("born"),
+    "store_host": lambda rows: rows.host_texts("store"),
     "flag": lambda rows: (
         rows.messages.numbers("flag") if rows._flags is None else np.array(rows._flags, np.int64)
     ),
@@ -394,7 +417,7 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     ),
     "body": lambda rows: rows.bodies,
     "properties": lambda rows: rows.properties,
-    "kind": lambda rows: [str(kind) for kind in rows.kinds],
+    "kind": lambda rows: [_KIND_TEXTS[kind] for kind in rows.kinds],
     "real_topic": _property(message_const.REAL_TOPIC),
     "real_queue_id": _real_queue_ids,
     "batch_index": lambda rows: (
