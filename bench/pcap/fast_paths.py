@@ -22,6 +22,8 @@ from rocketwire_tools.pcap.decode import memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire_tools.pcap.streams.chunk import Chunk
+
 PART: Final = 64 << 20
 """Bytes of each capture that are decoded."""
 
@@ -30,22 +32,29 @@ def _nothing() -> None:
     """Take nothing away."""
 
 
+def _ignore(*_: int) -> None:
+    """Do nothing, for any numbers."""
+
+
 def _ordering() -> None:
     """Process streams with reordered or repeated segments one by one."""
-    from rocketwire_tools.pcap.streams.chunk import Chunk
+    from rocketwire_tools.pcap.streams import chunk
 
     def take_ordered(self: Chunk, ready: Any, expected: Any, _: int) -> tuple[Chunk, Chunk]:
         ordered = ready & self.are_in_order() & (self.sequence[self.low] == expected)
         return self.part(self.members(ordered)), self.part(self.members(~ordered))
 
-    setattr(Chunk, "put_in_order", take_ordered)  # noqa: B010
+    setattr(chunk.Chunk, "put_in_order", take_ordered)  # noqa: B010
 
 
 def _control_segments() -> None:
     """Process SYN, FIN and RST one by one."""
     from rocketwire_tools.pcap.streams import flows
 
-    setattr(flows, "without_control_segments", lambda chunk, _: chunk)  # noqa: B010
+    def keep(chunk: Chunk, _: Any) -> Chunk:
+        return chunk
+
+    setattr(flows, "without_control_segments", keep)  # noqa: B010
 
 
 def _rocketmq_headers() -> None:
@@ -62,7 +71,7 @@ def _memory() -> None:
     for name in ("_keep_freed_memory", "_use_large_pages"):
         setattr(memory, name, _nothing)
     setattr(gc, "freeze", _nothing)  # noqa: B010
-    setattr(gc, "set_threshold", lambda *_: None)  # noqa: B010
+    setattr(gc, "set_threshold", _ignore)  # noqa: B010
     setattr(window, "buffer_of", bytearray)  # noqa: B010
 
 

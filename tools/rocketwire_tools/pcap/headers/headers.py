@@ -84,7 +84,8 @@ class HeaderReader:
         """Read the ROCKETMQ headers with these indices."""
         unread = numbers
         if len(numbers) >= _FEW:
-            chosen, rest = headers.take(numbers), []
+            chosen = headers.take(numbers)
+            rest: list[Array] = []
             for piece, part, start in chosen.split():
                 in_piece = HeaderBytes((piece,), start, chosen.length[part])
                 good, columns = binary.read(in_piece, self._column_names)
