@@ -191,5 +191,5 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [
         one.getMessage()
         for one in caplog.records
-        if one.levelno == logging.WARNING and "cannot be read" in one.getMessage()
+        if one.levelno == logging.WARNING and "is unreadable" in one.getMessage()
     ]
