@@ -114,13 +114,16 @@ class ProcessQueue(Generic[M]):
     Concurrent consumption uses ``put`` and ``remove``.  Orderly consumption uses ``put``, ``take``
     and then ``commit``, ``rollback`` or ``consume_again``.
 
-    Attributes: dropped: whether another consumer has the queue; its offsets must not be committed
-        then. retiring: whether the queue will be dropped soon; running handlers finish, no new ones
-        start. locked: whether the broker has locked the queue for this consumer. last_lock: time of
-        the last lock, or of the creation. last_pull: time of the last pull, or of the creation.
+    Attributes:
+        dropped: whether another consumer has the queue; its offsets must not be committed then.
+        retiring: whether the queue will be dropped soon; running handlers finish, no new ones
+            start.
+        locked: whether the broker has locked the queue for this consumer.
+        last_lock: time of the last lock, or of the creation.
+        last_pull: time of the last pull, or of the creation.
         last_consume: time when messages were last taken or finished, or of the creation.
-        try_unlock_times: number of delayed attempts to unlock the queue. backlog: number of
-        messages in the queue after the last one that was put, if known.
+        try_unlock_times: number of delayed attempts to unlock the queue.
+        backlog: number of messages in the queue after the last one that was put, if known.
     """
 
     __slots__ = (

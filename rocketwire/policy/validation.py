@@ -42,8 +42,10 @@ _LEGAL: Final = re.compile("[%|a-zA-Z0-9_-]*")
 def check_topic(topic: str) -> None:
     """Check the name of a topic.
 
-    Raises: IllegalTypeError: not a text. IllegalNameError: blank, longer than 127, or characters
-        other than letters, digits, ``%|_-``.
+    Raises:
+        IllegalTypeError: not a text.
+        IllegalNameError: blank, longer than 127, or characters other than letters, digits,
+            ``%|_-``.
     """
     _check("topic", topic, MAX_TOPIC_LENGTH)
 
@@ -51,8 +53,10 @@ def check_topic(topic: str) -> None:
 def check_group(group: str) -> None:
     """Check the name of a group.
 
-    Raises: IllegalTypeError: not a text. IllegalNameError: blank, longer than 120, or characters
-        other than letters, digits, ``%|_-``.
+    Raises:
+        IllegalTypeError: not a text.
+        IllegalNameError: blank, longer than 120, or characters other than letters, digits,
+            ``%|_-``.
     """
     _check("group", group, MAX_GROUP_LENGTH)
 

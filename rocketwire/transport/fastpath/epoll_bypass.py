@@ -38,9 +38,10 @@ MAX_WAIT: Final = 1.0
 class EpollBypass:
     """The bypass for one descriptor; use ``bypass_for``.
 
-    Attributes: poll: waits for at most N milliseconds, not beyond ``deadline``; returns the
-        descriptor first if it is readable, then the loop's if the loop has anything to do
-        (``select.poll``).
+    Attributes:
+        poll: waits for at most N milliseconds, not beyond ``deadline``; returns the descriptor
+            first if it is readable, then the loop's if the loop has anything to do
+            (``select.poll``).
     """
 
     __slots__ = (

@@ -174,9 +174,11 @@ def joined_pairs(text: str) -> str:
 class Writer:
     """Encodes a value.
 
-    Args: dialect: escapes, and digits of doubles. standard: Java's form for clients that only read
-        standard JSON: every key quoted, map keys in natural order, integers beyond a double's
-        precision as strings. strict_dumps: encoder of flat values.
+    Args:
+        dialect: escapes, and digits of doubles.
+        standard: Java's form for clients that only read standard JSON: every key quoted, map keys
+            in natural order, integers beyond a double's precision as strings.
+        strict_dumps: encoder of flat values.
     """
 
     def __init__(self, dialect: Dialect, *, standard: bool, strict_dumps: StrictDumps) -> None:

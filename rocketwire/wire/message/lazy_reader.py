@@ -226,12 +226,16 @@ class StoredMessageReader:
     def decode(self, data: bytes, *, strict: bool = True) -> tuple[StoredMessage, ...]:
         """Decode all messages.
 
-        Args: data: the messages. strict: whether an invalid message raises; otherwise the messages
-            before it are returned, as in Java.
+        Args:
+            data: the messages.
+            strict: whether an invalid message raises; otherwise the messages before it are
+                returned, as in Java.
 
-        Raises: LimitExceededError: more messages, properties or decompressed bytes than the limits
-            allow, whether strict or not. DecodeError: a message is invalid, its checksum is wrong,
-            or its compression needs a package that is not installed.
+        Raises:
+            LimitExceededError: more messages, properties or decompressed bytes than the limits
+                allow, whether strict or not.
+            DecodeError: a message is invalid, its checksum is wrong, or its compression needs a
+                package that is not installed.
         """
         messages: list[StoredMessage] = []
         position, end = self._start(data, messages), len(data)

@@ -116,12 +116,17 @@ Body: TypeAlias = JsonBody | TextBody | BytesBody | Check | Mark
 class Response:
     """A response.
 
-    Attributes: code: response code. remark: exact text, ``Like``, ``ANY``, or None for no remark.
+    Attributes:
+        code: response code.
+        remark: exact text, ``Like``, ``ANY``, or None for no remark.
         ext: all ext fields exactly, or a pattern (``Has``); None if the member must be absent,
-        which differs from ``{}``; ``NO_EXT`` accepts both. body: expected body. opaque: expected
-        opaque; None for that of the request, or for any after a raw ``Send``. flag: flag bits or
-        ``ANY``. binary: whether the header must be binary; None for both types. version: version in
-        the header. language: language in the header.
+            which differs from ``{}``; ``NO_EXT`` accepts both.
+        body: expected body.
+        opaque: expected opaque; None for that of the request, or for any after a raw ``Send``.
+        flag: flag bits or ``ANY``.
+        binary: whether the header must be binary; None for both types.
+        version: version in the header.
+        language: language in the header.
     """
 
     code: int | Mark = 0

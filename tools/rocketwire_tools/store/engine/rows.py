@@ -22,7 +22,7 @@ from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
-from rocketwire.wire.message.properties import encode_properties
+from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
