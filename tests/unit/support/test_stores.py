@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LIKE_PLAIN = {"plain", "killed", "crc", "ext", "ipv6", "rocksdb"}
+"""Kinds whose messages are all pulled as they were sent."""
+
+
 @pytest.mark.parametrize(("release", "kind"), fixtures.PACKED)
 def test_a_packed_store_holds_every_message_that_its_truth_names(
     release: str, kind: str, tmp_path: Path
@@ -19,8 +23,12 @@ def test_a_packed_store_holds_every_message_that_its_truth_names(
     store = fixtures.unpack(release, kind, tmp_path)
 
     assert (store.truth.release, store.truth.kind) == (release, kind)
-    assert len(store.truth.sent) > 200
-    assert list(checks.wrong_bytes(store)) == []
-    assert list(checks.wrong_sends(store.truth)) == []
-    assert list(checks.wrong_lookups(store.truth)) == []
+    assert store.truth.sent
+    assert store.truth.pulled
+    if kind != "compaction":  # brokers answer from another log
+        assert list(checks.wrong_bytes(store)) == []
+    if kind in LIKE_PLAIN:
+        assert len(store.truth.sent) > 200
+        assert list(checks.wrong_sends(store.truth)) == []
+        assert list(checks.wrong_lookups(store.truth)) == []
     assert fixtures.packed(release, kind).stat().st_size <= fixtures.MOST_BYTES
