@@ -26,7 +26,8 @@ pytest_plugins = [
 ]
 pytest.register_assert_rewrite("tests.support.golden")
 
-# Rewriting the assertions of all tests takes 10 s of CPU time: keep them, even if the environment asks for no byte code.
+# Rewriting the assertions of all tests takes 10 s of CPU time: keep them, even if the environment
+# asks for no byte code.
 sys.dont_write_bytecode = False
 
 # "quick" finds the same examples on every run; HYPOTHESIS_PROFILE=deep searches
@@ -41,7 +42,8 @@ def missing_tools() -> str:
     """What real peers need and this machine has not, in one line; empty where nothing is missing.
 
     Raises:
-        UsageError: something is missing in CI, where that is an error of the machine and no reason to skip.
+        UsageError: something is missing in CI, where that is an error of the machine and no reason
+            to skip.
     """
     try:
         java_cache.check_tools()

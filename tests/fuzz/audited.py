@@ -1,8 +1,9 @@
 """A name server under an audit hook: what it does to the system while it is sent everything.
 
-``python -m tests.fuzz.audited serve FOLDER ADDRESS...`` runs one, whose configuration is ``FOLDER/namesrv.properties``.  From
-its boot line on it may open files below the folder, and connect to the addresses named; any other file, a process, an
-import or another socket ends it at once, with status 70 and a line that says what it was.
+``python -m tests.fuzz.audited serve FOLDER ADDRESS...`` runs one, whose configuration is
+``FOLDER/namesrv.properties``.  From its boot line on it may open files below the folder, and
+connect to the addresses named; any other file, a process, an import or another socket ends it at
+once, with status 70 and a line that says what it was.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ class JsonBodies:
     """JSON bodies.
 
     Attributes:
-        reshaped: of how many damaged texts one has an array in the place of an object, or the other way round.
+        reshaped: of how many damaged texts one has an array in the place of an object, or the other
+            way round.
     """
 
     name = "fastjson-bodies"

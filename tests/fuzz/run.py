@@ -1,8 +1,9 @@
 """Coverage-guided fuzzing with atheris: ``python -m tests.fuzz.run --seconds 60 [TARGET...]``.
 
-Each target runs in a process of its own, from the seeds of its module and of earlier runs, and ends after its time or at the
-first input that breaks the invariant: any bytes give values or a ``DecodeError``, nothing else, and never more memory than
-the limit.  The input is left in ``.cache/fuzz``.
+Each target runs in a process of its own, from the seeds of its module and of earlier runs, and ends
+after its time or at the first input that breaks the invariant: any bytes give values or a
+``DecodeError``, nothing else, and never more memory than the limit.  The input is left in
+``.cache/fuzz``.
 """
 
 from __future__ import annotations

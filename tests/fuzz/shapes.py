@@ -17,7 +17,8 @@ class Container(NamedTuple):
     Attributes:
         start: position of its first bracket.
         end: position after its last.
-        items: where each of its members or elements starts, where its value does, and where it ends.
+        items: where each of its members or elements starts, where its value does, and where it
+            ends.
     """
 
     start: int

@@ -1,7 +1,8 @@
 """Streams of several frames in pieces of any size, beside Java's ``NettyDecoder``.
 
-Rules of this file: each frame of a stream is also given to Java alone.  If the two sides disagree about that, the trial is
-about this frame, as in the formats of the headers; else it is about the stream.
+Rules of this file: each frame of a stream is also given to Java alone.  If the two sides disagree
+about that, the trial is about this frame, as in the formats of the headers; else it is about the
+stream.
 """
 
 from __future__ import annotations

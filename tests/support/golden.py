@@ -30,9 +30,9 @@ class Vector:
     Attributes:
         id: how tests and documents call it.
         data: the whole frame.
-        facts: what Java's classes read from it: code, language (name), version, opaque, flag, remark, ext_fields,
-            serialize_type (name), body_length; body_class and body_value where the body was read too, with every map
-            key as text.
+        facts: what Java's classes read from it: code, language (name), version, opaque, flag,
+            remark, ext_fields, serialize_type (name), body_length; body_class and body_value where
+            the body was read too, with every map key as text.
         reencodes: True, or why encoding what was decoded gives other bytes.
     """
 

@@ -1,6 +1,7 @@
 """``tests/fixtures/MANIFEST.toml``: what every file of the fixtures is and where it comes from.
 
-``python -m tests.support.manifest`` brings the checksums up to date after a file was edited by hand.
+``python -m tests.support.manifest`` brings the checksums up to date after a file was edited by
+hand.
 """
 
 from __future__ import annotations

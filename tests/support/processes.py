@@ -72,8 +72,9 @@ def _is_free(port: int) -> bool:
 def free_ports(offsets: Sequence[int] = (0,)) -> int:
     """Return a port p such that every p + offset is free and was not handed out before.
 
-    The ports lie below those that the system gives to outgoing connections, so none is lost between now and its use, and below
-    those of the conformance suite.  Each process that runs tests has its own: a server that is stopped finds its port free later.
+    The ports lie below those that the system gives to outgoing connections, so none is lost between
+    now and its use, and below those of the conformance suite.  Each process that runs tests has its
+    own: a server that is stopped finds its port free later.
     """
     for _ in range(1000):
         port = _chance.choice(_PORTS)

@@ -1,7 +1,8 @@
 """A recording tap: a loopback proxy that passes bytes on and keeps every frame that went by.
 
-It cuts the stream by the length words alone and knows nothing else of the protocol, so that what it keeps owes nothing to the
-codec under test.  ``run_tap`` is the proxy; ``tapped`` runs one in a thread for tests and tools that are not trio's.
+It cuts the stream by the length words alone and knows nothing else of the protocol, so that what it
+keeps owes nothing to the codec under test.  ``run_tap`` is the proxy; ``tapped`` runs one in a
+thread for tests and tools that are not trio's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class Tap:
         port: where to connect instead of the server.
         target: port of the server.
         frames: all whole frames in order of their last byte.
-        unfinished: what was left of a stream that ended within a frame, by connection and direction.
+        unfinished: what was left of a stream that ended within a frame, by connection and
+            direction.
     """
 
     port: int

@@ -30,7 +30,8 @@ def rows(
         only: a display filter.
 
     Returns:
-        A row for each packet that the filter lets through; several values of a field are joined by commas.
+        A row for each packet that the filter lets through; several values of a field are joined by
+        commas.
 
     Raises:
         AssertionError: it says that something is wrong, with the script or else.

@@ -221,10 +221,10 @@ class ChannelPool:
             started: the current time.
             deadline: when to raise ``RequestTimeoutError``.
             follow: returns the next request for a response, to be sent over the same channel with
-                the same timeout (``Channel.request_chain``); the last response is returned. Ignored if
-                the pool changes requests.
-            sent_request: a request that ``DirectRequests.request`` has just sent over the channel of
-                ``channel_to``.
+                the same timeout (``Channel.request_chain``); the last response is returned.
+                Ignored if the pool changes requests.
+            sent_request: a request that ``DirectRequests.request`` has just sent over the channel
+                of ``channel_to``.
         """
         require_trio()
         if self.changes_requests:

@@ -1,6 +1,7 @@
 """Writes the table of ``docs/conformance.md``: the suite against Java's releases and our drivers.
 
-``python -m tests.integration.conformance.matrix`` writes it; ``--html FILE`` makes the page with all evidence too.
+``python -m tests.integration.conformance.matrix`` writes it; ``--html FILE`` makes the page with
+all evidence too.
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ class Secured(NamedTuple):
         server: address of the name server.
         broker: address of the broker.
         peer: mqadmin with the right credentials.
-        certificates: folder with ``ca.pem``, ``other.pem`` and the operator's ``operator.pem`` and ``operator.key``.
+        certificates: folder with ``ca.pem``, ``other.pem`` and the operator's ``operator.pem`` and
+            ``operator.key``.
     """
 
     server: str

@@ -62,7 +62,8 @@ ADMIN_LINES = (
     "deleteTopic -c DefaultCluster -t TopicOrdered",
 )
 
-# name of the packet, code, how, version ("-": the client's own), body, header fields (None: no extFields)
+# name of the packet, code, how, version ("-": the client's own), body, header fields (None: no
+# extFields)
 CALLS: tuple[tuple[str, int, str, str, str, Mapping[str, str] | None], ...] = (
     ("kv-put", 100, "sync", "-", "", {"namespace": "SPACE", "key": "key", "value": "value"}),
     ("kv-put-text", 100, "sync", "-", "", {"namespace": "SPACE", "key": "gr\u00fcn \u4e2d \U0001f600", "value": "a\u0001\"\\/\u2028\u007f"}),

@@ -187,7 +187,10 @@ def reencodes(data: bytes) -> bool | str:
 
 
 class Exchange(NamedTuple):
-    """A request and its response; None where none was wanted.  A server may ask too, hence ``by_client``."""
+    """A request and its response; None where none was wanted.
+
+    A server may ask too, hence ``by_client``.
+    """
 
     by_client: bool
     request: bytes

@@ -42,7 +42,8 @@ class Account:
     Attributes:
         values: phase -> the KV namespace SPACE, as the name server of that phase lists it at first.
         order: phase -> order configuration in the route of Ordered.
-        arrived: phase and release -> keys that went through clients and a topic that are new in that phase.
+        arrived: phase and release -> keys that went through clients and a topic that are new in
+            that phase.
         loads: release -> what became of the messages of its producer, which never paused.
         received: release -> keys of all deliveries to its consumer, which never paused either.
         kv_files: phase -> the KV file at its end.

@@ -1,4 +1,7 @@
-"""Certificates for tests: authorities, and what they sign.  Elliptic keys, because they are made in no time."""
+"""Certificates for tests: authorities, and what they sign.
+
+Elliptic keys, because they are made in no time.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Jars of a RocketMQ release and our compiled Java, fetched and built once and then kept.
 
-Rules of this file: whatever is built is built beside its place and renamed into it, under a lock of the whole cache, so that
-a folder that exists is complete and two test runs can share it.  Java sources are keyed by their content.
+Rules of this file: whatever is built is built beside its place and renamed into it, under a lock of
+the whole cache, so that a folder that exists is complete and two test runs can share it.  Java
+sources are keyed by their content.
 """
 
 from __future__ import annotations

@@ -27,8 +27,10 @@ BROKER: Final[Mapping[str, object]] = {
     "storeReplyMessageEnable": "true",
     "transactionTimeOut": 2000,
     "transactionCheckInterval": 1000,
-    # A broker that has ended a transaction takes a whole core from then on: it asks, without a pause, whether what it wrote last is
-    # older than this.  A size of 1 has it note each end at once; otherwise finished transactions would be checked too.
+    # A broker that has ended a transaction takes a whole core from then on: it asks, without a
+    # pause, whether what it wrote last is
+    # older than this.  A size of 1 has it note each end at once; otherwise finished transactions
+    # would be checked too.
     "transactionOpBatchInterval": 3_600_000,
     "transactionOpMsgMaxSize": 1,
     "slaveReadEnable": "true",

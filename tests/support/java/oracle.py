@@ -74,15 +74,16 @@ class Oracle:
     Args:
         version: release whose classes answer.
         folder: scratch folder; a temporary one if none is given.
-        patience: seconds of a processor after which a question counts as one that never ends; it is refused as
-            ``Watchdog$NeverEnds``.
+        patience: seconds of a processor after which a question counts as one that never ends; it is
+            refused as ``Watchdog$NeverEnds``.
     """
 
     def __init__(
         self, version: str = "5.5.0", folder: Path | None = None, *, patience: int = PATIENCE
     ) -> None:
         self.version = version
-        # Named one by one: the oracle looks for the protocol's classes in the jars on its class path.
+        # Named one by one: the oracle looks for the protocol's classes in the jars on its class
+        # path.
         path = [str(compiled(version)), *sorted(map(str, library(version).glob("*.jar")))]
         self._scratch = tempfile.TemporaryDirectory(prefix="oracle-") if folder is None else None
         where = Path(self._scratch.name) if self._scratch is not None else cast("Path", folder)

@@ -182,7 +182,8 @@ class JavaBroker:
             version: its release.
             jvm: options of the JVM.
             before: a program that runs the rest of its command line.
-            own_main: start it by Java's own main class, and not by ``program``: it may register ten seconds late.
+            own_main: start it by Java's own main class, and not by ``program``: it may register ten
+                seconds late.
             program: our source that starts it otherwise.
         """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
@@ -381,7 +382,8 @@ class JavaPeer:
     def cluster_table(self, name_servers: str, *versions: str) -> str:
         """Run clusterList until it prints the versions of all these brokers.
 
-        A broker that has only just started may not answer mqadmin in time, which then leaves half of its row empty.
+        A broker that has only just started may not answer mqadmin in time, which then leaves half
+        of its row empty.
         """
         table = ""
 
@@ -431,7 +433,10 @@ class JavaPeer:
     def join(
         self, name_servers: str, topic: str, group: str, name: str, strategy: str = "AVG"
     ) -> str:
-        """Start a push consumer beside others of its group; it goes by ``name`` here.  Returns its client id."""
+        """Start a push consumer beside others of its group; it goes by ``name`` here.
+
+        Returns its client id.
+        """
         return self.call("join", name_servers, topic, group, name, strategy)[0]
 
     def queues(self, name: str) -> set[tuple[str, int]]:

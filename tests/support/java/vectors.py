@@ -1,7 +1,8 @@
 """Vectors that Java's own classes made: loading them, and what their values are beside ours.
 
-A vector is a line of JSON in a file with a manifest entry; a new vector of a known family needs no new test code.  Every
-``value`` is what Java reads from the bytes, in the form in which the oracle shows it.
+A vector is a line of JSON in a file with a manifest entry; a new vector of a known family needs no
+new test code.  Every ``value`` is what Java reads from the bytes, in the form in which the oracle
+shows it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """How much CPU time a test takes: over a quarter of a second it needs the marker ``slow``.
 
-The time is that of the process, so that a loaded machine changes little.  A test over the budget is listed at the end;
-one over ``LIMIT`` fails.  The gap between the two is for what comes on top by chance: the import of a large package in
-the first test that needs it, and a machine that is busy with other work.  Nothing is measured under coverage.
+The time is that of the process, so that a loaded machine changes little.  A test over the budget is
+listed at the end; one over ``LIMIT`` fails.  The gap between the two is for what comes on top by
+chance: the import of a large package in the first test that needs it, and a machine that is busy
+with other work.  Nothing is measured under coverage.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The largest things that brokers, clients and tools send to a name server pass its default limits.
 
-What is beyond a limit is in ``tests/integration/namesrv/security/test_limits.py``, for both drivers.  ``docs/limits.md`` names both tests
-of each limit.
+What is beyond a limit is in ``tests/integration/namesrv/security/test_limits.py``, for both
+drivers.  ``docs/limits.md`` names both tests of each limit.
 """
 
 from __future__ import annotations

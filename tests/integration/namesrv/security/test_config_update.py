@@ -127,7 +127,8 @@ def test_T_inject_a_value_has_no_control_characters(
     place: tuple[OurNameServer, Path], mark: str
 ) -> None:
     remark = refused(place, f"productEnvName=center{mark}rocketwire.allowConfigUpdate=true")
-    # the UTF-8 bytes of a character beyond Latin-1 are Latin-1 characters to Java, controls included
+    # the UTF-8 bytes of a character beyond Latin-1 are Latin-1 characters to Java, controls
+    # included
     assert remark == "Can not update config: productEnvName is no such text."
 
 

@@ -1,7 +1,7 @@
 """No step of a large registration does much: readers are served between any two of them.
 
-What a step does is counted, not timed: calls, which is what work on each topic costs, and bytes that are summed, digested,
-compared or inflated.
+What a step does is counted, not timed: calls, which is what work on each topic costs, and bytes
+that are summed, digested, compared or inflated.
 """
 
 from __future__ import annotations

@@ -193,7 +193,8 @@ def test_a_zstd_frame_that_wants_too_much_history_is_refused() -> None:
 @pytest.mark.parametrize("level", [1, 5, 19, 20, 21, 22])
 def test_zstd_bodies_of_every_level_are_read(level: int) -> None:
     body = bytes(range(256)) * 4
-    # as a stream, whose length is unknown, like Java's ``ZstdOutputStream``: the frame asks for the whole window of its level
+    # as a stream, whose length is unknown, like Java's ``ZstdOutputStream``: the frame asks for the
+    # whole window of its level
     stream = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
     data = stream.compress(body) + stream.flush()
 
