@@ -884,3 +884,18 @@ def test_a_further_queue_without_a_number_as_offset_gets_no_unit(offset: str) ->
     recovery = store.predict(CURRENT, log_file_size=8000)
 
     assert list(recovery.queues) == [T]
+
+
+@pytest.mark.parametrize("release", list(Release))
+def test_predictions_of_one_image_share_what_they_find_in_queues(
+    release: Release, store: Store
+) -> None:
+    cache: dict[object, int] = {}
+
+    first = store.predict(release, cache=cache)
+    size = len(cache)
+    second = store.predict(release, cache=cache)
+
+    assert size
+    assert len(cache) == size
+    assert second.queues == first.queues

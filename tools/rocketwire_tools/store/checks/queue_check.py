@@ -370,8 +370,10 @@ class QueueCheck:
                 a store that stands still.
         """
         for name, files in {**self._queues, **self._batches}.items():
-            self._check_files(name, files)
+            self._check_files(name, files, is_moving=log_end is not None)
             last = self._check_rest(name, files, log_end)
+            if log_end is not None:
+                self._look_again(name, files)
             self._report_missing(name, last)
         for name, count in sorted(self._without_queue.items()):
             topic, queue_id = name
@@ -399,7 +401,21 @@ class QueueCheck:
                 )
             )
 
-    def _check_files(self, name: tuple[str, int], files: QueueFiles) -> None:
+    def _look_again(self, name: tuple[str, int], files: QueueFiles) -> None:
+        """Drop messages without unit whose units a running broker has written meanwhile."""
+        progress = self._progress.get(name)
+        if progress is None or name in self._batches:
+            return
+        missing: list[list[int]] = []
+        for first, end, physical in progress.missing:
+            units = files.read(first, end - first)
+            is_there = (units["size"] > 0) & (units["physical_offset"] >= physical)
+            count = len(units) if is_there.all() else int(np.argmin(is_there))
+            if count < len(units):
+                missing.append([first + count, end, physical])
+        progress.missing = missing
+
+    def _check_files(self, name: tuple[str, int], files: QueueFiles, *, is_moving: bool) -> None:
         usual = (
             usual_size((file for queue in self._queues.values() for file in queue.files), 0)
             if files.unit is UNIT
@@ -407,7 +423,8 @@ class QueueCheck:
         )
         previous: StoreFile | None = None
         for file in files.files:
-            if file.size != usual:
+            is_new = is_moving and file is files.files[-1]
+            if file.size != usual and not is_new:
                 text = f"{file.size} bytes; the files of other queues have {usual}"
                 self._add_file(name, file, text)
             if previous is not None and file.offset != previous.end:
@@ -430,7 +447,10 @@ class QueueCheck:
 
     def _check_rest(self, name: tuple[str, int], files: QueueFiles, log_end: int | None) -> int:
         """Units that belong to no message; returns the number after the last valid unit."""
-        seen = self._progress.get(name, QueueProgress()).seen
+        progress = self._progress.get(name, QueueProgress())
+        seen = progress.seen
+        if log_end is not None:  # units that are written meanwhile have messages
+            seen = seen + progress.missing
         starts = np.array([run[0] for run in seen], np.int64)
         ends = np.array([run[1] for run in seen], np.int64)
         order = np.argsort(starts, kind="stable")

@@ -8,6 +8,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.store import commit_log, timers
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
+from rocketwire.store.folder import offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import log_entries, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -38,13 +39,15 @@ MAX_SLOT_RECORDS: Final = 100_000
 def check_log_folder(store: OpenedStore, findings: Findings) -> None:
     """Files in the log's folder that no broker has put there, or that have another length."""
     usual = usual_size(store.folder.commit_log, 0)
-    names = {file.path.name for file in store.folder.commit_log}
+    newest = store.folder.commit_log[-1] if store.folder.commit_log else None
     for file in store.folder.commit_log:
-        if file.size != usual:
+        is_new = file is newest and store.is_in_use()
+        if file.size != usual and not is_new:
             text = f"{file.size} bytes; the other files have {usual}"
             findings.add(Finding(kind=FindingKind.LOG_FILE, text=text, file=file.name))
     for entry in log_entries(store):
-        if entry.name not in names and not entry.is_folder and "commitlog" in _parents(store):
+        is_strange = offset_of_name(entry.name) is None and not entry.is_folder
+        if is_strange and "commitlog" in _parents(store):
             findings.add(
                 Finding(
                     kind=FindingKind.LOG_FILE,

@@ -28,6 +28,8 @@ MAX_REGIONS: Final = 100_000
 """Regions that are kept; more are only counted."""
 
 _HEAD_SIZE: Final = 8
+_COMPARED: Final = 64 << 10
+"""Bytes that are read a second time before they count as damage."""
 _ZEROS: Final = bytes(64 << 10)
 
 
@@ -220,7 +222,10 @@ class LogScan:
                 return position + entry.size
         is_empty = not any(view[:_HEAD_SIZE])
         reason = self._reason(view)
+        start = bytes(view[:_COMPARED])
         place = self._next_message(blocks, position)  # reads other blocks: the view is gone
+        if place is not None and bytes(blocks.read(position, len(start))) != start:
+            return position  # a broker has written here meanwhile
         data = blocks.next_data(position)
         if place is None:
             kind = RegionKind.END if is_empty else RegionKind.DAMAGE

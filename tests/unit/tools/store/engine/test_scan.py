@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rocketwire_tools.store.engine.blocks import FileBlocks
     from tests.support.stores import BrokerStore
 
 DAMAGE = {RegionKind.DAMAGE, RegionKind.HOLE, RegionKind.GAP}
@@ -216,3 +217,26 @@ def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
 
     assert offsets == [offset for offset in sorted(sizes) if sizes[offset] <= 50_000]
     assert any("is larger than 50000" in region.reason for region in scan.regions)
+
+
+def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_read(
+    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = sorted(offsets_of(copy))[-2:]
+    end = last + offsets_of(copy)[last]
+    size = files_of(copy)[0].stat().st_size
+    path = copy.root / "commitlog" / f"{first - first % size:020d}"
+    data = path.read_bytes()[first % size : end - path.stat().st_size * (first // size)]
+    write(copy, first, bytes(end - first))
+    search = LogScan._next_message
+
+    def next_message(scan: LogScan, blocks: FileBlocks, position: int) -> int | None:
+        write(copy, first, data)
+        return search(scan, blocks, position)
+
+    monkeypatch.setattr(LogScan, "_next_message", next_message)
+
+    messages, scan = scan_of(copy.root)
+
+    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert not any(region.is_damage for region in scan.regions)
