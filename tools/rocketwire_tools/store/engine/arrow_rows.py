@@ -12,7 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketwire.messages import message_const
-from rocketwire_tools.store.engine.rows import host_text, offset_id_prefix
+from rocketwire_tools.store.engine.rows import (
+    compression_name,
+    host_text,
+    offset_id_prefix,
+    transaction_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,10 +103,12 @@ def record_batch(rows: Rows, names: Sequence[str]) -> pa.RecordBatch:
 
 
 def _column(rows: Rows, name: str, texts: _PropertyArrays | None) -> pa.Array:
-    if texts is not None and name in texts.columns:
-        return texts.columns[name]()
+    if texts is not None and name in _PROPERTY_COLUMNS:
+        return _PROPERTY_COLUMNS[name](texts)
     if name in _COLUMNS:
         return _COLUMNS[name](rows)
+    if name == "batch_index" and texts is not None:
+        return pa.nulls(len(rows), TYPES[name])
     values = rows.column(name)
     if isinstance(values, np.ndarray):
         return pa.array(values).cast(TYPES[name])
@@ -110,7 +117,7 @@ def _column(rows: Rows, name: str, texts: _PropertyArrays | None) -> pa.Array:
     return pa.array(values, TYPES[name])
 
 
-def _chosen(texts: Sequence[str], numbers: Int64s) -> pa.Array:
+def _chosen(texts: Sequence[str | None], numbers: Int64s) -> pa.Array:
     """Texts by their numbers."""
     return pa.array(texts, _TEXT).take(pa.array(numbers))
 
@@ -124,6 +131,12 @@ def _hosts(rows: Rows, name: str) -> pa.Array:
     return _chosen([host_text(raw) for raw in raws], numbers)
 
 
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> pa.Array:
+    """A text that depends on the system flag alone."""
+    flags, numbers = np.unique(rows.messages.numbers("sys_flag"), return_inverse=True)
+    return _chosen([name(flag) for flag in flags.tolist()], numbers)
+
+
 def _stored_bodies(rows: Rows) -> pa.Array:
     """Bodies, inflated: an empty one is null."""
     if not rows.are_bodies_stored:
@@ -133,7 +146,7 @@ def _stored_bodies(rows: Rows) -> pa.Array:
     edges[0:-1:2] = bodies
     edges[1::2] = bodies + sizes
     edges[-1] = edges[-2]
-    buffers = [None, pa.py_buffer(edges), pa.py_buffer(rows.data)]
+    buffers = [None, pa.py_buffer(edges), pa.py_buffer(rows.block.view)]
     parts = pa.Array.from_buffers(pa.binary(), 2 * len(rows), buffers)
     return parts.take(pa.array(2 * np.arange(len(rows)), mask=sizes == 0))
 
@@ -175,17 +188,15 @@ _COLUMNS: Final[dict[str, Callable[[Rows], pa.Array]]] = {
     "born_host": lambda rows: _hosts(rows, "born"),
     "store_host": lambda rows: _hosts(rows, "store"),
     "offset_msg_id": _offset_ids,
+    "compression": lambda rows: _by_flags(rows, compression_name),
+    "transaction": lambda rows: _by_flags(rows, transaction_name),
     "body": _stored_bodies,
 }
 """Name of a column → its array, where that takes no object for each row."""
 
 
 class _PropertyArrays:
-    """Names and values of properties as arrays of Arrow.
-
-    Attributes:
-        columns: name of a column → its array.
-    """
+    """Names and values of properties as arrays of Arrow."""
 
     def __init__(self, items: PropertyItems) -> None:
         self._items = items
@@ -198,14 +209,6 @@ class _PropertyArrays:
         edges[-1] = edges[-2] if len(items) else 0
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(items.data)]
         self._parts = pa.Array.from_buffers(_TEXT, 4 * len(items), buffers)
-        self.columns: dict[str, Callable[[], pa.Array]] = {
-            "properties": self.maps,
-            "tags": lambda: self.values(message_const.TAGS),
-            "keys": lambda: _keys(self.values(message_const.KEYS)),
-            "uniq_key": lambda: self.values(message_const.UNIQ_KEY),
-            "real_topic": lambda: self.values(message_const.REAL_TOPIC),
-            "real_queue_id": lambda: _numbers(self.values(message_const.REAL_QUEUE_ID)),
-        }
 
     def _taken(self, places: Int64s, mask: Any = None) -> pa.Array:
         return self._parts.take(pa.array(places, mask=mask))
@@ -255,3 +258,14 @@ def _keys(values: pa.Array) -> pa.Array:
         return pa.ListArray.from_arrays(edges, values.drop_null())
     lists = [None if value is None else value.split() for value in values.to_pylist()]
     return pa.array(lists, TYPES["keys"])
+
+
+_PROPERTY_COLUMNS: Final[dict[str, Callable[[_PropertyArrays], pa.Array]]] = {
+    "properties": _PropertyArrays.maps,
+    "tags": lambda texts: texts.values(message_const.TAGS),
+    "keys": lambda texts: _keys(texts.values(message_const.KEYS)),
+    "uniq_key": lambda texts: texts.values(message_const.UNIQ_KEY),
+    "real_topic": lambda texts: texts.values(message_const.REAL_TOPIC),
+    "real_queue_id": lambda texts: _numbers(texts.values(message_const.REAL_QUEUE_ID)),
+}
+"""Name of a column that is a property → its array."""

@@ -44,6 +44,7 @@ _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
 _TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
 _COMMITTED: Final = 8
+_TRANSACTION_BITS: Final = 12
 _KIND_TEXTS: Final = {kind: kind.value for kind in Kind}
 
 
@@ -396,17 +397,20 @@ def _host(raw: bytes) -> Host:
     return Host.of(raw[:-4], int.from_bytes(raw[-4:], "big") & 0xFFFF)
 
 
-def _compressions(rows: Rows) -> list[str | None]:
-    names = {}
-    texts = []
-    for flag in rows.messages.numbers("sys_flag").tolist():
-        if flag not in names:
-            names[flag] = _compression(flag)
-        texts.append(names[flag])
-    return texts
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> list[str | None]:
+    """A text of each row that depends on its system flag alone."""
+    flags = rows.messages.numbers("sys_flag").tolist()
+    names = {flag: name(flag) for flag in set(flags)}
+    return [names[flag] for flag in flags]
 
 
-def _compression(sys_flag: int) -> str | None:
+def transaction_name(sys_flag: int) -> str | None:
+    """What a system flag says of a transaction; None for nothing."""
+    return _TRANSACTION[sys_flag & _TRANSACTION_BITS]
+
+
+def compression_name(sys_flag: int) -> str | None:
+    """How a body is compressed; None if it is not."""
     if not sys_flag & _COMPRESSED:
         return None
     try:
@@ -438,10 +442,8 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
         rows.messages.numbers("flag") if rows._flags is None else np.array(rows._flags, np.int64)
     ),
     "sys_flag": _number("sys_flag"),
-    "compression": _compressions,
-    "transaction": lambda rows: [
-        _TRANSACTION[flag & 12] for flag in rows.messages.numbers("sys_flag").tolist()
-    ],
+    "compression": lambda rows: _by_flags(rows, compression_name),
+    "transaction": lambda rows: _by_flags(rows, transaction_name),
     "prepared_transaction_offset": _number("prepared_transaction_offset"),
     "reconsume_times": _number("reconsume_times"),
     "body_length": lambda rows: (
