@@ -278,3 +278,8 @@ def _add_export(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         action="store_true",
         help="write an inner batch as the one message it is stored as",
     )
+    group.add_argument(
+        "--broken",
+        action="store_true",
+        help="also messages whose body has a wrong checksum; column crc_ok says so",
+    )

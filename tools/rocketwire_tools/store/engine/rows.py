@@ -6,6 +6,7 @@ else as lists.  Messages of an inner batch are rows of their own.
 
 from __future__ import annotations
 
+import zlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,6 @@ from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.store.commit_log import CRC_MASK
-from rocketwire.wire.checksum import crc32
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire.wire.message.batch import decode_batch
@@ -279,11 +279,13 @@ class Rows:
     @cached_property
     def crc_holds(self) -> list[bool]:
         """Whether the checksum of each stored body is right."""
-        checksums = (self.messages.numbers("body_crc") & CRC_MASK).tolist()
-        return [
-            not body or crc32(body) == checksum
-            for body, checksum in zip(self.stored_bodies, checksums, strict=True)
-        ]
+        starts, sizes = self.messages.bodies, self.messages.body_sizes
+        places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+        view, crc = self.block.view, zlib.crc32
+        calculated = np.array([crc(view[a:b]) for a, b in places], np.int64)
+        stored = self.messages.numbers("body_crc")
+        holds: list[bool] = (((calculated ^ stored) & CRC_MASK == 0) | (sizes == 0)).tolist()
+        return holds
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -315,7 +317,7 @@ class Rows:
             values, numbers = np.unique(
                 records(self.messages.data, starts, _HOST_V4)["host"], return_inverse=True
             )
-            return numbers, [value.tobytes() for value in values.astype(">u8")]
+            return numbers, [value.to_bytes(8, "big") for value in values.tolist()]
         ends = starts + np.where(is_v6, 20, 8)
         data = self.data
         raws = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
+import numpy as np
+
 from rocketwire_tools.store.engine.json_rows import JsonRows
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.opened import OpenedStore
@@ -54,23 +56,29 @@ def run(arguments: argparse.Namespace) -> int:
     names = _columns(arguments.columns, arguments.body)
     kind = _format(arguments)
     selection, topics, scans = selection_of(arguments), TopicNames(), store.scans()
-    count = 0
+    count = broken = 0
     with _opened(arguments.output) as file:
         output = _output(kind, file, names, arguments.body)
         for scan in scans:
             scan.block_size = _BLOCK_SIZE
             for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
+                if not arguments.broken:
+                    holds = np.array(rows.crc_holds)
+                    if not holds.all():
+                        broken += int((~holds).sum())
+                        rows = rows.picked(np.flatnonzero(holds))
                 output.write(rows)
                 count += len(rows)
         output.close()
     damaged = [region for scan in scans for region in scan.regions if region.is_damage]
     report = {
         "messages": count,
+        "broken_messages": broken,
         "damaged_regions": len(damaged) + sum(scan.regions_left_out for scan in scans),
         "damaged_bytes": sum(region.size for region in damaged),
     }
     _report(report, is_json=arguments.json)
-    return 1 if report["damaged_regions"] else 0
+    return 1 if broken or report["damaged_regions"] else 0
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:
@@ -78,6 +86,8 @@ def _report(report: dict[str, Any], *, is_json: bool) -> None:
         sys.stderr.write(json_line(report).decode())
         return
     line = f"{report['messages']} messages"
+    if report["broken_messages"]:
+        line += f"; skipped {report['broken_messages']} with a wrong checksum"
     if report["damaged_regions"]:
         line += (
             f"; skipped {report['damaged_regions']} damaged regions"
