@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,10 +15,10 @@ from tests.support.stores.fixtures import unpack
 from tests.support.stores.recording import ask_restarted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
+    from tests.support.stores import BrokerStore, Queue
     from tests.support.stores.answers import Answers
 
 FILE_SIZE = 256 * 1024
@@ -50,6 +51,29 @@ def answers_of(source: BrokerStore, out: Path, folder: Path, *, lost: set[int]) 
     )
 
 
+def assert_alike(answers: Sequence[Queue], truth: Sequence[Queue], release: str) -> None:
+    """The queues are the same; offsets of times only need to be right for 4.9.4.
+
+    It chooses a file by its time, and the files of a live broker have times before their last message.
+    """
+    if release == OLD:
+        assert list(inexact_times(answers)) == []
+        answers, truth = (
+            [replace(queue, by_time=()) for queue in queues] for queues in (answers, truth)
+        )
+    assert list(answers) == list(truth)
+
+
+def inexact_times(queues: Sequence[Queue]) -> Iterator[str]:
+    """Times for which the broker answered an offset whose message is not the nearest one."""
+    for queue in queues:
+        times = {one.queue_offset: one.store_timestamp for one in queue.messages}
+        for time, offset in queue.by_time:
+            nearest = min(abs(one - time) for one in times.values())
+            if abs(times[offset] - time) > nearest:
+                yield f"{queue.topic}/{queue.queue_id}: {offset} for {time}"
+
+
 def test_a_broker_serves_a_store_rebuilt_without_queues_and_index_as_before(
     source: BrokerStore, tmp_path: Path
 ) -> None:
@@ -61,7 +85,7 @@ def test_a_broker_serves_a_store_rebuilt_without_queues_and_index_as_before(
     assert main(["rebuild", str(tmp_path / "out"), str(source.root), *SIZES]) == 0
     answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=set())
 
-    assert answers.queues == truth.queues
+    assert_alike(answers.queues, truth.queues, truth.release)
     assert answers.lookups == truth.lookups
     assert answers.by_id == truth.by_id
     assert answers.consumer_offsets == truth.consumer_offsets
@@ -79,7 +103,8 @@ def test_a_broker_serves_a_store_rebuilt_of_files_of_a_log_alone(
     answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=set())
 
     filled = [queue for queue in truth.queues if queue.messages]
-    assert [queue for queue in answers.queues if queue.messages] == filled
+    answered = [queue for queue in answers.queues if queue.messages]
+    assert_alike(answered, filled, truth.release)
     assert answers.lookups == truth.lookups
     assert answers.by_id == truth.by_id
 

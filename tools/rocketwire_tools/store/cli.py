@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
         _add_check,
         _add_pending,
         _add_rebuild,
+        _add_export,
     ):
         add(verbs)
     return parser
@@ -274,4 +275,46 @@ def _add_rebuild(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         choices=("auto", "yes", "no"),
         default="auto",
         help="index tags, as brokers do since 5.5 (default: by the release of the source)",
+    )
+
+
+def _add_export(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _verb(
+        verbs,
+        "export",
+        "write messages to a file of JSON lines, Parquet or Arrow",
+        "rocketwire-store export -o orders.parquet --topic orders ~/store",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="-",
+        metavar="FILE",
+        help="the new file, whose suffix names the format; - is standard output (default: -)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("jsonl", "parquet", "arrow"),
+        help="format of the file (default: by its suffix; jsonl on standard output)",
+    )
+    _selection(parser)
+    group = parser.add_argument_group("what to write")
+    group.add_argument(
+        "--columns", metavar="NAMES", help="columns, with commas (default: all but crc_ok)"
+    )
+    group.add_argument(
+        "--body",
+        choices=("none", "text", "hex", "base64"),
+        default="base64",
+        help="form of bodies in JSON, inflated; none leaves them out; Parquet and Arrow have bytes (default: %(default)s)",
+    )
+    group.add_argument(
+        "--folded",
+        action="store_true",
+        help="write an inner batch as the one message it is stored as",
+    )
+    group.add_argument(
+        "--broken",
+        action="store_true",
+        help="also messages whose body has a wrong checksum; column crc_ok says so",
     )

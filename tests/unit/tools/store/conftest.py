@@ -1,11 +1,12 @@
-"""Stores of real brokers, unpacked from the fixtures."""
+"""Stores of real brokers, and the command."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 
@@ -48,3 +49,14 @@ def packed_store(
         return stores[name]
 
     return open_packed
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Any]:
+    """Runs the command and checks its status; returns what it printed to both streams."""
+
+    def run(*arguments: object, status: int = 0) -> Any:
+        assert main([str(argument) for argument in arguments]) == status
+        return capfdbinary.readouterr()
+
+    return run

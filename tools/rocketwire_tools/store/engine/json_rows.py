@@ -69,6 +69,6 @@ class JsonRows:
             objects = rows.property_objects
             return rows.properties if objects is None else list(map(msgspec.Raw, objects))
         values = rows.column(name)
-        if name == "body":
-            return body_texts(values, self._body)
+        if name == "body":  # msgspec encodes bytes as base64
+            return list(values) if self._body == "base64" else list(body_texts(values, self._body))
         return values.tolist() if isinstance(values, np.ndarray) else values

@@ -130,7 +130,7 @@ class PropertyItems:
             controls == 2 * len(self) + empty
             and not (numbers == ord('"')).any()
             and not (numbers == ord("\\")).any()
-            and not self._has_name_twice()
+            and not self.has_name_twice
         )
         if not is_plain:
             return None
@@ -138,7 +138,8 @@ class PropertyItems:
         text = text.replace(b"\2\n", b"\n").replace(b"\1", b'":"').replace(b"\2", b'","')
         return [b'{"%b"}' % part if part else b"{}" for part in text.split(b"\n")[:-1]]
 
-    def _has_name_twice(self) -> bool:
+    @cached_property
+    def has_name_twice(self) -> bool:
         """Whether a row may have a name twice; names count as equal by length, start and end."""
         if not len(self):
             return False

@@ -6,8 +6,9 @@ else as lists.  Messages of an inner batch are rows of their own.
 
 from __future__ import annotations
 
+import zlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.store.commit_log import CRC_MASK
-from rocketwire.wire.checksum import crc32
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire.wire.message.batch import decode_batch
@@ -23,6 +23,7 @@ from rocketwire.wire.message.body_compression import compression_type, decompres
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire_tools.store.engine.columns import records
 from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
     from rocketwire_tools.store.engine.scan import Block
 
-_Value = TypeVar("_Value")
+_HOST_V4: Final = np.dtype([("host", ">u8")])
+_MAX_NEW_TOPICS: Final = 32
+"""Topics of one block that are found by comparison of all rows."""
 
 MAX_BODY: Final = 64 << 20
 """Default limit of one inflated body."""
@@ -41,6 +44,7 @@ _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
 _TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
 _COMMITTED: Final = 8
+_TRANSACTION_BITS: Final = 12
 _KIND_TEXTS: Final = {kind: kind.value for kind in Kind}
 
 
@@ -64,16 +68,35 @@ class TopicNames:
             data: bytes of the block.
             messages: of the block.
         """
-        starts = messages.topics
-        ends = starts + messages.topic_sizes
-        numbers = self._numbers
-        names = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        for name in set(names).difference(numbers):
-            numbers[name] = len(self.names)
+        result = np.full(len(messages), -1, np.int64)
+        rest = np.arange(len(messages))
+        for _ in range(_MAX_NEW_TOPICS):
+            if not len(rest):
+                return result
+            start, size = int(messages.topics[rest[0]]), int(messages.topic_sizes[rest[0]])
+            equal = messages.topic_sizes[rest] == size
+            places = messages.topics[rest][:, None] + np.arange(size)
+            np.minimum(places, len(messages.data) - 1, out=places)
+            equal &= (messages.data[places] == messages.data[start : start + size]).all(1)
+            result[rest[equal]] = self._number(data[start : start + size])
+            rest = rest[~equal]
+        result[rest] = self._each_number(data, messages.chosen(rest))
+        return result
+
+    def _number(self, name: bytes) -> int:
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self.names)
             topic = text_of(name)
             self.names.append(topic)
             self.kinds.append(kind_of_topic(topic))
-        return np.array([numbers[name] for name in names], np.int64)
+        return number
+
+    def _each_number(self, data: bytes, messages: Messages) -> list[int]:
+        starts = messages.topics
+        ends = starts + messages.topic_sizes
+        names = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return [self._number(name) for name in names]
 
 
 def text_of(data: bytes) -> str:
@@ -210,6 +233,18 @@ class Rows:
         return self.property_items.dicts()
 
     @property
+    def are_bodies_stored(self) -> bool:
+        """Whether all bodies are in ``data`` as they are: none is compressed or of an inner batch."""
+        if self._bodies is not None:
+            return False
+        return not (self.messages.numbers("sys_flag") & _COMPRESSED).any()
+
+    @property
+    def are_unfolded(self) -> bool:
+        """Whether messages of inner batches are among the rows, with properties of their own."""
+        return self._properties is not None
+
+    @property
     def property_objects(self) -> list[bytes] | None:
         """Properties as JSON objects; None if ``properties`` have to be encoded."""
         return self.property_items.json_objects() if self._properties is None else None
@@ -253,11 +288,13 @@ class Rows:
     @cached_property
     def crc_holds(self) -> list[bool]:
         """Whether the checksum of each stored body is right."""
-        checksums = (self.messages.numbers("body_crc") & CRC_MASK).tolist()
-        return [
-            not body or crc32(body) == checksum
-            for body, checksum in zip(self.stored_bodies, checksums, strict=True)
-        ]
+        starts, sizes = self.messages.bodies, self.messages.body_sizes
+        places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+        view, crc = self.block.view, zlib.crc32
+        calculated = np.array([crc(view[a:b]) for a, b in places], np.int64)
+        stored = self.messages.numbers("body_crc")
+        holds: list[bool] = (((calculated ^ stored) & CRC_MASK == 0) | (sizes == 0)).tolist()
+        return holds
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -273,33 +310,35 @@ class Rows:
                 kinds[row] = Kind.COMMITTED
         return kinds
 
-    def hosts(self, name: str) -> list[Host]:
-        """Born or store host of each row.
+    def host_numbers(self, name: str) -> tuple[Int64s, list[bytes]]:
+        """Born or store hosts: a number of each row, and the stored bytes of each number.
 
         Args:
             name: ``born`` or ``store``.
         """
-        return self._each_host(name, lambda host: host)
-
-    def host_texts(self, name: str) -> list[str]:
-        """The same as text."""
-        return self._each_host(name, str)
-
-    def _each_host(self, name: str, convert: Callable[[Host], _Value]) -> list[_Value]:
         born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
         store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
         if name == "born":
             starts, is_v6 = self.messages.positions + 48, born_v6
         else:
             starts, is_v6 = self.messages.positions + 64 + 12 * born_v6, store_v6
-        data = self.data
+        if not is_v6.any():
+            values, numbers = np.unique(
+                records(self.messages.data, starts, _HOST_V4)["host"], return_inverse=True
+            )
+            return numbers, [value.to_bytes(8, "big") for value in values.tolist()]
         ends = starts + np.where(is_v6, 20, 8)
+        data = self.data
         raws = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        values = {
-            raw: convert(Host.of(raw[:-4], int.from_bytes(raw[-4:], "big") & 0xFFFF))
-            for raw in set(raws)
-        }
-        return [values[raw] for raw in raws]
+        distinct = list(dict.fromkeys(raws))
+        places = {raw: number for number, raw in enumerate(distinct)}
+        return np.array([places[raw] for raw in raws], np.int64), distinct
+
+    def host_texts(self, name: str) -> list[str]:
+        """Born or store host of each row, as address and port."""
+        numbers, raws = self.host_numbers(name)
+        texts = [host_text(raw) for raw in raws]
+        return [texts[number] for number in numbers.tolist()]
 
     def property_values(self, name: str) -> list[str | None]:
         """A property of each row."""
@@ -353,26 +392,42 @@ def _real_queue_ids(rows: Rows) -> list[int | None]:
 
 def _offset_message_ids(rows: Rows) -> list[str]:
     offsets = rows.messages.numbers("physical_offset").tolist()
-    prefixes = rows._each_host("store", _offset_id_prefix)
-    return [f"{prefix}{offset:016X}" for prefix, offset in zip(prefixes, offsets, strict=True)]
+    numbers, raws = rows.host_numbers("store")
+    prefixes = [offset_id_prefix(raw) for raw in raws]
+    return [
+        f"{prefixes[number]}{offset:016X}"
+        for number, offset in zip(numbers.tolist(), offsets, strict=True)
+    ]
 
 
-def _offset_id_prefix(host: Host) -> str:
-    """What an offset message id has before the offset."""
-    return create_offset_message_id(host, 0)[:-16]
+def host_text(raw: bytes) -> str:
+    """Address and port of a host as stored."""
+    return str(_host(raw))
 
 
-def _compressions(rows: Rows) -> list[str | None]:
-    names = {}
-    texts = []
-    for flag in rows.messages.numbers("sys_flag").tolist():
-        if flag not in names:
-            names[flag] = _compression(flag)
-        texts.append(names[flag])
-    return texts
+def offset_id_prefix(raw: bytes) -> str:
+    """What an offset message id of a store host has before the offset."""
+    return create_offset_message_id(_host(raw), 0)[:-16]
 
 
-def _compression(sys_flag: int) -> str | None:
+def _host(raw: bytes) -> Host:
+    return Host.of(raw[:-4], int.from_bytes(raw[-4:], "big") & 0xFFFF)
+
+
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> list[str | None]:
+    """A text of each row that depends on its system flag alone."""
+    flags = rows.messages.numbers("sys_flag").tolist()
+    names = {flag: name(flag) for flag in set(flags)}
+    return [names[flag] for flag in flags]
+
+
+def transaction_name(sys_flag: int) -> str | None:
+    """What a system flag says of a transaction; None for nothing."""
+    return _TRANSACTION[sys_flag & _TRANSACTION_BITS]
+
+
+def compression_name(sys_flag: int) -> str | None:
+    """How a body is compressed; None if it is not."""
     if not sys_flag & _COMPRESSED:
         return None
     try:
@@ -404,10 +459,8 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
         rows.messages.numbers("flag") if rows._flags is None else np.array(rows._flags, np.int64)
     ),
     "sys_flag": _number("sys_flag"),
-    "compression": _compressions,
-    "transaction": lambda rows: [
-        _TRANSACTION[flag & 12] for flag in rows.messages.numbers("sys_flag").tolist()
-    ],
+    "compression": lambda rows: _by_flags(rows, compression_name),
+    "transaction": lambda rows: _by_flags(rows, transaction_name),
     "prepared_transaction_offset": _number("prepared_transaction_offset"),
     "reconsume_times": _number("reconsume_times"),
     "body_length": lambda rows: (

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.store.engine.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.output import json_line, time_text, write_table
+from rocketwire_tools.store.output import time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -42,16 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     """List messages."""
     store = OpenedStore(arguments.paths)
     names = _columns(arguments)
-    write = _write_json if arguments.json else _write_table
-    lines: list[list[Any]] = []
     scans = store.compaction_scans() if arguments.compacted else store.scans()
-    for rows in _limited(_rows(scans, arguments), arguments.limit):
-        lines += _values(rows, names, arguments.body)
-        if len(lines) >= _LINES:
-            write(names, lines)
-            lines = []
-    if lines or not arguments.json:
-        write(names, lines)
+    parts = _limited(_rows(scans, arguments), arguments.limit)
+    if arguments.json:
+        _write_json(parts, names, arguments.body)
+    else:
+        _write_tables(parts, names, arguments.body)
     is_damaged = any(region.is_damage for scan in scans for region in scan.regions)
     if is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
@@ -93,25 +89,28 @@ def _values(rows: Rows, names: Sequence[str], form: str) -> Iterator[list[Any]]:
     for name in names:
         values = rows.column(name)
         if name == "body":
-            values = [_body(body, form) for body in values]
+            values = body_texts(values, "text" if form == "none" else form)
         columns.append(values.tolist() if isinstance(values, np.ndarray) else values)
     for row in zip(*columns, strict=True):
         yield list(row)
 
 
-def _body(body: bytes | None, form: str) -> str | None:
-    if body is None:
-        return None
-    if form == "hex":
-        return body.hex()
-    if form == "base64":
-        return base64.b64encode(body).decode()
-    return body.decode("utf-8", "replace")
+def _write_json(parts: Iterable[Rows], names: Sequence[str], form: str) -> None:
+    encoder = JsonRows(names, "text" if form == "none" else form)
+    for rows in parts:
+        sys.stdout.buffer.write(encoder.encode(rows))
 
 
-def _write_json(names: Sequence[str], rows: list[list[Any]]) -> None:
-    lines = [json_line(dict(zip(names, row, strict=True))) for row in rows]
-    sys.stdout.buffer.write(b"".join(lines))
+def _write_tables(parts: Iterable[Rows], names: Sequence[str], form: str) -> None:
+    lines: list[list[Any]] = []
+    is_first = True
+    for rows in parts:
+        lines += _values(rows, names, form)
+        if len(lines) >= _LINES:
+            _write_table(names, lines)
+            lines, is_first = [], False
+    if lines or is_first:
+        _write_table(names, lines)
 
 
 def _write_table(names: Sequence[str], rows: list[list[Any]]) -> None:

@@ -1,0 +1,65 @@
+"""Properties read by the block are those that are read one by one."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire_tools.store.engine.properties import PropertyItems
+
+USUAL = st.dictionaries(st.text("abcdefg", min_size=1, max_size=12), st.text(min_size=1)).map(
+    lambda properties: "".join(
+        f"{name}\1{value}\2"
+        for name, value in properties.items()
+        if not set("\1\2") & set(name + value)
+    ).encode("utf-8", "replace")
+)
+STRANGE = st.lists(st.sampled_from([b"a", b"ab", b"\1", b"\2", b'"', b"\\", b"\xff", b"\n"])).map(
+    b"".join
+)
+
+
+@given(st.lists(USUAL | STRANGE))
+def test_dicts_have_what_each_text_says(texts: list[bytes]) -> None:
+    wanted = [decode_properties(decode_utf8(text)) for text in texts]
+
+    items = PropertyItems(texts)
+
+    assert items.dicts() == wanted
+    for name in ("a", "ab", "abcdefgh"):
+        assert items.texts(name) == [properties.get(name) for properties in wanted]
+
+
+@given(st.lists(USUAL | STRANGE))
+def test_json_objects_have_what_each_text_says_or_are_left_to_others(texts: list[bytes]) -> None:
+    wanted = [decode_properties(decode_utf8(text)) for text in texts]
+
+    objects = PropertyItems(texts).json_objects()
+
+    if objects is not None:
+        pairs = [json.loads(text, object_pairs_hook=list) for text in objects]
+        assert pairs == [list(properties.items()) for properties in wanted]
+
+
+def test_usual_properties_become_json_objects() -> None:
+    objects = PropertyItems([b"a\0011\2b\0012", b"", b"c\0013\2"]).json_objects()
+
+    assert objects == [b'{"a":"1","b":"2"}', b"{}", b'{"c":"3"}']
+
+
+def test_what_needs_more_than_quotation_marks_is_left_to_others() -> None:
+    for text in (b'a\1"\2', b"a\1\\\2", b"a\1\n\2", b"a\0011\2a\0012\2", b"a\1\1\2", b"a\2b\0011"):
+        assert PropertyItems([text]).json_objects() is None
+
+
+def test_names_that_begin_and_end_alike_are_not_the_same() -> None:
+    long = b"abcdefgh-1-abcdefgh\0011\2abcdefgh-12-abcdefgh\0012\2"
+
+    items = PropertyItems([long, long])
+
+    assert not items.has_name_twice
+    assert items.texts("abcdefgh-12-abcdefgh") == ["2", "2"]

@@ -1,0 +1,237 @@
+"""Exported messages are those that the broker sent to its clients."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support.stores import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+COMPRESSED = 1
+
+
+def json_lines(text: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def table(path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]]
+    if path.suffix == ".parquet":
+        rows = pq.read_table(path).to_pylist()
+    else:
+        with pa.memory_map(str(path)) as file:
+            rows = pa.ipc.open_file(file).read_all().to_pylist()
+    for row in rows:
+        row["properties"] = dict(row["properties"])
+    return rows
+
+
+def test_json_lines_hold_every_message_that_was_pulled(
+    plain: BrokerStore, run: Callable[..., Any]
+) -> None:
+    rows = json_lines(run("export", plain.root).out)
+
+    assert len(rows) == len(plain.truth.pulled)
+    for row, message in zip(rows, plain.truth.pulled, strict=True):
+        assert row["physical_offset"] == message.physical_offset
+        assert row["queue_offset"] == message.queue_offset
+        assert row["topic"] == message.topic
+        assert row["properties"] == message.properties
+        assert row["born_host"] == message.born_host
+        assert row["store_timestamp"] == message.store_timestamp
+        if not message.sys_flag & COMPRESSED:
+            assert digest(base64.b64decode(row["body"])) == message.body_digest
+
+
+def test_compressed_bodies_are_inflated(plain: BrokerStore, run: Callable[..., Any]) -> None:
+    sent = {one.offset_msg_id: one for one in plain.truth.sent}
+
+    for row in json_lines(run("export", plain.root).out):
+        assert digest(base64.b64decode(row["body"])) == sent[row["offset_msg_id"]].body_digest
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+def test_files_of_columns_hold_what_json_lines_hold(
+    suffix: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    lines = json_lines(run("export", "--columns", _ALL, plain.root).out)
+    out = tmp_path / f"out.{suffix}"
+
+    run("export", "--columns", _ALL, "-o", out, plain.root)
+
+    rows = table(out)
+    for row in rows:
+        for name in ("born_timestamp", "store_timestamp"):
+            row[name] = round(row[name].timestamp() * 1000)
+        row["body"] = None if row["body"] is None else base64.b64encode(row["body"]).decode()
+    assert rows == lines
+
+
+_ALL = (
+    "file,physical_offset,size,topic,queue_id,queue_offset,tags,keys,uniq_key,offset_msg_id,"
+    "born_timestamp,store_timestamp,born_host,store_host,flag,sys_flag,compression,transaction,"
+    "prepared_transaction_offset,reconsume_times,body_length,body,properties,kind,real_topic,"
+    "real_queue_id,batch_index,version,crc_ok,state"
+)
+
+
+def test_only_the_messages_and_columns_that_were_asked_for_are_written(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+
+    run("export", "-o", out, "--topic", "ledger", "--columns", "queue_offset, tags", store.root)
+
+    wanted = [
+        {"queue_offset": message.queue_offset, "tags": message.properties.get("TAGS")}
+        for message in store.truth.queue("ledger", 0).messages
+    ]
+    assert pq.read_table(out).to_pylist() == wanted
+
+
+def test_a_file_without_messages_has_the_columns(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+
+    run("export", "-o", out, "--topic", "no-such-topic", "--columns", "topic,body", store.root)
+
+    assert pq.read_table(out).schema.names == ["topic", "body"]
+    assert pq.read_table(out).num_rows == 0
+
+
+def damage(store: BrokerStore, offset: int, data: bytes) -> None:
+    """Overwrite bytes of the log."""
+    path = store.root / "commitlog" / f"{offset - offset % 262144:020d}"
+    with path.open("r+b") as file:
+        file.seek(offset % 262144)
+        file.write(data)
+
+
+def test_damage_is_skipped_and_counted(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    first, last = store.truth.pulled[20], store.truth.pulled[25]
+    end = last.physical_offset + 10
+    damage(store, first.physical_offset, bytes(end - first.physical_offset))
+    out = tmp_path / "out.parquet"
+
+    answer = run("export", "--json", "-o", out, store.root, status=1)
+
+    intact = [*store.truth.pulled[:20], *store.truth.pulled[26:]]
+    assert [row["physical_offset"] for row in table(out)] == [
+        message.physical_offset for message in intact
+    ]
+    assert json.loads(answer.err) == {
+        "messages": len(intact),
+        "broken_messages": 0,
+        "damaged_regions": 1,
+        "damaged_bytes": last.physical_offset + last.size - first.physical_offset,
+    }
+    assert b"skipped 1 damaged regions" in run("export", store.root, status=1).err
+
+
+def test_a_message_with_a_wrong_checksum_is_only_written_on_request(
+    store: BrokerStore, run: Callable[..., Any]
+) -> None:
+    broken = store.truth.pulled[7]
+    damage(store, broken.physical_offset + 88, b"?")
+
+    answer = run("export", store.root, status=1)
+    rows = json_lines(
+        run("export", "--broken", "--columns", "physical_offset,crc_ok", store.root).out
+    )
+
+    assert b"skipped 1 with a wrong checksum" in answer.err
+    assert broken.physical_offset not in {row["physical_offset"] for row in json_lines(answer.out)}
+    assert len(rows) == len(store.truth.pulled)
+    assert [row["physical_offset"] for row in rows if not row["crc_ok"]] == [broken.physical_offset]
+
+
+@pytest.mark.parametrize(("form", "text"), [("text", "body"), ("hex", b"body".hex())])
+def test_bodies_have_the_form_that_was_asked_for(
+    form: str, text: str, store: BrokerStore, run: Callable[..., Any]
+) -> None:
+    data = (store.root / "commitlog" / f"{0:020d}").read_bytes()
+    first = store.truth.pulled[0]
+    body = data[88 : 88 + first.body_size]
+
+    row = json_lines(run("export", "--body", form, "--columns", "body", store.root).out)[0]
+
+    assert row == {"body": body.hex() if form == "hex" else body.decode()}
+
+
+def test_bodies_are_left_out_on_request(store: BrokerStore, run: Callable[..., Any]) -> None:
+    assert "body" not in json_lines(run("export", "--body", "none", store.root).out)[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("-o", "out.csv"), b"give --format"),
+        (("--columns", "nothing"), b"no column 'nothing'"),
+        (("--columns", "topic,topic"), b"named twice"),
+    ],
+)
+def test_a_wrong_request_writes_nothing(
+    arguments: tuple[str, ...],
+    text: bytes,
+    store: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    answer = run("export", *arguments, store.root, status=2)
+
+    assert text in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_a_file_that_exists_is_not_overwritten(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("mine")
+
+    assert b"overwrites nothing" in run("export", "-o", out, store.root, status=2).err
+    assert out.read_text() == "mine"
+
+
+def test_a_run_that_fails_leaves_no_file(
+    store: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export.selected_rows", fail)
+
+    assert (
+        b"the disk is full" in run("export", "-o", tmp_path / "out.arrow", store.root, status=2).err
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_messages_and_export_write_the_same_json(
+    plain: BrokerStore, run: Callable[..., Any]
+) -> None:
+    columns = "topic,keys,properties,body,kind"
+
+    messages = run("messages", "--json", "--body", "text", "--columns", columns, plain.root).out
+
+    assert messages == run("export", "--body", "text", "--columns", columns, plain.root).out

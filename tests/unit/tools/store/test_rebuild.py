@@ -1,0 +1,372 @@
+"""A rebuilt store has the files that the broker wrote; damage loses no other message."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.store import commit_log, consume_queue
+from rocketwire.store.checkpoint import decode_checkpoint
+from rocketwire.store.config_files import decode_config
+from rocketwire.store.writer import FILLER_TOPIC, MIN_FILLER
+from rocketwire.wire.message.stored import decode_stored_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+    from tests.support.stores.truth import Pulled
+
+FILE_SIZE = 256 * 1024
+
+
+def files(root: Path, folder: str) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted((root / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def overwrite(root: Path, offset: int, data: bytes) -> None:
+    """Overwrite bytes of the log."""
+    path = root / "commitlog" / f"{offset - offset % FILE_SIZE:020d}"
+    with path.open("r+b") as file:
+        file.seek(offset % FILE_SIZE)
+        file.write(data)
+
+
+def log_messages(root: Path) -> dict[int, str]:
+    """Offset → topic of each message, read as Java's recovery reads: it stops at no damage."""
+    messages = {}
+    for path in sorted((root / "commitlog").iterdir()):
+        data, position = path.read_bytes(), 0
+        while position + 8 <= len(data):
+            size = int.from_bytes(data[position : position + 4])
+            if commit_log.blank_size(data, position) is not None or not size:
+                break
+            (message,) = decode_stored_messages(data[position : position + size], check_crc=True)
+            assert message.commit_log_offset == int(path.name) + position
+            messages[message.commit_log_offset] = message.topic
+            position += size
+    return messages
+
+
+def queue_places(root: Path, message: Pulled) -> tuple[int, int]:
+    """Where the unit of a message leads."""
+    place = message.queue_offset * consume_queue.UNIT_SIZE
+    folder = root / "consumequeue" / message.topic / str(message.queue_id)
+    data = (folder / f"{place - place % 400:020d}").read_bytes()[place % 400 :][:20]
+    (unit,) = consume_queue.decode_units(data)
+    return unit.physical_offset, unit.size
+
+
+def assert_all_but(store: BrokerStore, out: Path, lost: set[int]) -> None:
+    """The log is whole, and each message that is not lost is in it and in its queue."""
+    messages = log_messages(out)
+    kept = [one for one in store.truth.pulled if one.physical_offset not in lost]
+    assert {offset for offset, topic in messages.items() if topic != FILLER_TOPIC} == {
+        one.physical_offset for one in kept
+    }
+    for message in kept:
+        assert queue_places(out, message) == (message.physical_offset, message.size)
+
+
+# ---------------------------------------------------------------------------- whole stores
+
+
+def test_all_files_are_those_of_the_broker(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, plain.root).out)
+
+    for folder in ("commitlog", "consumequeue"):
+        assert files(out, folder) == files(plain.root, folder)
+    assert list(files(out, "index").values()) == list(files(plain.root, "index").values())
+    for name in ("topics.json", "consumerOffset.json", "subscriptionGroup.json"):
+        assert (out / "config" / name).read_bytes() == (plain.root / "config" / name).read_bytes()
+    assert report["messages"] == len(plain.truth.pulled)
+    newest = plain.truth.pulled[-1]
+    checkpoint = decode_checkpoint((out / "checkpoint").read_bytes())
+    assert checkpoint.physical_timestamp == newest.store_timestamp
+    assert checkpoint.queue_physical_offset == newest.physical_offset
+    assert not (out / "abort").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_files_of_the_log_keep_their_time(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    for path in (store.root / "commitlog").iterdir():
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+    run("rebuild", tmp_path / "out", store.root)
+
+    times = {path.stat().st_mtime for path in (tmp_path / "out" / "commitlog").iterdir()}
+    assert times == {1_700_000_000}
+
+
+def test_topics_are_recovered_from_a_log_alone(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    report = json.loads(
+        run("rebuild", "--json", "--queue-file-size", 400, out, store.root / "commitlog").out
+    )
+
+    assert files(out, "consumequeue") == files(store.root, "consumequeue")
+    table = decode_config((out / "config" / "topics.json").read_bytes())["topicConfigTable"]
+    counts = {name: topic["readQueueNums"] for name, topic in table.items()}
+    assert counts == {
+        topic: 1 + max(one.queue_id for one in store.truth.queues if one.topic == topic)
+        for topic in {one.topic for one in store.truth.pulled}
+    }
+    assert report["topics_recovered"] is True
+    assert report["config_copied"] == []
+
+
+def test_a_configuration_file_that_cannot_be_read_is_taken_from_its_copy(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    config = store.root / "config"
+    backup = (config / "consumerOffset.json").read_bytes()
+    (config / "consumerOffset.json.bak").write_bytes(backup)
+    (config / "consumerOffset.json").write_bytes(bytes(100))
+    (config / "subscriptionGroup.json").write_bytes(b"{")
+    (config / "subscriptionGroup.json.bak").write_bytes(b"")
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, store.root).out)
+
+    assert (out / "config" / "consumerOffset.json").read_bytes() == backup
+    assert report["config_unreadable"] == ["config/subscriptionGroup.json"]
+    assert not (out / "config" / "subscriptionGroup.json").exists()
+
+
+def test_a_dry_run_reports_the_same_and_writes_nothing(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    planned = json.loads(run("rebuild", "--json", "--dry-run", out, store.root).out)
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+    assert json.loads(run("rebuild", "--json", out, store.root).out) == planned
+
+
+# ---------------------------------------------------------------------------- damage
+
+
+def test_zeros_become_fillers_and_queues_lead_to_the_next_message(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    first, last = store.truth.pulled[20], store.truth.pulled[25]
+    end = last.physical_offset + last.size
+    overwrite(store.root, first.physical_offset, bytes(end - first.physical_offset))
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, store.root, status=1).out)
+
+    lost = store.truth.pulled[20:26]
+    assert_all_but(store, out, {one.physical_offset for one in lost})
+    assert log_messages(out)[first.physical_offset] == FILLER_TOPIC
+    assert report["missing_offsets"] == len(lost)
+    assert report["bytes_filled"] == end - first.physical_offset
+    for message in lost:
+        later = next(
+            one
+            for one in store.truth.queue(message.topic, message.queue_id).messages
+            if one.queue_offset > message.queue_offset and one not in lost
+        )
+        assert queue_places(out, message) == (later.physical_offset, later.size)
+
+
+@pytest.mark.parametrize("place", [30, 84, 88])
+def test_a_message_with_a_wrong_offset_or_body_becomes_a_filler(
+    place: int, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    broken = store.truth.pulled[7]
+    overwrite(store.root, broken.physical_offset + place, b"\x7f")
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root, status=1)
+
+    assert_all_but(store, out, {broken.physical_offset})
+
+
+def test_a_topic_that_leads_out_of_the_store_gets_no_queue(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    broken = next(one for one in store.truth.pulled if one.topic == "orders")
+    topic = broken.physical_offset + 88 + broken.body_size + 1
+    overwrite(store.root, topic, b"../../")
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, store.root, status=1).out)
+
+    assert report["broken_messages"] == 1
+    assert_all_but(store, out, {broken.physical_offset})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
+
+
+def test_a_queue_offset_that_cannot_be_follows_the_one_before(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    broken = store.truth.queue("orders", 1).messages[5]
+    overwrite(store.root, broken.physical_offset + 20, b"\x10")
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, store.root, status=1).out)
+
+    assert report["misplaced_messages"] == 1
+    assert files(out, "consumequeue") == files(store.root, "consumequeue")
+
+
+def test_a_missing_file_is_filled_and_begins_with_a_message(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (store.root / "commitlog" / f"{2 * FILE_SIZE:020d}").unlink()
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root, status=1)
+
+    lost = {
+        one.physical_offset for one in store.truth.pulled if one.physical_offset // FILE_SIZE == 2
+    }
+    assert_all_but(store, out, lost)
+    assert log_messages(out)[2 * FILE_SIZE] == FILLER_TOPIC
+    data = (out / "commitlog" / f"{2 * FILE_SIZE:020d}").read_bytes()
+    assert commit_log.blank_size(data, MIN_FILLER) == FILE_SIZE - MIN_FILLER
+
+
+def test_a_missing_first_file_moves_the_start_and_queues_have_pre_blanks(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (store.root / "commitlog" / f"{0:020d}").unlink()
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root)
+
+    lost = {one.physical_offset for one in store.truth.pulled if one.physical_offset < FILE_SIZE}
+    assert_all_but(store, out, lost)
+    data = next(iter(files(out, "consumequeue/orders/0").values()))
+    assert next(consume_queue.decode_units(data)).is_pre_blank
+
+
+def test_a_cut_file_gets_its_size_again(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = store.root / "commitlog" / f"{FILE_SIZE:020d}"
+    os.truncate(path, 100_000)
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root, status=1)
+
+    assert_all_but(
+        store,
+        out,
+        {
+            one.physical_offset
+            for one in store.truth.pulled
+            if FILE_SIZE <= one.physical_offset < 2 * FILE_SIZE
+            and one.physical_offset + one.size > FILE_SIZE + 100_000
+        },
+    )
+    assert (out / "commitlog" / path.name).stat().st_size == FILE_SIZE
+
+
+# ---------------------------------------------------------------------------- where to
+
+
+@pytest.mark.parametrize("where", ["source/store", "source/store/new", "full", "file"])
+def test_nothing_is_written_into_a_source_or_over_files(
+    where: str, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    (tmp_path / "file").touch()
+    before = files(tmp_path, ".")
+
+    run("rebuild", tmp_path / where, store.root, status=2)
+
+    assert files(tmp_path, ".") == before
+
+
+def test_an_empty_folder_becomes_the_store(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+
+    run("rebuild", tmp_path / "out", store.root)
+
+    assert (tmp_path / "out" / "commitlog").is_dir()
+
+
+def test_a_run_that_fails_leaves_nothing(
+    store: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("rocketwire.store.writer.DiskFiles.flush", fail)
+
+    assert b"the disk is full" in run("rebuild", tmp_path / "out", store.root, status=2).err
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_what_an_earlier_run_left_is_not_touched(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "out.partial").mkdir()
+
+    answer = run("rebuild", tmp_path / "out", store.root, status=2)
+
+    assert b"remove it first" in answer.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_written_if_the_disk_has_too_little_room(
+    store: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+
+    assert b"1000 bytes free" in run("rebuild", tmp_path / "out", store.root, status=2).err
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_files_without_a_common_size_are_refused(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    log = store.root / "commitlog"
+    (log / f"{FILE_SIZE:020d}").rename(log / f"{FILE_SIZE + 7:020d}")
+
+    answer = run("rebuild", tmp_path / "out", store.root, status=2)
+
+    assert b"--log-file-size" in answer.err
+
+
+def test_a_store_without_messages_is_refused(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    for path in (store.root / "commitlog").iterdir():
+        path.write_bytes(bytes(FILE_SIZE))
+
+    answer = run("rebuild", tmp_path / "out", store.root, status=2)
+
+    assert b"no message" in answer.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,214 @@
+"""``export``: messages as JSON lines, Parquet or Arrow."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from rocketwire_tools.store.engine.json_rows import JsonRows
+from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.output import json_line
+from rocketwire_tools.store.selecting import selected_rows, selection_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire_tools.store.engine.rows import Rows
+
+DEFAULT_COLUMNS: Final = tuple(name for name in COLUMNS if name != "crc_ok")
+FORMATS: Final = {
+    ".jsonl": "jsonl",
+    ".json": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+"""Suffix of a file → format."""
+
+_STANDARD_OUTPUT: Final = "-"
+_BLOCK_SIZE: Final = 4 << 20
+"""Bytes of the log that are read at once: columns of small messages take several times as much."""
+_GROUP_SIZE: Final = 16 << 20
+"""Bytes of the rows that become one row group of Parquet."""
+
+
+class Output(Protocol):
+    """Writes rows in one format."""
+
+    def write(self, rows: Rows) -> None:
+        """Write rows, which are valid until this returns."""
+
+    def close(self) -> None:
+        """Write what is missing at the end."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export messages."""
+    store = OpenedStore(arguments.paths)
+    names = _columns(arguments.columns, arguments.body)
+    kind = _format(arguments)
+    selection, topics, scans = selection_of(arguments), TopicNames(), store.scans()
+    count = broken = 0
+    with _opened(arguments.output) as file:
+        output = _output(kind, file, names, arguments.body)
+        for scan in scans:
+            scan.block_size = _BLOCK_SIZE
+            for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
+                if not arguments.broken:
+                    holds = np.array(rows.crc_holds)
+                    if not holds.all():
+                        broken += int((~holds).sum())
+                        rows = rows.picked(np.flatnonzero(holds))
+                output.write(rows)
+                count += len(rows)
+        output.close()
+    damaged = [region for scan in scans for region in scan.regions if region.is_damage]
+    report = {
+        "messages": count,
+        "broken_messages": broken,
+        "damaged_regions": len(damaged) + sum(scan.regions_left_out for scan in scans),
+        "damaged_bytes": sum(region.size for region in damaged),
+    }
+    _report(report, is_json=arguments.json)
+    return 1 if broken or report["damaged_regions"] else 0
+
+
+def _report(report: dict[str, Any], *, is_json: bool) -> None:
+    if is_json:
+        sys.stderr.write(json_line(report).decode())
+        return
+    line = f"{report['messages']} messages"
+    if report["broken_messages"]:
+        line += f"; skipped {report['broken_messages']} with a wrong checksum"
+    if report["damaged_regions"]:
+        line += (
+            f"; skipped {report['damaged_regions']} damaged regions"
+            f" with {report['damaged_bytes']} bytes; rocketwire-store check"
+        )
+    print(line, file=sys.stderr)
+
+
+def _columns(text: str | None, body: str) -> list[str]:
+    """The columns that were asked for.
+
+    Raises:
+        ValueError: there is no such column, or one is named twice.
+    """
+    names = [name.strip() for name in text.split(",")] if text else list(DEFAULT_COLUMNS)
+    for name in names:
+        if name not in COLUMNS:
+            raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
+        if names.count(name) > 1:
+            raise ValueError(f"column {name!r} is named twice")
+    return [name for name in names if name != "body" or body != "none"]
+
+
+def _format(arguments: argparse.Namespace) -> str:
+    """The format that was asked for, or that of the file's suffix.
+
+    Raises:
+        ValueError: the suffix is that of no format.
+    """
+    if arguments.format:
+        return str(arguments.format)
+    if arguments.output == _STANDARD_OUTPUT:
+        return "jsonl"
+    suffix = Path(arguments.output).suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(
+            f"{arguments.output}: give --format, or a name that ends in {', '.join(FORMATS)}"
+        )
+    return FORMATS[suffix]
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    """The file to write; it appears under its name when it is complete.
+
+    Raises:
+        FileExistsError: the file is there.
+    """
+    if name == _STANDARD_OUTPUT:
+        yield sys.stdout.buffer
+        return
+    path = Path(name)
+    if path.exists():
+        raise FileExistsError(f"{name} exists; export overwrites nothing")
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("xb") as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            partial.unlink()
+            raise
+    partial.rename(path)
+
+
+def _output(kind: str, file: IO[bytes], names: Sequence[str], body: str) -> Output:
+    if kind == "jsonl":
+        return _JsonOutput(file, names, body)
+    return _ArrowOutput(file, names, is_parquet=kind == "parquet")
+
+
+class _JsonOutput:
+    def __init__(self, file: IO[bytes], names: Sequence[str], body: str) -> None:
+        self._file = file
+        self._encoder = JsonRows(names, "base64" if body == "none" else body)
+
+    def write(self, rows: Rows) -> None:
+        self._file.write(self._encoder.encode(rows))
+
+    def close(self) -> None:
+        self._file.flush()
+
+
+class _ArrowOutput:
+    def __init__(self, file: IO[bytes], names: Sequence[str], *, is_parquet: bool) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        from rocketwire_tools.store.engine import arrow_rows
+
+        self._arrow_rows, self._names = arrow_rows, names
+        self._table = pa.Table
+        self._batches: list[Any] = []
+        self._size = 0
+        self._is_written = False
+        schema = arrow_rows.schema_of(names)
+        self._schema = schema
+        self._writer: Any
+        if is_parquet:
+            self._writer = pyarrow.parquet.ParquetWriter(
+                file,
+                schema,
+                compression="snappy",
+                use_dictionary=list(arrow_rows.FEW_VALUES),
+                write_statistics=[name for name in names if name not in {"body", "properties"}],
+            )
+        else:
+            self._writer = pa.ipc.new_file(file, schema)
+
+    def write(self, rows: Rows) -> None:
+        batch = self._arrow_rows.record_batch(rows, self._names)
+        self._batches.append(batch)
+        self._size += batch.nbytes
+        if self._size >= _GROUP_SIZE:
+            self._write_batches()
+
+    def _write_batches(self) -> None:
+        self._writer.write_table(self._table.from_batches(self._batches, self._schema))
+        self._batches, self._size = [], 0
+
+    def close(self) -> None:
+        self._write_batches()
+        self._writer.close()
