@@ -17,7 +17,7 @@ from array import array
 from dataclasses import replace
 from datetime import datetime
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import orjson
 
@@ -44,7 +44,7 @@ from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 LOG_FILE_SIZE: Final = 1 << 30
@@ -56,7 +56,7 @@ QUEUE_FILE_SIZE: Final = 300_000 * UNIT_SIZE
 BATCH_QUEUE_FILE_SIZE: Final = 300_000 * 46
 """Java: ``MessageStoreConfig.mapperFileSizeBatchConsumeQueue``."""
 
-DELAYS: Final = (1, 5, 10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
+DELAYS: Final[tuple[int, ...]] = (1, 5, 10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
 """Seconds of each delay level (Java: ``MessageStoreConfig.messageDelayLevel``)."""
 
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
@@ -155,11 +155,9 @@ class DiskFiles:
 
     def flush(self) -> None:
         """Wait until all files and folders that were changed are on the disk."""
-        folders = {os.path.dirname(name) for name in self._changed}
-        for folder in list(folders):
-            while folder:
-                folder = os.path.dirname(folder)
-                folders.add(folder)
+        folders: set[str] = set()
+        for name in self._changed:
+            folders.update(_folders_above(name))
         for name in (*self._changed, *sorted(folders)):
             descriptor = os.open(self._root / name, os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -167,6 +165,13 @@ class DiskFiles:
             finally:
                 os.close(descriptor)
         self._changed.clear()
+
+
+def _folders_above(name: str) -> Iterator[str]:
+    """Folders that hold a file, up to the root, which is empty."""
+    while name:
+        name = os.path.dirname(name)
+        yield name
 
 
 class NoFiles:
@@ -283,7 +288,7 @@ def filler(physical_offset: int, size: int, store_timestamp: int) -> bytes | Non
     """
     if size < MIN_FILLER:
         return None
-    parts = []
+    parts: list[bytes] = []
     while size:
         length = min(size, MAX_FILLER)
         if 0 < size - length < MIN_FILLER:
@@ -534,7 +539,7 @@ def index_keys(
     """
     if sys_flag & _TRANSACTION_BITS == _ROLLED_BACK:
         return []
-    keys = []
+    keys: list[tuple[str, str]] = []
     unique_key = properties.get(message_const.UNIQ_KEY)
     if unique_key:
         keys.append((topic, unique_key))
@@ -634,7 +639,11 @@ class IndexWriter:
         self._files.write(f"index/{self._name}", position, data, self._geometry.file_size)
 
 
-_make_big_endian: Final = {"little": array.byteswap, "big": len}[sys.byteorder]
+_BYTE_ORDERS: Final[dict[str, Callable[[array[int]], object]]] = {
+    "little": lambda numbers: numbers.byteswap(),
+    "big": len,
+}
+_make_big_endian: Final = _BYTE_ORDERS[sys.byteorder]
 
 
 def _index_name(store_timestamp: int, previous: str) -> str:
@@ -749,9 +758,10 @@ def encode_config(value: Mapping[Any, Any]) -> bytes:
 
 def _json(value: object, line: str) -> Iterable[str]:
     if isinstance(value, dict) and value:
+        members = cast("dict[object, object]", value)
         yield "{"
         separator = ""
-        for key, member in value.items():
+        for key, member in members.items():
             name = str(key) if isinstance(key, int) else orjson.dumps(key).decode()
             yield f"{separator}{line}\t{name}:"
             yield from _json(member, line + "\t")

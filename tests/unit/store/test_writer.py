@@ -155,7 +155,11 @@ def test_a_write_goes_on_where_the_system_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = os.pwrite
-    monkeypatch.setattr(os, "pwrite", lambda file, data, at: whole(file, bytes(data)[:3], at))
+
+    def write_a_part(file: int, data: bytes, position: int) -> int:
+        return whole(file, bytes(data)[:3], position)
+
+    monkeypatch.setattr(os, "pwrite", write_a_part)
 
     write_file(DiskFiles(tmp_path), "file", b"0123456789")
 

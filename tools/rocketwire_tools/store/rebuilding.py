@@ -471,7 +471,7 @@ class Rebuild:
     report: RebuildReport
     _topics: TopicNames = field(default_factory=TopicNames)
     _regions_seen: int = 0
-    _blanks: dict[int, int] = field(default_factory=dict)
+    _blanks: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, block: Block, regions: Sequence[Region]) -> None:
         """Add the messages of a block.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
+from rocketwire_tools.pcap.arrow import pa
 from tests.support.stores import digest
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 COMPRESSED = 1
+pq: Any = importlib.import_module("pyarrow.parquet")
 
 
 def json_lines(text: bytes) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ def overwrite(root: Path, offset: int, data: bytes) -> None:
 
 def log_messages(root: Path) -> dict[int, str]:
     """Offset → topic of each message, read as Java's recovery reads: it stops at no damage."""
-    messages = {}
+    messages: dict[int, str] = {}
     for path in sorted((root / "commitlog").iterdir()):
         data, position = path.read_bytes(), 0
         while position + 8 <= len(data):
@@ -343,7 +343,11 @@ def test_nothing_is_written_if_the_disk_has_too_little_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+
+    def almost_full(_: Path) -> object:
+        return usage._replace(free=1000)
+
+    monkeypatch.setattr(shutil, "disk_usage", almost_full)
 
     assert b"1000 bytes free" in run("rebuild", tmp_path / "out", store.root, status=2).err
     assert [path.name for path in tmp_path.iterdir()] == ["source"]

@@ -5,11 +5,10 @@ Texts and bodies are copied once, as bytes of the block; no object is made for e
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from rocketwire.messages import message_const
 from rocketwire_tools.store.engine.rows import (
@@ -26,10 +25,13 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.rows import Rows
 
+pa: Any = importlib.import_module("pyarrow")  # it has no types
+pc: Any = importlib.import_module("pyarrow.compute")
+
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 _TEXT: Final = pa.string()
 _MAP: Final = pa.map_(pa.string(), pa.string())
-TYPES: Final[dict[str, pa.DataType]] = {
+TYPES: Final[dict[str, Any]] = {
     "file": _TEXT,
     "physical_offset": pa.int64(),
     "size": pa.int32(),
@@ -85,12 +87,12 @@ FEW_VALUES: Final = (
 """Columns of Parquet that mostly have few values: they are worth a dictionary."""
 
 
-def schema_of(names: Sequence[str]) -> pa.Schema:
+def schema_of(names: Sequence[str]) -> Any:
     """The schema of some columns."""
     return pa.schema([(name, TYPES[name]) for name in names])
 
 
-def record_batch(rows: Rows, names: Sequence[str]) -> pa.RecordBatch:
+def record_batch(rows: Rows, names: Sequence[str]) -> Any:
     """Rows as a record batch.
 
     Args:
@@ -102,7 +104,7 @@ def record_batch(rows: Rows, names: Sequence[str]) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema_of(names))
 
 
-def _column(rows: Rows, name: str, texts: _PropertyArrays | None) -> pa.Array:
+def _column(rows: Rows, name: str, texts: _PropertyArrays | None) -> Any:
     if texts is not None and name in _PROPERTY_COLUMNS:
         return _PROPERTY_COLUMNS[name](texts)
     if name in _COLUMNS:
@@ -117,27 +119,27 @@ def _column(rows: Rows, name: str, texts: _PropertyArrays | None) -> pa.Array:
     return pa.array(values, TYPES[name])
 
 
-def _chosen(texts: Sequence[str | None], numbers: Int64s) -> pa.Array:
+def _chosen(texts: Sequence[str | None], numbers: Int64s) -> Any:
     """Texts by their numbers."""
     return pa.array(texts, _TEXT).take(pa.array(numbers))
 
 
-def _repeated(text: str, count: int) -> pa.Array:
+def _repeated(text: str, count: int) -> Any:
     return pa.repeat(pa.scalar(text, _TEXT), count)
 
 
-def _hosts(rows: Rows, name: str) -> pa.Array:
+def _hosts(rows: Rows, name: str) -> Any:
     numbers, raws = rows.host_numbers(name)
     return _chosen([host_text(raw) for raw in raws], numbers)
 
 
-def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> pa.Array:
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> Any:
     """A text that depends on the system flag alone."""
     flags, numbers = np.unique(rows.messages.numbers("sys_flag"), return_inverse=True)
     return _chosen([name(flag) for flag in flags.tolist()], numbers)
 
 
-def _stored_bodies(rows: Rows) -> pa.Array:
+def _stored_bodies(rows: Rows) -> Any:
     """Bodies, inflated: an empty one is null."""
     if not rows.are_bodies_stored:
         return _bodies(rows.bodies)
@@ -154,7 +156,7 @@ def _stored_bodies(rows: Rows) -> pa.Array:
 _HEX: Final = np.frombuffer(b"".join(b"%02X" % number for number in range(256)), "V2")
 
 
-def _offset_ids(rows: Rows) -> pa.Array:
+def _offset_ids(rows: Rows) -> Any:
     """Offset message ids: the store host and the physical offset in hexadecimal digits."""
     numbers, raws = rows.host_numbers("store")
     prefixes = _chosen([offset_id_prefix(raw) for raw in raws], numbers)
@@ -166,7 +168,7 @@ def _offset_ids(rows: Rows) -> pa.Array:
     )
 
 
-def _bodies(bodies: Sequence[bytes | None]) -> pa.Array:
+def _bodies(bodies: Sequence[bytes | None]) -> Any:
     """Bodies, joined: None and an empty one are null."""
     lengths = np.fromiter((0 if body is None else len(body) for body in bodies), np.int64)
     data = b"".join([body for body in bodies if body is not None])
@@ -181,7 +183,7 @@ def _bodies(bodies: Sequence[bytes | None]) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(bodies), buffers)
 
 
-_COLUMNS: Final[dict[str, Callable[[Rows], pa.Array]]] = {
+_COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "topic": lambda rows: _chosen(rows.topics.names, rows.topic_numbers),
     "file": lambda rows: _repeated(rows.block.file.name, len(rows)),
     "state": lambda rows: _repeated(rows.block.state.value, len(rows)),
@@ -210,15 +212,15 @@ class _PropertyArrays:
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(items.data)]
         self._parts = pa.Array.from_buffers(_TEXT, 4 * len(items), buffers)
 
-    def _taken(self, places: Int64s, mask: Any = None) -> pa.Array:
+    def _taken(self, places: Int64s, mask: Any = None) -> Any:
         return self._parts.take(pa.array(places, mask=mask))
 
-    def values(self, name: str) -> pa.Array:
+    def values(self, name: str) -> Any:
         """The value of a name of each row; null without one."""
         items = self._items.items_named(name)
         return self._taken(4 * items + 2, items < 0)
 
-    def maps(self) -> pa.Array:
+    def maps(self) -> Any:
         """All properties of each row; of two with one name the last counts."""
         items = self._items
         if items.has_name_twice:
@@ -233,7 +235,7 @@ class _PropertyArrays:
         )
 
 
-def _numbers(values: pa.Array) -> pa.Array:
+def _numbers(values: Any) -> Any:
     """Texts as numbers; null for one that is none."""
     if values.null_count == len(values):
         return pa.nulls(len(values), pa.int32())
@@ -248,7 +250,7 @@ def _int32(text: str | None) -> int | None:
     return number if number < 1 << 31 else None
 
 
-def _keys(values: pa.Array) -> pa.Array:
+def _keys(values: Any) -> Any:
     """Keys, split at white space."""
     if not pc.any(pc.match_substring_regex(values, r"\s|[^ -~]")).as_py():
         counts = np.asarray(values.is_valid()).astype(np.int32)
@@ -260,7 +262,7 @@ def _keys(values: pa.Array) -> pa.Array:
     return pa.array(lists, TYPES["keys"])
 
 
-_PROPERTY_COLUMNS: Final[dict[str, Callable[[_PropertyArrays], pa.Array]]] = {
+_PROPERTY_COLUMNS: Final[dict[str, Callable[[_PropertyArrays], Any]]] = {
     "properties": _PropertyArrays.maps,
     "tags": lambda texts: texts.values(message_const.TAGS),
     "keys": lambda texts: _keys(texts.values(message_const.KEYS)),

@@ -42,10 +42,12 @@ def string_hashes(texts: Sequence[str]) -> Int64s:
     sums = np.zeros(len(units) + 1, np.uint32)
     np.cumsum(units.astype(np.uint32) * powers[exponents], dtype=np.uint32, out=sums[1:])
     hashes = sums[ends] - sums[ends - lengths]
-    return hashes.view(np.int32).astype(np.int64)
+    numbers: Int64s = hashes.view(np.int32).astype(np.int64)
+    return numbers
 
 
 def index_hashes(texts: Sequence[str]) -> Int64s:
     """The hash that an index file has for each text, ``topic#key`` (Java: ``IndexFile.indexKeyHashMethod``)."""
-    hashes = np.abs(string_hashes(texts))
-    return np.where(hashes == 1 << 31, 0, hashes)
+    hashes: Int64s = np.abs(string_hashes(texts))
+    hashes[hashes == 1 << 31] = 0
+    return hashes

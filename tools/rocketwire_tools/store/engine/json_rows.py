@@ -64,7 +64,7 @@ class JsonRows:
         lines = self._encoder.encode_lines(list(map(self._row, *columns)))
         return unbroken(lines) if _may_break(lines) else lines
 
-    def _column(self, rows: Rows, name: str) -> list[Any]:
+    def _column(self, rows: Rows, name: str) -> Any:
         if name == "properties":
             objects = rows.property_objects
             return rows.properties if objects is None else list(map(msgspec.Raw, objects))

@@ -101,10 +101,10 @@ class PropertyItems:
         """The value of a name of each row, as UTF-8; None without one."""
         items = self.items_named(name)
         data = self.data
-        begins = self.values[items].tolist() if len(self) else []
-        ends = self.value_ends[items].tolist() if len(self) else []
-        if not begins:
+        if not len(self):
             return [None] * self.row_count
+        begins: list[int] = self.values[items].tolist()
+        ends: list[int] = self.value_ends[items].tolist()
         if (items >= 0).all():
             return [data[a:b] for a, b in zip(begins, ends, strict=True)]
         return [

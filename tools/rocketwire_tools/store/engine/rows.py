@@ -299,7 +299,7 @@ class Rows:
     @cached_property
     def kinds(self) -> list[Kind]:
         """Kind of each row."""
-        kinds = [self.topics.kinds[number] for number in self.topic_numbers.tolist()]
+        kinds: list[Kind] = [self.topics.kinds[number] for number in self.topic_numbers.tolist()]
         flags = self.messages.numbers("sys_flag")
         if not ((flags & (_INNER_BATCH | _COMMITTED)) != 0).any():
             return kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
 
@@ -130,7 +131,7 @@ def _format(arguments: argparse.Namespace) -> str:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
+def _opened(name: str) -> Generator[IO[bytes], None, None]:
     """The file to write; it appears under its name when it is complete.
 
     Raises:
@@ -174,21 +175,19 @@ class _JsonOutput:
 
 class _ArrowOutput:
     def __init__(self, file: IO[bytes], names: Sequence[str], *, is_parquet: bool) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet
-
         from rocketwire_tools.store.engine import arrow_rows
+        from rocketwire_tools.store.engine.arrow_rows import pa
 
         self._arrow_rows, self._names = arrow_rows, names
         self._table = pa.Table
         self._batches: list[Any] = []
         self._size = 0
-        self._is_written = False
         schema = arrow_rows.schema_of(names)
         self._schema = schema
         self._writer: Any
         if is_parquet:
-            self._writer = pyarrow.parquet.ParquetWriter(
+            parquet: Any = importlib.import_module("pyarrow.parquet")
+            self._writer = parquet.ParquetWriter(
                 file,
                 schema,
                 compression="snappy",

@@ -85,7 +85,7 @@ def _columns(arguments: argparse.Namespace) -> list[str]:
 
 
 def _values(rows: Rows, names: Sequence[str], form: str) -> Iterator[list[Any]]:
-    columns = []
+    columns: list[list[Any]] = []
     for name in names:
         values = rows.column(name)
         if name == "body":

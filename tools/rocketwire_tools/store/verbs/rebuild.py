@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import is_system_topic
@@ -251,13 +251,17 @@ def _build(
 def _batch_topics(store: OpenedStore) -> set[str]:
     """Topics whose queues are of type BatchCQ, by the configuration."""
     config = store.config("topics.json")
-    table = config[0].get("topicConfigTable") if config is not None else None
-    topics = set()
-    for name, topic in (table if isinstance(table, dict) else {}).items():
-        attributes = topic.get("attributes") if isinstance(topic, dict) else None
-        if isinstance(attributes, dict) and attributes.get("queue.type") == "BatchCQ":
+    table: Any = config[0].get("topicConfigTable") if config is not None else None
+    topics: set[str] = set()
+    for name, topic in _members(table).items():
+        if _members(_members(topic).get("attributes")).get("queue.type") == "BatchCQ":
             topics.add(name)
     return topics
+
+
+def _members(value: Any) -> dict[str, Any]:
+    """The members of an object of JSON; none of anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]]:
@@ -266,7 +270,8 @@ def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]
     Returns:
         Names of files that were copied, and of those that cannot be read.
     """
-    copied, lost = [], []
+    copied: list[str] = []
+    lost: list[str] = []
     names = {name.removesuffix(".bak") for name in store.folder.config if "/" not in name}
     for name in sorted(names - {_TIMER_CHECK}):
         config = store.config(name)
