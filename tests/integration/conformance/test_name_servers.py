@@ -26,7 +26,9 @@ def known() -> list[KnownDifference]:
 @pytest.mark.process
 @pytest.mark.slow
 def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
-    assert our_run.bad() == []
+    different = {entry.case for entry in known()}
+
+    assert our_run.bad(but_for=different) == []
 
 
 @pytest.mark.java
