@@ -308,7 +308,8 @@ class BuiltQueue:
         if written < UNIT_SIZE and release is Release.V5_3_3:
             topic, queue_id = self.name
             raise RefusedError(
-                f"the last file of consumequeue/{topic}/{queue_id} is empty, which 5.3.3 cannot read"
+                f"the last file of consumequeue/{topic}/{queue_id} is empty,"
+                " which 5.3.3 cannot read"
             )
         if written >= UNIT_SIZE:
             last_unit = self._offset_of_unit(files.last, written - UNIT_SIZE)

@@ -113,7 +113,7 @@ class StoreImage:
         index_ends: name of an index file → its end timestamp.
         dispatches_lmq: settings ``enableLmq`` and ``enableMultiDispatch``.
         builds_queues: whether to predict what is put into queues; without it only the cut counts.
-        cache: what was found in files of queues; predictions for one store that stands still share it.
+        cache: content of files of queues; predictions for one store that does not change share it.
         checked: reads nothing: up to which position the caller knows that a file of the log has
             messages only, by Java's rule too, and their largest physical offset.
     """
@@ -200,7 +200,7 @@ class Recovery:
         return not self.refusal and not self.hang
 
     def served(self, queue: Topic) -> Iterator[ServedUnit]:
-        """What pulls of a queue return, from its first offset on; of a queue of batches the batches.
+        """Units that pulls of a queue return, from its first offset on; batches if it holds these.
 
         Args:
             queue: topic and queue id.
@@ -570,7 +570,7 @@ class _Start:
             position = offset % files.size
             if file is None or position >= files.written[file]:
                 raise _HangsError(
-                    f"messages from offset {offset} on shall be put into queues, and no file has them"
+                    f"messages from offset {offset} on are due for queues, and no file has them"
                 )
             end = files.written[file]
             for place, record in self.log.records(file, position, end, with_body=False):

@@ -19,8 +19,6 @@ from datetime import datetime
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
-import orjson
-
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import split
@@ -41,6 +39,7 @@ from rocketwire.store.index_file import (
     key_hash,
 )
 from rocketwire.wire.checksum import crc32
+from rocketwire.wire.json.fastjson import strict_dumps
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ class NoFiles:
 
 
 class Stream:
-    """A stream of bytes, cut into files of one size that have the offset of their first byte as name.
+    """A stream of bytes in files of one size; the name of a file is the offset of its first byte.
 
     Args:
         files: where they are written.
@@ -404,8 +403,8 @@ def is_folder_name(topic: str) -> bool:
 class QueueWriter:
     """Puts units of one queue at their places.
 
-    Each file gets the store timestamp of its last message as its time: brokers up to 4.9 choose the
-    file by it when somebody asks for the offset of a time (Java: ``MappedFileQueue.getMappedFileByTime``).
+    Each file gets the store timestamp of its last message as its time: brokers up to 4.9 use
+    it to find the offset of a time (Java: ``MappedFileQueue.getMappedFileByTime``).
 
     Args:
         files: where the queue's files are written.
@@ -492,7 +491,7 @@ class QueueWriter:
         self._times.clear()
 
     def clear(self) -> None:
-        """Begin anew: of a topic that was deleted and created again, only the new messages count."""
+        """Begin anew; if a topic was deleted and created again, only its new messages count."""
         self._buffer = bytearray()
         self._times.clear()
         self._stream.clear()
@@ -529,7 +528,7 @@ def tags_code(topic: str, tags: str | None, delay_level: str | None, store_times
 def index_keys(
     topic: str, properties: Mapping[str, str | None], sys_flag: int, *, with_tags: bool
 ) -> list[tuple[str, str]]:
-    """Topic and text of each entry that an index gets for a message (Java: ``IndexService.buildIndex``).
+    """Topic and text of each index entry of a message (Java: ``IndexService.buildIndex``).
 
     Args:
         topic: as stored.
@@ -752,7 +751,7 @@ def write_file(files: Files, name: str, data: Data) -> None:
 
 
 def encode_config(value: Mapping[Any, Any]) -> bytes:
-    """A configuration file as fastjson writes it: tabs, and integer keys without quotation marks."""
+    """A configuration file as fastjson writes it: tabs, and integer keys without quotes."""
     return "".join(_json(value, "\n")).encode()
 
 
@@ -762,13 +761,13 @@ def _json(value: object, line: str) -> Iterable[str]:
         yield "{"
         separator = ""
         for key, member in members.items():
-            name = str(key) if isinstance(key, int) else orjson.dumps(key).decode()
+            name = str(key) if isinstance(key, int) else strict_dumps(key).decode()
             yield f"{separator}{line}\t{name}:"
             yield from _json(member, line + "\t")
             separator = ","
         yield line + "}"
     else:
-        yield orjson.dumps(value).decode()
+        yield strict_dumps(value).decode()
 
 
 def topic_table(queue_counts: Mapping[str, int], batch_topics: Iterable[str] = ()) -> bytes:

@@ -25,9 +25,9 @@ _REBUILD_EPILOG: Final = """\
 example:
   rocketwire-store rebuild /data/new-store /data/broken-store
 
-Every message keeps its physical offset and its queue offset. Where messages are lost, the log gets fillers, which no
-consumer sees, and the queue leads to the next message. The store appears under its name only when it is complete;
-until then it is OUT.partial.
+Every message keeps its physical offset and its queue offset. Where messages are lost, the log gets
+fillers, which no consumer sees, and the queue leads to the next message. The store appears under
+its name only when it is complete; until then it is OUT.partial.
 exit status: 0 if nothing was lost, 1 if the log has damage, 2 if no store was written"""
 
 
@@ -306,7 +306,7 @@ def _add_export(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--body",
         choices=("none", "text", "hex", "base64"),
         default="base64",
-        help="form of bodies in JSON, inflated; none leaves them out; Parquet and Arrow have bytes (default: %(default)s)",
+        help="form of inflated bodies in JSON; Parquet and Arrow have bytes (default: %(default)s)",
     )
     group.add_argument(
         "--folded",

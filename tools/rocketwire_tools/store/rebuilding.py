@@ -74,7 +74,7 @@ class RebuildReport:
         fillers: places without a message that were filled.
         bytes_filled: of these places.
         broken_messages: whose checksum, topic, queue or queue offset is wrong; filled as well.
-        crowded_messages: whole ones that were given up, because the place before is too small for a filler.
+        crowded_messages: whole ones, lost because the place before is too small for a filler.
         ghosts: old messages after the end of the log, which were left out.
         missing_offsets: queue offsets of lost messages; their units point to the next message.
         misplaced_messages: with a queue offset that cannot be; they follow the one before.

@@ -13,7 +13,7 @@ from rocketwire.store import commit_log, consume_queue
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import decode_config
 from rocketwire.store.writer import FILLER_TOPIC, MIN_FILLER
-from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

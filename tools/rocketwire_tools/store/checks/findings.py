@@ -33,7 +33,7 @@ class FindingKind(StrEnum):
 
 
 RULES: Final = {
-    FindingKind.GAP: "the files of a stream follow each other: a name is the end of the file before",
+    FindingKind.GAP: "the files of a stream follow each other: a name is the end of the last file",
     FindingKind.HOLE: "a log has messages without space between them up to a blank or its end",
     FindingKind.UNREADABLE: (
         "a message has a magic number, a size that its fields add up to, and its own place as"

@@ -1,4 +1,4 @@
-"""Index files against the log: each entry's message has that key, and each slot leads to its entries."""
+"""Index files against the log: the message of an entry has its key; a slot leads to its entries."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def string_hashes(texts: Sequence[str]) -> Int64s:
 
 
 def index_hashes(texts: Sequence[str]) -> Int64s:
-    """The hash that an index file has for each text, ``topic#key`` (Java: ``IndexFile.indexKeyHashMethod``)."""
+    """Hash of each text ``topic#key`` (Java: ``IndexFile.indexKeyHashMethod``)."""
     hashes: Int64s = np.abs(string_hashes(texts))
     hashes[hashes == 1 << 31] = 0
     return hashes

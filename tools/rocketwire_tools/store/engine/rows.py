@@ -234,7 +234,7 @@ class Rows:
 
     @property
     def are_bodies_stored(self) -> bool:
-        """Whether all bodies are in ``data`` as they are: none is compressed or of an inner batch."""
+        """Whether all bodies stand in ``data``: none is compressed or of an inner batch."""
         if self._bodies is not None:
             return False
         return not (self.messages.numbers("sys_flag") & _COMPRESSED).any()
