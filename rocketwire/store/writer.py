@@ -74,7 +74,7 @@ _TRANSACTION_BITS: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 _ROLLED_BACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 _BLANK: Final = Struct(layouts.format_of(layouts.BLANK))
-_ENTRY: Final = Struct(layouts.format_of(layouts.INDEX_ENTRY))
+_PACK_ENTRY: Final = Struct(layouts.format_of(layouts.INDEX_ENTRY)).pack
 _MAX_INT32: Final = (1 << 31) - 1
 _ENTRIES_AT_ONCE: Final = 50_000
 _UNITS_AT_ONCE: Final = 4096
@@ -566,7 +566,9 @@ class IndexWriter:
         self._name = ""
         self._number = 0  # of the next entry
         self._written = 0  # entries that are in the file
-        self._header = IndexHeader(0, 0, 0, 0, 0, 0)
+        self._begin_timestamp = self._end_timestamp = 0
+        self._begin_offset = self._end_offset = 0
+        self._slot_count = 0
         self._slots = array("i")
         self._entries = bytearray()
         self.full_timestamp = 0
@@ -581,39 +583,30 @@ class IndexWriter:
         """
         if not self._number or self._number >= self._geometry.entries:
             self._open(store_timestamp)
-        number, begin = self._number, self._header.begin_timestamp
+        number, begin = self._number, self._begin_timestamp
         seconds = (store_timestamp - begin) // 1000 if begin > 0 and store_timestamp > begin else 0
         slot = key_hash % self._geometry.slots
         previous = self._slots[slot]
-        self._entries += _ENTRY.pack(key_hash, physical_offset, min(seconds, _MAX_INT32), previous)
+        if seconds > _MAX_INT32:
+            seconds = _MAX_INT32
+        self._entries += _PACK_ENTRY(key_hash, physical_offset, seconds, previous)
         self._slots[slot] = number
-        header = self._header
         if number == 1:
-            header = header._replace(
-                begin_timestamp=store_timestamp, begin_physical_offset=physical_offset
-            )
+            self._begin_timestamp, self._begin_offset = store_timestamp, physical_offset
+        if previous == 0:
+            self._slot_count += 1
+        self._end_timestamp, self._end_offset = store_timestamp, physical_offset
         self._number = number + 1
-        self._header = IndexHeader(
-            header.begin_timestamp,
-            store_timestamp,
-            header.begin_physical_offset,
-            physical_offset,
-            header.slot_count + (previous == 0),
-            number + 1,
-        )
         if len(self._entries) >= _ENTRIES_AT_ONCE * ENTRY_SIZE:
             self._write_entries()
 
     def _open(self, store_timestamp: int) -> None:
         if self._number:
             self.flush()
-            self.full_timestamp = self._header.end_timestamp
-        last = self._header
+            self.full_timestamp = self._end_timestamp
         # the head of a file begins as that of the one before it ended, until its first entry
-        self._header = IndexHeader(
-            last.end_timestamp, last.end_timestamp, last.end_physical_offset,
-            last.end_physical_offset, 0, 0,
-        )  # fmt: skip
+        self._begin_timestamp, self._begin_offset = self._end_timestamp, self._end_offset
+        self._slot_count = 0
         self._name = _index_name(store_timestamp, self._name)
         self._number = self._written = 1
         self._slots = array("i", bytes(SLOT_SIZE * self._geometry.slots))
@@ -632,7 +625,15 @@ class IndexWriter:
         slots = self._slots[:]
         _make_big_endian(slots)
         self._write(HEADER_SIZE, slots.tobytes())
-        self._write(0, encode_index_header(self._header))
+        header = IndexHeader(
+            self._begin_timestamp,
+            self._end_timestamp,
+            self._begin_offset,
+            self._end_offset,
+            self._slot_count,
+            self._number,
+        )
+        self._write(0, encode_index_header(header))
 
     def _write(self, position: int, data: Data) -> None:
         self._files.write(f"index/{self._name}", position, data, self._geometry.file_size)

@@ -86,10 +86,14 @@ class PropertyItems:
     def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         return np.frombuffer(self.data, np.uint8)
 
+    @cached_property
+    def _name_sizes(self) -> Int64s:
+        return self.name_ends - self.names
+
     def items_named(self, name: str) -> Int64s:
         """The item of a name of each row, -1 without one; of two with one name the last counts."""
         text = np.frombuffer(name.encode(), np.uint8)
-        items = np.flatnonzero(self.name_ends - self.names == len(text))
+        items = np.flatnonzero(self._name_sizes == len(text))
         if len(items):
             places = self.names[items][:, None] + np.arange(len(text))
             items = items[(self._bytes[places] == text).all(1)]
