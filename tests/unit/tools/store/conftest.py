@@ -32,7 +32,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
 @pytest.fixture(params=[CURRENT, OLD])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
     """A store of either release that a test may damage."""
-    return unpack(request.param, "plain", tmp_path)
+    return unpack(request.param, "plain", tmp_path / "source")
 
 
 @pytest.fixture(scope="session")
