@@ -11,6 +11,7 @@ Writers here decide what stands where; a ``Files`` writes it.  ``DiskFiles`` wri
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from array import array
@@ -18,8 +19,6 @@ from dataclasses import replace
 from datetime import datetime
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
-
-import orjson
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
@@ -763,13 +762,13 @@ def _json(value: object, line: str) -> Iterable[str]:
         yield "{"
         separator = ""
         for key, member in members.items():
-            name = str(key) if isinstance(key, int) else orjson.dumps(key).decode()
+            name = str(key) if isinstance(key, int) else json.dumps(key, ensure_ascii=False)
             yield f"{separator}{line}\t{name}:"
             yield from _json(member, line + "\t")
             separator = ","
         yield line + "}"
     else:
-        yield orjson.dumps(value).decode()
+        yield json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def topic_table(queue_counts: Mapping[str, int], batch_topics: Iterable[str] = ()) -> bytes:
