@@ -11,6 +11,7 @@ Writers here decide what stands where; a ``Files`` writes it.  ``DiskFiles`` wri
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from array import array
@@ -39,7 +40,6 @@ from rocketwire.store.index_file import (
     key_hash,
 )
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.json.fastjson import strict_dumps
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
@@ -762,13 +762,13 @@ def _json(value: object, line: str) -> Iterable[str]:
         yield "{"
         separator = ""
         for key, member in members.items():
-            name = str(key) if isinstance(key, int) else strict_dumps(key).decode()
+            name = str(key) if isinstance(key, int) else json.dumps(key, ensure_ascii=False)
             yield f"{separator}{line}\t{name}:"
             yield from _json(member, line + "\t")
             separator = ","
         yield line + "}"
     else:
-        yield strict_dumps(value).decode()
+        yield json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def topic_table(queue_counts: Mapping[str, int], batch_topics: Iterable[str] = ()) -> bytes:

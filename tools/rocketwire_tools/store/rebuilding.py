@@ -235,8 +235,8 @@ class QueueBuilder:
         is_queued = ((flags & _TRANSACTION) == 0) | ((flags & _TRANSACTION) == 8)
         topics, queue_ids = rows.topic_numbers, messages.numbers("queue_id")
         is_batch = (flags & _INNER_BATCH) == _INNER_BATCH
-        for number in np.unique(topics[is_batch]).tolist():
-            self.batch_topics.add(names[number])
+        numbers: list[int] = np.unique(topics[is_batch]).tolist()
+        self.batch_topics.update([names[number] for number in numbers])
         offsets = messages.numbers("queue_offset")
         for places in _groups(topics, queue_ids, np.flatnonzero(is_queued)):
             topic, queue_id = names[int(topics[places[0]])], int(queue_ids[places[0]])
@@ -338,7 +338,8 @@ class QueueBuilder:
         batches["store_timestamp"] = rows.messages.numbers("store_timestamp")[places]
         batches["base_offset"] = rows.messages.numbers("queue_offset")[places]
         counts = items.raw_values(message_const.INNER_NUM)
-        batches["message_count"] = [_count(counts[place]) for place in places.tolist()]
+        numbers: list[int] = places.tolist()
+        batches["message_count"] = [_count(counts[number]) for number in numbers]
         batches["compacted_offset"] = -1
         queue = self._queue(topic, queue_id, is_batch=True)
         queue.put(queue.end or 0, batches.tobytes(), int(batches["store_timestamp"][-1]))
@@ -427,8 +428,10 @@ class IndexBuilder:
         unique_keys = items.raw_values(message_const.UNIQ_KEY)
         keys = items.raw_values(message_const.KEYS)
         tags = items.raw_values(message_const.TAGS)
-        names, flags = rows.topics.names, rows.messages.numbers("sys_flag").tolist()
-        for row, number in enumerate(rows.topic_numbers.tolist()):
+        names = rows.topics.names
+        flags: list[int] = rows.messages.numbers("sys_flag").tolist()
+        numbers: list[int] = rows.topic_numbers.tolist()
+        for row, number in enumerate(numbers):
             properties = {
                 name: value.decode()
                 for name, value in (
@@ -441,7 +444,7 @@ class IndexBuilder:
             entries = index_keys(names[number], properties, flags[row], with_tags=self._with_tags)
             texts += [f"{topic}#{key}" for topic, key in entries]
             places += [row] * len(entries)
-        hashes = index_hashes(texts).tolist()
+        hashes: list[int] = index_hashes(texts).tolist()
         offsets = rows.messages.numbers("physical_offset")[places].tolist()
         timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
         put = self._writer.put
