@@ -249,11 +249,12 @@ class _Parser:
         text = self._text_literal()
         if left.name is None and not isinstance(left.literal, str):
             self._refuse(f"{operator.upper()} needs a property")
-        test: Callable[[str], bool] = {
+        tests: dict[str, Callable[[str], bool]] = {
             "contains": lambda value: text in value,
             "startswith": lambda value: value.startswith(text),
             "endswith": lambda value: value.endswith(text),
-        }[operator]
+        }
+        test = tests[operator]
 
         def evaluate(properties: Properties) -> Value:
             value = left.evaluate(properties)

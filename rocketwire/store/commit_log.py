@@ -101,12 +101,9 @@ def message_parts(data: bytes | memoryview, position: int) -> MessageParts | Non
     topic = body + body_size
     if body_size < 0 or topic + 3 > end:
         return None
-    if magic == MAGIC_V1:
-        topic_size = data[topic]
-        topic += 1
-    else:
-        (topic_size,) = _INT16(data, topic)
-        topic += 2
+    is_short = magic == MAGIC_V1
+    topic_size: int = data[topic] if is_short else int(_INT16(data, topic)[0])
+    topic += 1 if is_short else 2
     properties = topic + topic_size + 2
     if topic_size < 0 or properties > end:
         return None

@@ -5,7 +5,7 @@ Java writes integer keys without quotation marks (``{0:4}``); ``rocketwire.wire.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json.fastjson import loads
@@ -53,16 +53,14 @@ def consumer_offsets(
         Entries that are no such numbers are left out.
     """
     offsets: dict[tuple[str, str], dict[int, int]] = {}
-    entries = config.get(table)
-    if not isinstance(entries, dict):
-        return offsets
-    for key, queues in entries.items():
+    for key, queues in _table(config, table).items():
         names = split_topic_and_group(key)
         if names is None or not isinstance(queues, dict):
             continue
+        numbers = cast("dict[str, Any]", queues)
         offsets[names] = {
             int(queue): offset
-            for queue, offset in queues.items()
+            for queue, offset in numbers.items()
             if queue.lstrip("-").isdecimal() and isinstance(offset, int)
         }
     return offsets
@@ -70,11 +68,14 @@ def consumer_offsets(
 
 def delay_offsets(config: dict[str, Any]) -> dict[int, int]:
     """Delay level → next queue offset to deliver, of ``delayOffset.json``."""
-    entries = config.get("offsetTable")
-    if not isinstance(entries, dict):
-        return {}
     return {
         int(level): offset
-        for level, offset in entries.items()
+        for level, offset in _table(config, "offsetTable").items()
         if level.isdecimal() and isinstance(offset, int)
     }
+
+
+def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """A member of a configuration that is an object; an empty one for any other member."""
+    table = config.get(name)
+    return cast("dict[str, Any]", table) if isinstance(table, dict) else {}

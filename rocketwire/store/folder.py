@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,6 +49,10 @@ class StoreFile:
         return self.offset + self.size
 
 
+QueueFiles: TypeAlias = dict[tuple[str, int], list[StoreFile]]
+"""Topic and queue → files by offset."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreFolder:
     """The files of a store.
@@ -73,21 +77,31 @@ class StoreFolder:
     """
 
     roots: tuple[Path, ...]
-    commit_log: list[StoreFile] = field(default_factory=list)
-    dledger: list[StoreFile] = field(default_factory=list)
-    queues: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
-    batch_queues: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
-    extensions: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
-    compaction_logs: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
-    compaction_queues: dict[tuple[str, int], list[StoreFile]] = field(default_factory=dict)
-    index: list[StoreFile] = field(default_factory=list)
-    timer_log: list[StoreFile] = field(default_factory=list)
-    timer_wheels: list[StoreFile] = field(default_factory=list)
-    config: dict[str, StoreFile] = field(default_factory=dict)
-    plain: dict[str, StoreFile] = field(default_factory=dict)
-    rocksdb: dict[str, Path] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
+    commit_log: list[StoreFile] = field(default_factory=list[StoreFile])
+    dledger: list[StoreFile] = field(default_factory=list[StoreFile])
+    queues: dict[tuple[str, int], list[StoreFile]] = field(
+        default_factory=dict[tuple[str, int], list[StoreFile]]
+    )
+    batch_queues: dict[tuple[str, int], list[StoreFile]] = field(
+        default_factory=dict[tuple[str, int], list[StoreFile]]
+    )
+    extensions: dict[tuple[str, int], list[StoreFile]] = field(
+        default_factory=dict[tuple[str, int], list[StoreFile]]
+    )
+    compaction_logs: dict[tuple[str, int], list[StoreFile]] = field(
+        default_factory=dict[tuple[str, int], list[StoreFile]]
+    )
+    compaction_queues: dict[tuple[str, int], list[StoreFile]] = field(
+        default_factory=dict[tuple[str, int], list[StoreFile]]
+    )
+    index: list[StoreFile] = field(default_factory=list[StoreFile])
+    timer_log: list[StoreFile] = field(default_factory=list[StoreFile])
+    timer_wheels: list[StoreFile] = field(default_factory=list[StoreFile])
+    config: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
+    plain: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
+    rocksdb: dict[str, Path] = field(default_factory=dict[str, Path])
+    unknown: list[str] = field(default_factory=list[str])
+    ignored: list[str] = field(default_factory=list[str])
 
     @property
     def is_empty(self) -> bool:

@@ -5,6 +5,8 @@ them.  All integers are big-endian and signed.  ``format_of`` derives the format
 a declaration, so that each layout is written down once.
 """
 
+# pyright: reportUnknownArgumentType=false, reportOperatorIssue=false
+
 from __future__ import annotations
 
 from typing import Any, Final
@@ -132,12 +134,12 @@ def fields_of(declaration: Any) -> list[tuple[str, str]]:
     Raises:
         TypeError: a field is no integer of fixed size.
     """
-    fields = []
+    fields: list[tuple[str, str]] = []
     for member in declaration.subcons:
-        integer = member.subcon
-        if not isinstance(integer, FormatField):
+        if not isinstance(member.subcon, FormatField):
             raise TypeError(f"{member.name} has no fixed size")
-        fields.append((member.name, integer.fmtstr))
+        code: Any = member.subcon
+        fields.append((member.name, code.fmtstr))
     return fields
 
 

@@ -217,9 +217,9 @@ class StoredMessageReader:
         self._decompress = decompress
         self._check_crc = check_crc
         self._topic = ""
-        self._raw_topic = b""  # with its length
+        self._raw_topic: bytes = b""  # with its length
         self._endings: dict[int, bytes] = {}  # raw topic and length of the properties, by size
-        self._row_size = 0
+        self._row_size: int = 0
         self._shared_bytes: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
 

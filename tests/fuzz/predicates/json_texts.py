@@ -66,12 +66,6 @@ def not_utf8(trial: Trial, found: Difference) -> bool:
     return False
 
 
-def _key_of_one_side(found: Difference) -> bool:
-    """Whether a number or an object in key position is there for one side, and another one for the other."""
-    one_side = found.java is ABSENT or found.ours is ABSENT
-    return one_side and re.match(r"\{|-?[0-9]+$", str(found.path[-1])) is not None
-
-
 def alone_in_array(trial: Trial, found: Difference) -> bool:
     if not isinstance(found.java, int) or not isinstance(found.ours, int):
         return False

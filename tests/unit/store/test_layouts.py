@@ -35,10 +35,16 @@ def test_a_record_has_the_size_that_java_writes(declaration: Any, size: int) -> 
 
 
 def test_a_format_is_read_from_the_declaration() -> None:
+    one: Any = "one"
+    declaration: Any = Struct(one / Int8ub)
+
     assert layouts.format_of(layouts.QUEUE_UNIT) == ">qlq"
-    assert layouts.fields_of(Struct("one" / Int8ub)) == [("one", ">B")]
+    assert layouts.fields_of(declaration) == [("one", ">B")]
 
 
 def test_a_field_without_a_fixed_size_is_refused() -> None:
+    body: Any = "body"
+    declaration: Any = Struct(body / Bytes(4))
+
     with pytest.raises(TypeError, match="body has no fixed size"):
-        layouts.fields_of(Struct("body" / Bytes(4)))
+        layouts.fields_of(declaration)

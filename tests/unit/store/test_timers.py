@@ -18,6 +18,7 @@ def test_a_record_is_due_at_its_write_time_and_delay() -> None:
     record = timers.decode_timer_record(b"x" + DATA, 1)
 
     assert record == RECORD
+    assert record is not None
     assert record.due == 1_700_000_005_000
 
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 import argparse
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rocketwire import __version__
 from rocketwire_tools.numbers import natural, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    class _Verbs(Protocol):
+        """The verbs of a parser."""
+
+        def add_parser(self, name: str, **arguments: Any) -> argparse.ArgumentParser: ...
+
 
 _EXIT_STATUSES: Final = """\
 exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong or a
@@ -55,9 +61,7 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, example: str
-) -> argparse.ArgumentParser:
+def _verb(verbs: _Verbs, name: str, text: str, example: str) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         name,
         help=text,
@@ -152,7 +156,7 @@ def _time(text: str) -> int:
     return int(time.timestamp() * 1000)
 
 
-def _add_info(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_info(verbs: _Verbs) -> None:
     _verb(
         verbs,
         "info",
@@ -161,7 +165,7 @@ def _add_info(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
 
 
-def _add_stat(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_stat(verbs: _Verbs) -> None:
     parser = _verb(
         verbs,
         "stat",
@@ -177,7 +181,7 @@ def _add_stat(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     _selection(parser)
 
 
-def _add_messages(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_messages(verbs: _Verbs) -> None:
     parser = _verb(
         verbs,
         "messages",
@@ -201,7 +205,7 @@ def _add_messages(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
 
 
-def _add_pending(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_pending(verbs: _Verbs) -> None:
     _verb(
         verbs,
         "pending",
@@ -210,7 +214,7 @@ def _add_pending(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
 
 
-def _add_get(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_get(verbs: _Verbs) -> None:
     parser = _verb(
         verbs,
         "get",
@@ -225,7 +229,7 @@ def _add_get(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--topic", help="topic of the key")
 
 
-def _add_check(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_check(verbs: _Verbs) -> None:
     parser = _verb(
         verbs,
         "check",
@@ -237,7 +241,7 @@ def _add_check(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
 
 
-def _add_rebuild(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_rebuild(verbs: _Verbs) -> None:
     text = "build a new store of the commit log alone, on which a broker starts"
     parser = verbs.add_parser(
         "rebuild",
@@ -278,7 +282,7 @@ def _add_rebuild(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
 
 
-def _add_export(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_export(verbs: _Verbs) -> None:
     parser = _verb(
         verbs,
         "export",

@@ -56,7 +56,7 @@ class OpenedStore:
             start: offset of a message at which to begin.
             stop: no message from this offset on.
         """
-        scans = []
+        scans: list[LogScan] = []
         if self.folder.commit_log:
             scans.append(LogScan(files=self.folder.commit_log, start=start, stop=stop))
         if self.folder.dledger:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 import msgspec
 
@@ -41,7 +41,7 @@ def write_table(
         rows: their cells; None is empty.
         output: standard output by default.
     """
-    output = sys.stdout if output is None else output
+    stream: TextIO = sys.stdout if output is None else output
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [
         max([len(name), *(len(row[column]) for row in cells)]) for column, name in enumerate(header)
@@ -55,7 +55,7 @@ def write_table(
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, is_number, strict=True)
         ]
-        output.write("  ".join(parts).rstrip() + "\n")
+        stream.write("  ".join(parts).rstrip() + "\n")
 
 
 def _is_number(text: str) -> bool:
@@ -104,6 +104,9 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
 def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
     """Names and values of a report for a table of two columns."""
     return [
-        (name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else value)
+        (
+            name,
+            ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else value,
+        )
         for name, value in values.items()
     ]

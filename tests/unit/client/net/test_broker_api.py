@@ -46,10 +46,7 @@ async def broker(**settings: Any) -> AsyncGenerator[tuple[BrokerCalls, ScriptedP
 
 AT_QUEUE = {"topic": "T", "queueId": "2", "bname": "b"}
 OFFSET = reply(ext_fields={"offset": "7"})
-Call: TypeAlias = (
-    "tuple[Code, Callable[[BrokerCalls], Awaitable[object]], RemotingCommand, object,"
-    " dict[str, str]]"
-)
+Call: TypeAlias = "tuple[Code, Callable[[BrokerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
 CALLS: list[Call] = [
     (
         Code.GET_MAX_OFFSET,

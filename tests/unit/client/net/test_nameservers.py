@@ -199,10 +199,7 @@ async def test_without_a_configured_server_the_address_server_is_asked(
     assert asked == ["http://jmenv.tbsite.net:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
-Operation: TypeAlias = (
-    "tuple[Code, Callable[[NameServerCalls], Awaitable[object]], RemotingCommand, object,"
-    " dict[str, str]]"
-)
+Operation: TypeAlias = "tuple[Code, Callable[[NameServerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
 OPERATIONS: list[Operation] = [
     (
         Code.GET_ROUTEINFO_BY_TOPIC,

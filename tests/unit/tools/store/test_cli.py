@@ -12,9 +12,10 @@ from rocketwire_tools.store.__main__ import main
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
+    from tests.support.stores import BrokerStore, Pulled
 
 
 def lines_of(capsysbinary: pytest.CaptureFixture[bytes], *arguments: str) -> list[dict[str, Any]]:
@@ -110,7 +111,7 @@ def test_options_choose_messages(
 
     pulled = plain.truth.pulled
 
-    def expected(**conditions: Any) -> set[int]:
+    def expected(**conditions: Callable[[Pulled], bool]) -> set[int]:
         return {
             message.physical_offset
             for message in pulled

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from rocketwire.store.folder import StoreFile
 
@@ -63,7 +63,7 @@ class FileBlocks:
 
 
 @contextmanager
-def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Iterator[FileBlocks]:
+def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
     """Open a file of a store for reading.
 
     Raises:

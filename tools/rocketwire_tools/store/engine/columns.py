@@ -42,7 +42,8 @@ NUMBERS: Final = (
 
 
 def _layout(born_size: int, store_size: int) -> np.dtype[np.void]:
-    offsets, position = [], 0
+    offsets: list[int] = []
+    position = 0
     for name, code in NUMBERS:
         offsets.append(position)
         position += int(code[-1])

@@ -205,6 +205,32 @@ class Rows:
 
     # -------------------------------------------------------------- columns
 
+    @property
+    def queue_offsets(self) -> Int64s:
+        """Queue offset of each row."""
+        if self._queue_offsets is None:
+            return self.messages.numbers("queue_offset")
+        return np.array(self._queue_offsets, np.int64)
+
+    @property
+    def flags(self) -> Int64s:
+        """The producer's flag of each row."""
+        if self._flags is None:
+            return self.messages.numbers("flag")
+        return np.array(self._flags, np.int64)
+
+    @property
+    def body_lengths(self) -> Int64s:
+        """Bytes of each stored body; of rows of an inner batch of their own bodies."""
+        if self._bodies is None:
+            return self.messages.body_sizes
+        return np.array([len(body or b"") for body in self._bodies], np.int64)
+
+    @property
+    def batch_indexes(self) -> list[int | None]:
+        """Number of each row in its inner batch; None outside of one."""
+        return [None] * len(self) if self._batch_indexes is None else self._batch_indexes
+
     @cached_property
     def topic_numbers(self) -> Int64s:
         """Number of each row's topic."""
@@ -442,11 +468,7 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "size": _number("size"),
     "topic": _topics,
     "queue_id": _number("queue_id"),
-    "queue_offset": lambda rows: (
-        rows.messages.numbers("queue_offset")
-        if rows._queue_offsets is None
-        else np.array(rows._queue_offsets, np.int64)
-    ),
+    "queue_offset": lambda rows: rows.queue_offsets,
     "tags": _property(message_const.TAGS),
     "keys": _keys,
     "uniq_key": _property(message_const.UNIQ_KEY),
@@ -455,27 +477,19 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "store_timestamp": _number("store_timestamp"),
     "born_host": lambda rows: rows.host_texts("born"),
     "store_host": lambda rows: rows.host_texts("store"),
-    "flag": lambda rows: (
-        rows.messages.numbers("flag") if rows._flags is None else np.array(rows._flags, np.int64)
-    ),
+    "flag": lambda rows: rows.flags,
     "sys_flag": _number("sys_flag"),
     "compression": lambda rows: _by_flags(rows, compression_name),
     "transaction": lambda rows: _by_flags(rows, transaction_name),
     "prepared_transaction_offset": _number("prepared_transaction_offset"),
     "reconsume_times": _number("reconsume_times"),
-    "body_length": lambda rows: (
-        rows.messages.body_sizes
-        if rows._bodies is None
-        else np.array([len(body or b"") for body in rows._bodies], np.int64)
-    ),
+    "body_length": lambda rows: rows.body_lengths,
     "body": lambda rows: rows.bodies,
     "properties": lambda rows: rows.properties,
     "kind": lambda rows: [_KIND_TEXTS[kind] for kind in rows.kinds],
     "real_topic": _property(message_const.REAL_TOPIC),
     "real_queue_id": _real_queue_ids,
-    "batch_index": lambda rows: (
-        [None] * len(rows) if rows._batch_indexes is None else rows._batch_indexes
-    ),
+    "batch_index": lambda rows: rows.batch_indexes,
     "version": lambda rows: (rows.messages.heads["magic"] != MAGIC_V1).astype(np.int64) + 1,
     "crc_ok": lambda rows: rows.crc_holds,
     "state": lambda rows: [str(rows.block.state)] * len(rows),

@@ -125,7 +125,7 @@ class LogScan:
     block_size: int = BLOCK_SIZE
     start: int = 0
     stop: int = 1 << 63
-    regions: list[Region] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
     end: int = 0
     _state: State = State.LIVE

@@ -77,7 +77,7 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
 
 def _kinds(store: OpenedStore) -> list[str]:
     folder = store.folder
-    kinds = []
+    kinds: list[str] = []
     if folder.commit_log:
         kinds.append("commit log")
     if folder.dledger:
@@ -138,7 +138,7 @@ def _stopped(store: OpenedStore) -> str:
 
 def _missing(store: OpenedStore) -> list[str]:
     folder = store.folder
-    missing = []
+    missing: list[str] = []
     if not folder.commit_log and not folder.dledger:
         missing.append("commitlog")
     has_rocksdb_queues = any(name.startswith("consumequeue") for name in folder.rocksdb)

@@ -48,10 +48,10 @@ class LogFacts:
     """
 
     max_offsets: dict[tuple[str, int], int] = field(default_factory=lambda: defaultdict(int))
-    delayed: list[dict[str, Any]] = field(default_factory=list)
-    halves: dict[int, dict[str, Any]] = field(default_factory=dict)
-    operated: set[int] = field(default_factory=set)
-    committed: set[int] = field(default_factory=set)
+    delayed: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    halves: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
+    operated: set[int] = field(default_factory=set[int])
+    committed: set[int] = field(default_factory=set[int])
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -163,9 +163,11 @@ def _delayed(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
         if message["queue_offset"] < delivered.get(level, 0):
             continue
         unit = lookup.queue_unit(store, SCHEDULE_TOPIC, level - 1, message["queue_offset"])
-        due = unit.tags_code if unit is not None and unit.tags_code > 0 else None
+        due: int | None = None
+        if unit is not None and unit.tags_code > 0:
+            due = unit.tags_code
         if due is None and level <= len(DELAY_LEVELS):
-            due = message["store_timestamp"] + 1000 * DELAY_LEVELS[level - 1]
+            due = int(message["store_timestamp"]) + 1000 * DELAY_LEVELS[int(level) - 1]
         yield {"due": due, **_without(message, "producer_group", "checks")}
 
 

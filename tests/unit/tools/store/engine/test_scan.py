@@ -181,7 +181,7 @@ def test_random_damage_costs_only_what_it_touches(copy: BrokerStore, seed: int) 
     sizes = offsets_of(copy)
     log = sorted(sizes)
     end = log[-1] + sizes[log[-1]]
-    spans = []
+    spans: list[range] = []
     for _ in range(chance.randint(1, 4)):
         start = chance.randrange(end)
         length = min(chance.choice([1, 4, 40, 500, 5000]), end - start)
@@ -228,7 +228,7 @@ def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_re
     path = copy.root / "commitlog" / f"{first - first % size:020d}"
     data = path.read_bytes()[first % size : end - path.stat().st_size * (first // size)]
     write(copy, first, bytes(end - first))
-    search = LogScan._next_message
+    search = LogScan._next_message  # pyright: ignore[reportPrivateUsage]
 
     def next_message(scan: LogScan, blocks: FileBlocks, position: int) -> int | None:
         write(copy, first, data)
