@@ -97,17 +97,17 @@ def message_parts(data: bytes | memoryview, position: int) -> MessageParts | Non
     body += _V6_EXTRA * (bool(sys_flag & BORN_HOST_V6) + bool(sys_flag & STORE_HOST_V6))
     if body + 3 > end:
         return None
-    (body_size,) = _INT32(data, body - 4)
+    body_size = int(_INT32(data, body - 4)[0])
     topic = body + body_size
     if body_size < 0 or topic + 3 > end:
         return None
     is_short = magic == MAGIC_V1
-    topic_size: int = data[topic] if is_short else int(_INT16(data, topic)[0])
+    topic_size = data[topic] if is_short else int(_INT16(data, topic)[0])
     topic += 1 if is_short else 2
     properties = topic + topic_size + 2
     if topic_size < 0 or properties > end:
         return None
-    (properties_size,) = _INT16(data, properties - 2)
+    properties_size = int(_INT16(data, properties - 2)[0])
     if properties_size < 0 or properties + properties_size != end:
         return None
     return MessageParts(
