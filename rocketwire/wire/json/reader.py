@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.json.limits import JsonLimits, JsonValue
 
-_BLANKS = re.compile(r"[ \t\n\r]*+")
+_NOT_BLANK = re.compile(r"[^ \t\n\r]")
 # Python up to 3.11.4 misbehaves for a possessive repetition of a group that can backtrack, so each
 # of these groups is atomic.
 _STRING = re.compile(
@@ -332,9 +332,8 @@ class _Reader:
 
     def _peek(self) -> str:
         """Skip blanks, and return the next character; empty at the end of the text."""
-        blanks = _BLANKS.match(self._text, self._position)
-        if blanks is not None:
-            self._position = blanks.end()
+        character = _NOT_BLANK.search(self._text, self._position)
+        self._position = len(self._text) if character is None else character.start()
         return self._text[self._position : self._position + 1]
 
     def _fail(self, message: str) -> NoReturn:
