@@ -8,6 +8,7 @@ import pytest
 
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.compare.diff import known_differences
 from rocketwire_tools.conformance.model.case import VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
 from rocketwire_tools.conformance.run.target import Address, Target
@@ -42,4 +43,6 @@ async def test_two_runs_in_a_row_give_the_same_verdicts(kind: str, tmp_path: Pat
     assert first == second
     passed = [case for case, words in first.items() if words == VerdictKind.PASS.value]
     assert len(passed) > 350
-    assert [one for one in first.values() if one.split()[0] not in {"pass", "skip"}] == []
+    different = {entry.case for entry in known_differences(["rocketwire"])}
+    failed = {case for case, words in first.items() if words.split()[0] not in {"pass", "skip"}}
+    assert failed <= (different if kind == "ours" else set())
