@@ -196,6 +196,22 @@ def candidates(data: bytes, position: int) -> Iterator[int]:
         offsets[index] = data.find(_MAGICS[index], nearest + 1)
 
 
+def is_message(data: bytes | memoryview, position: int, base: int) -> bool:
+    """Whether a whole message stands at ``position``: sizes, physical offset and checksum hold.
+
+    Args:
+        data: bytes of one file.
+        position: where the message would begin.
+        base: offset in the stream of the first byte of ``data``.
+    """
+    parts = message_parts(data, position)
+    return (
+        parts is not None
+        and parts.physical_offset == base + position
+        and body_crc_holds(data, parts)
+    )
+
+
 def next_message(data: bytes, position: int, base: int) -> int | None:
     """Find the first message from ``position`` on with valid sizes, physical offset and checksum.
 
@@ -205,11 +221,6 @@ def next_message(data: bytes, position: int, base: int) -> int | None:
         base: offset in the stream of the first byte of ``data``.
     """
     for candidate in candidates(data, position):
-        parts = message_parts(data, candidate)
-        if (
-            parts is not None
-            and parts.physical_offset == base + candidate
-            and body_crc_holds(data, parts)
-        ):
+        if is_message(data, candidate, base):
             return candidate
     return None

@@ -8,14 +8,17 @@ hash that belongs to that slot.
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.errors import DecodeError
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import layouts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+Read: TypeAlias = "Callable[[int, int], bytes | memoryview]"
+"""Returns bytes of a file: position, size; fewer at the end of the file."""
 
 HEADER_SIZE: Final = 40
 SLOT_SIZE: Final = 4
@@ -28,7 +31,6 @@ DEFAULT_ENTRIES: Final = 20_000_000
 
 _HEADER: Final = Struct(layouts.format_of(layouts.INDEX_HEADER))
 _ENTRY: Final = Struct(layouts.format_of(layouts.INDEX_ENTRY))
-_SLOT: Final = Struct(">i")
 _SMALLEST_INT32: Final = -(1 << 31)
 
 
@@ -129,16 +131,31 @@ def geometries(file_size: int) -> Iterator[Geometry]:
         yield Geometry(slots, (words - slots) // 5)
 
 
-def slot_entry(data: bytes | memoryview, slot: int) -> int:
+def decode_index_entry(data: bytes | memoryview) -> IndexEntry:
+    """An entry of its own bytes.
+
+    Raises:
+        DecodeError: there are fewer bytes than an entry has.
+    """
+    if len(data) < ENTRY_SIZE:
+        raise DecodeError(f"an entry of an index has {ENTRY_SIZE} bytes, {len(data)} are left")
+    return IndexEntry._make(_ENTRY.unpack_from(data))
+
+
+def reader_of(data: bytes | memoryview) -> Read:
+    """The ``Read`` of a file that is in memory."""
+    return lambda position, size: data[position : position + size]
+
+
+def slot_entry(read: Read, slot: int) -> int:
     """Number of the newest entry of a slot; 0 for none."""
-    (number,) = _SLOT.unpack_from(data, HEADER_SIZE + SLOT_SIZE * slot)
-    return int(number)
+    return int.from_bytes(read(HEADER_SIZE + SLOT_SIZE * slot, SLOT_SIZE), "big", signed=True)
 
 
-def entry_at(data: bytes | memoryview, geometry: Geometry, number: int) -> IndexEntry:
+def entry_at(read: Read, geometry: Geometry, number: int) -> IndexEntry:
     """The entry of a number; numbers count from 1, entry 0 is never used."""
     position = HEADER_SIZE + SLOT_SIZE * geometry.slots + ENTRY_SIZE * number
-    return IndexEntry._make(_ENTRY.unpack_from(data, position))
+    return decode_index_entry(read(position, ENTRY_SIZE))
 
 
 def fits(data: bytes | memoryview, geometry: Geometry, *, probes: int = 64) -> bool:
@@ -149,48 +166,41 @@ def fits(data: bytes | memoryview, geometry: Geometry, *, probes: int = 64) -> b
         geometry: the guess.
         probes: entries that are compared at most.
     """
+    read = reader_of(data)
     header = decode_index_header(data)
     if header.entry_count > geometry.entries or geometry.file_size > len(data):
         return False
     for number in range(1, min(header.entry_count, probes + 1)):
-        entry = entry_at(data, geometry, number)
+        entry = entry_at(read, geometry, number)
         if entry.key_hash < 0 or not 0 <= entry.previous < number:
             return False
-        newest = slot_entry(data, entry.key_hash % geometry.slots)
+        newest = slot_entry(read, entry.key_hash % geometry.slots)
         if not number <= newest < header.entry_count:
             return False
-        if entry_at(data, geometry, newest).key_hash % geometry.slots != (
+        if entry_at(read, geometry, newest).key_hash % geometry.slots != (
             entry.key_hash % geometry.slots
         ):
             return False
     return True
 
 
-def lookup(data: bytes | memoryview, geometry: Geometry, number: int) -> Iterator[IndexEntry]:
+def lookup(read: Read, geometry: Geometry, number: int) -> Iterator[IndexEntry]:
     """Entries with the hash ``number``, newest first; equal hashes do not prove equal keys.
 
     Args:
-        data: the file.
+        read: returns bytes of the file: position, size.
         geometry: of the file.
         number: from ``key_hash``.
+
+    Raises:
+        DecodeError: the file ends before an entry does.
     """
-    header = decode_index_header(data)
-    entry_number = slot_entry(data, number % geometry.slots)
+    header = decode_index_header(read(0, HEADER_SIZE))
+    entry_number = slot_entry(read, number % geometry.slots)
     while 0 < entry_number < min(header.entry_count, geometry.entries):
-        entry = entry_at(data, geometry, entry_number)
+        entry = entry_at(read, geometry, entry_number)
         if entry.key_hash == number:
             yield entry
         if entry.previous >= entry_number:  # a loop: damage
             return
         entry_number = entry.previous
-
-
-def decode_index_entry(data: bytes | memoryview) -> IndexEntry:
-    """An entry of its own bytes.
-
-    Raises:
-        DecodeError: there are fewer bytes than an entry has.
-    """
-    if len(data) < ENTRY_SIZE:
-        raise DecodeError(f"an entry of an index has {ENTRY_SIZE} bytes, {len(data)} are left")
-    return IndexEntry._make(_ENTRY.unpack_from(data))

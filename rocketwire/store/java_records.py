@@ -13,13 +13,12 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store.commit_log import BLANK_MAGIC, BORN_HOST_V6, STORE_HOST_V6
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire.wire.message.properties import decode_properties
-
-SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 
 _HEAD: Final = Struct(">iIiiiqqiq")
 _INT64: Final = Struct(">q").unpack_from

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import split
-from rocketwire.policy.resource_names import LMQ_PREFIX, RETRY_PREFIX
+from rocketwire.policy.resource_names import LMQ_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
 from rocketwire.store.built_queues import (
     QUEUE_FILES,
     BuiltBatchQueue,
@@ -32,7 +32,6 @@ from rocketwire.store.built_queues import (
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.commit_log import BORN_HOST_V6, SMALLEST_MESSAGE
 from rocketwire.store.java_records import (
-    SCHEDULE_TOPIC,
     JavaRecord,
     MoreBytesNeededError,
     Release,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import split
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import layouts
 from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
 from rocketwire.store.commit_log import BLANK_MAGIC, BLANK_SIZE, SMALLEST_MESSAGE
@@ -58,7 +59,6 @@ BATCH_QUEUE_FILE_SIZE: Final = 300_000 * 46
 DELAYS: Final[tuple[int, ...]] = (1, 5, 10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
 """Seconds of each delay level (Java: ``MessageStoreConfig.messageDelayLevel``)."""
 
-SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 
 FILLER_TOPIC: Final = "RW_FILLER"
 """Topic of messages that stand in the place of damage."""

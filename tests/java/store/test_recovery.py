@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.store.java_records import Release
 from rocketwire.store.recovery import predict
 from rocketwire_tools.store.checks.images import image_of
@@ -18,8 +17,8 @@ from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import CURRENT, OLD, RELEASES, JavaNameServer
 from tests.support.processes import PeerFailedError
 from tests.support.stores import copy_store
-from tests.support.stores.answers import READER
-from tests.support.stores.cluster import BROKER_NAME, PATIENCE, StoreCluster
+from tests.support.stores.answers import pull
+from tests.support.stores.cluster import BROKER_NAME, StoreCluster
 from tests.support.stores.damage import DAMAGE
 from tests.support.stores.fixtures import PACKED, unpack
 
@@ -93,32 +92,7 @@ async def pull_bytes(
     parts: list[bytes] = []
     offset = first
     while offset < end and offset not in silent:
-        header = PullMessageRequestHeader(
-            consumer_group=READER,
-            topic=place.topic,
-            queue_id=place.queue_id,
-            queue_offset=offset,
-            max_msg_nums=32,
-            sys_flag=4,
-            commit_offset=0,
-            suspend_timeout_millis=0,
-            subscription="*",
-            sub_version=0,
-            expression_type="TAG",
-            bname=BROKER_NAME,
-        )
-        answer = await session.client.brokers.call(
-            session.address,
-            RequestCode.PULL_MESSAGE,
-            header,
-            within=PATIENCE,
-            accepted=(
-                ResponseCode.SUCCESS,
-                ResponseCode.PULL_RETRY_IMMEDIATELY,
-                ResponseCode.PULL_OFFSET_MOVED,
-                ResponseCode.PULL_NOT_FOUND,
-            ),
-        )
+        answer = await pull(session, place, offset)
         if answer.command.code == ResponseCode.SUCCESS:
             parts.append(answer.command.body or b"")
         if answer.header.next_begin_offset <= offset:

@@ -23,6 +23,7 @@ from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from rocketwire.client.net.rpc import Response
     from rocketwire.wire.message.stored import StoredMessage
 
 FOREVER: Final = 2**63 - 1
@@ -103,6 +104,46 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
     )
 
 
+async def pull(
+    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode
+) -> Response:
+    """The answer to a pull of up to 32 messages, from an offset on.
+
+    Args:
+        session: at the broker.
+        place: the queue.
+        offset: of the queue.
+        accepted: codes that raise no error, beside those of pulls.
+    """
+    header = PullMessageRequestHeader(
+        consumer_group=READER,
+        topic=place.topic,
+        queue_id=place.queue_id,
+        queue_offset=offset,
+        max_msg_nums=32,
+        sys_flag=_SUBSCRIPTION,
+        commit_offset=0,
+        suspend_timeout_millis=0,
+        subscription="*",
+        sub_version=0,
+        expression_type="TAG",
+        bname=BROKER_NAME,
+    )
+    return await session.client.brokers.call(
+        session.address,
+        RequestCode.PULL_MESSAGE,
+        header,
+        within=PATIENCE,
+        accepted=(
+            ResponseCode.SUCCESS,
+            ResponseCode.PULL_RETRY_IMMEDIATELY,
+            ResponseCode.PULL_OFFSET_MOVED,
+            ResponseCode.PULL_NOT_FOUND,
+            *accepted,
+        ),
+    )
+
+
 async def pull_all(
     session: Session, place: MessageQueue, first: int, end: int, units: Iterable[Unit]
 ) -> list[Pulled]:
@@ -114,33 +155,7 @@ async def pull_all(
     messages: list[Pulled] = []
     offset = first
     while offset < end:
-        header = PullMessageRequestHeader(
-            consumer_group=READER,
-            topic=place.topic,
-            queue_id=place.queue_id,
-            queue_offset=offset,
-            max_msg_nums=32,
-            sys_flag=_SUBSCRIPTION,
-            commit_offset=0,
-            suspend_timeout_millis=0,
-            subscription="*",
-            sub_version=0,
-            expression_type="TAG",
-            bname=BROKER_NAME,
-        )
-        answer = await session.client.brokers.call(
-            session.address,
-            RequestCode.PULL_MESSAGE,
-            header,
-            within=PATIENCE,
-            accepted=(
-                ResponseCode.SUCCESS,
-                ResponseCode.PULL_RETRY_IMMEDIATELY,
-                ResponseCode.PULL_OFFSET_MOVED,
-                ResponseCode.PULL_NOT_FOUND,
-                ResponseCode.TOPIC_NOT_EXIST,
-            ),
-        )
+        answer = await pull(session, place, offset, ResponseCode.TOPIC_NOT_EXIST)
         if answer.command.code == ResponseCode.TOPIC_NOT_EXIST:
             places = [unit.physical_offset for unit in units]
             return [split(await view(session, place.topic, at))[0] for at in places]

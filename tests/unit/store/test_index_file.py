@@ -43,7 +43,7 @@ def test_every_key_is_found_where_the_broker_finds_it(plain: BrokerStore) -> Non
         offsets = {
             entry.physical_offset
             for data in files
-            for entry in index_file.lookup(data, geometry, number)
+            for entry in index_file.lookup(index_file.reader_of(data), geometry, number)
         }
         assert offsets >= set(query.physical_offsets), query
 
@@ -63,7 +63,10 @@ def test_the_entries_of_a_full_file_fill_it(plain: BrokerStore) -> None:
     data = files_of(plain)[0].read_bytes()
     header = index_file.decode_index_header(data)
 
-    entries = [index_file.entry_at(data, geometry, n) for n in range(1, header.entry_count)]
+    entries = [
+        index_file.entry_at(index_file.reader_of(data), geometry, n)
+        for n in range(1, header.entry_count)
+    ]
 
     assert header.entry_count == geometry.entries
     assert len({entry.key_hash % geometry.slots for entry in entries}) == header.slot_count
@@ -129,11 +132,20 @@ def test_an_entry_that_does_not_belong_to_its_slot_refutes_a_geometry() -> None:
 def test_a_chain_that_does_not_go_back_ends() -> None:
     data = small_file(ENTRY, ENTRY._replace(previous=2))
 
-    assert list(index_file.lookup(data, GEOMETRY, 5)) == [ENTRY._replace(previous=2)]
+    assert list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 5)) == [
+        ENTRY._replace(previous=2)
+    ]
 
 
 def test_other_hashes_of_the_same_slot_are_passed_over() -> None:
     data = small_file(ENTRY, ENTRY._replace(key_hash=9, previous=1))
 
-    assert list(index_file.lookup(data, GEOMETRY, 5)) == [ENTRY]
-    assert list(index_file.lookup(data, GEOMETRY, 2)) == []
+    assert list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 5)) == [ENTRY]
+    assert list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 2)) == []
+
+
+def test_a_file_that_ends_before_an_entry_is_refused() -> None:
+    data = small_file(ENTRY)[: 40 + 4 * GEOMETRY.slots + 25]
+
+    with pytest.raises(DecodeError, match="20 bytes"):
+        list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 5))

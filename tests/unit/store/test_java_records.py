@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store.commit_log import BLANK_MAGIC
 from rocketwire.store.java_records import (
-    SCHEDULE_TOPIC,
     JavaRecord,
     MoreBytesNeededError,
     Release,

@@ -450,14 +450,20 @@ def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_
     assert second.name == "20231115061326123"
     assert index.full_timestamp == begin + 4000
     geometry = index_file.Geometry(3, 4)
-    entries = [index_file.entry_at(first.read_bytes(), geometry, number) for number in (1, 2, 3)]
+    entries = [
+        index_file.entry_at(index_file.reader_of(first.read_bytes()), geometry, number)
+        for number in (1, 2, 3)
+    ]
     assert [entry.seconds for entry in entries] == [0, 2, 4]
     assert [entry.previous for entry in entries] == [0, 0, 0]
     data = second.read_bytes()
     header = index_file.decode_index_header(data)
     assert header == (begin + 6000, begin + 8000, 300, 400, 2, 3)
-    assert index_file.entry_at(data, geometry, 1).seconds == 2
-    assert [entry.physical_offset for entry in index_file.lookup(data, geometry, 3)] == [300]
+    assert index_file.entry_at(index_file.reader_of(data), geometry, 1).seconds == 2
+    assert [
+        entry.physical_offset
+        for entry in index_file.lookup(index_file.reader_of(data), geometry, 3)
+    ] == [300]
 
 
 def test_entries_of_one_slot_form_a_chain_and_files_of_one_millisecond_have_different_names(
@@ -471,7 +477,9 @@ def test_entries_of_one_slot_form_a_chain_and_files_of_one_millisecond_have_diff
 
     first, second = sorted((tmp_path / "index").iterdir())
     assert int(second.name) == int(first.name) + 1
-    found = index_file.lookup(first.read_bytes(), index_file.Geometry(3, 4), 7)
+    found = index_file.lookup(
+        index_file.reader_of(first.read_bytes()), index_file.Geometry(3, 4), 7
+    )
     assert [entry.physical_offset for entry in found] == [2, 1, 0]
 
 
@@ -486,7 +494,10 @@ def test_an_entry_counts_no_seconds_if_the_clock_went_back_and_no_more_than_java
 
     data = next((tmp_path / "index").iterdir()).read_bytes()
     geometry = index_file.Geometry(3, 9)
-    seconds = [index_file.entry_at(data, geometry, number).seconds for number in (1, 2, 3)]
+    seconds = [
+        index_file.entry_at(index_file.reader_of(data), geometry, number).seconds
+        for number in (1, 2, 3)
+    ]
     assert seconds == [0, 0, (1 << 31) - 1]
 
 
@@ -500,7 +511,7 @@ def test_many_entries_are_written_in_parts(tmp_path: Path) -> None:
 
     data = next((tmp_path / "index").iterdir()).read_bytes()
     assert index_file.fits(data, geometry)
-    found = index_file.lookup(data, geometry, 49_999)
+    found = index_file.lookup(index_file.reader_of(data), geometry, 49_999)
     assert [entry.physical_offset for entry in found] == [49_999]
 
 

@@ -190,18 +190,11 @@ def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
             geometry = index_geometry(blocks)
             if geometry is None:
                 continue
-            header = index_file.decode_index_header(blocks.read(0, index_file.HEADER_SIZE))
-            slot = index_file.HEADER_SIZE + index_file.SLOT_SIZE * (number % geometry.slots)
-            entry_number = int.from_bytes(blocks.read(slot, 4), "big", signed=True)
-            steps = 0
-            while 0 < entry_number < min(header.entry_count, geometry.entries):
-                entry = _index_entry(blocks, geometry, entry_number)
-                if entry.key_hash == number:
+            try:
+                for entry in index_file.lookup(blocks.read, geometry, number):
                     yield entry.physical_offset
-                steps += 1
-                if entry.previous >= entry_number or steps > header.entry_count:
-                    break
-                entry_number = entry.previous
+            except DecodeError:  # a short file: the log has all that it would say
+                continue
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:
@@ -222,15 +215,6 @@ def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:
 
 _MAX_INDEX_FILE: Final = 64 << 20
 """A larger file with other sizes than the defaults is taken to have four entries for each slot."""
-
-
-def _index_entry(
-    blocks: FileBlocks, geometry: index_file.Geometry, number: int
-) -> index_file.IndexEntry:
-    position = index_file.HEADER_SIZE + index_file.SLOT_SIZE * geometry.slots
-    position += index_file.ENTRY_SIZE * number
-    data = bytes(blocks.read(position, index_file.ENTRY_SIZE))
-    return index_file.decode_index_entry(data)
 
 
 def _has_key(message: StoredBytes, key: str, topic: str | None) -> bool:

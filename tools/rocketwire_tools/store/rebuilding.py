@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import commit_log
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
 from rocketwire.store.writer import (
     BATCH_QUEUE_FILE_SIZE,
     MIN_FILLER,
-    SCHEDULE_TOPIC,
     CommitLogWriter,
     Files,
     IndexWriter,

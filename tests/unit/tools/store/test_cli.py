@@ -209,6 +209,18 @@ def test_the_log_answers_where_queues_and_index_are_gone(
     assert line["offset_msg_id"] == sent.offset_msg_id
 
 
+def test_a_short_index_file_costs_a_search_and_no_message(
+    copy: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for path in (copy.root / "index").iterdir():
+        path.write_bytes(path.read_bytes()[:470])
+    sent = next(sent for sent in copy.truth.sent if sent.keys and sent.keys[0].startswith("order"))
+
+    (line,) = lines_of(capsysbinary, "get", "--json", "--key", sent.keys[0], str(copy.root))
+
+    assert (line["offset_msg_id"], line["source"]) == (sent.offset_msg_id, "scan of the log")
+
+
 def test_damage_is_status_1_and_the_rest_is_shown(
     copy: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

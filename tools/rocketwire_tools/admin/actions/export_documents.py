@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire.client.admin.fanout import call_each, leave_out, read_from_each
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
+from rocketwire.policy.resource_names import HALF_TOPICS, SCHEDULE_TOPIC
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.cli.exit_status import raise_if_denied
 from rocketwire_tools.admin.cli.mqadmin_options import language_name
@@ -30,8 +31,6 @@ EXPORTED_KEYS: Final[tuple[str, ...]] = (
 )  # fmt: skip
 """Settings of a broker that ``exportConfigs`` exports."""
 
-_HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
-_SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 
 _Document = dict[str, "Value"]
 
@@ -163,8 +162,8 @@ async def _rates(
     admin: Admin, address: str, table: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, int]]:
     """Messages per second and of yesterday (transactions and delays: of the last 24 hours)."""
-    half = await _stats_of(admin, address, _HALF_TOPIC)
-    delayed = await _stats_of(admin, address, _SCHEDULE_TOPIC)
+    half = await _stats_of(admin, address, HALF_TOPICS[0])
+    delayed = await _stats_of(admin, address, SCHEDULE_TOPIC)
 
     def of_yesterday(operation: str) -> int:
         today = table.get(f"msg{operation}TotalTodayMorning", "0")

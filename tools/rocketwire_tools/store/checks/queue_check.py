@@ -15,13 +15,13 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import consume_queue, layouts
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.topic_kinds import SCHEDULE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -260,16 +260,11 @@ class LogScan:
                 if candidate + size > len(block) and place + len(block) < file.size:
                     if not _claims(block, candidate, base):
                         continue
-                    data = bytes(blocks.read(place + candidate, size))
-                    parts = commit_log.message_parts(data, 0)
+                    data = blocks.read(place + candidate, size)
+                    is_message = commit_log.is_message(data, 0, base + candidate)
                 else:
-                    data = block
-                    parts = commit_log.message_parts(block, candidate)
-                if (
-                    parts is not None
-                    and parts.physical_offset == base + candidate
-                    and commit_log.body_crc_holds(data, parts)
-                ):
+                    is_message = commit_log.is_message(block, candidate, base)
+                if is_message:
                     return place + candidate - head
             if place + len(block) >= file.size or len(block) <= _OVERLAP:
                 return None

@@ -7,8 +7,11 @@ from typing import Final
 
 from rocketwire.policy.resource_names import (
     DLQ_PREFIX,
+    HALF_TOPICS,
+    OP_TOPICS,
     REPLY_TOPIC_POSTFIX,
     RETRY_PREFIX,
+    SCHEDULE_TOPIC,
     TIMER_TOPIC,
     is_system_topic,
 )
@@ -35,9 +38,6 @@ class Kind(StrEnum):
 USERS_KINDS: Final = frozenset({Kind.MESSAGE, Kind.INNER, Kind.COMMITTED, Kind.RETRY, Kind.DLQ})
 """Kinds that are shown without a question."""
 
-SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
-HALF_TOPICS: Final = ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC")
-OP_TOPICS: Final = ("RMQ_SYS_TRANS_OP_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC")
 _REVIVE_PREFIX: Final = "rmq_sys_REVIVE_LOG_"
 _BY_NAME: Final = {
     SCHEDULE_TOPIC: Kind.DELAYED,

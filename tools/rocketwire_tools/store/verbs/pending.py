@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
-from rocketwire.policy.resource_names import is_system_group
+from rocketwire.policy.resource_names import (
+    HALF_TOPICS,
+    OP_TOPICS,
+    SCHEDULE_TOPIC,
+    is_system_group,
+)
 from rocketwire.store import consume_queue, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
+from rocketwire.store.writer import DELAYS
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.engine.topic_kinds import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows
@@ -26,9 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
-
-DELAY_LEVELS: Final = (1, 5, 10, 30, *(60 * m for m in range(1, 11)), 1200, 1800, 3600, 7200)
-"""Seconds of each delay level by default (Java: ``MessageStoreConfig.messageDelayLevel``)."""
 
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
 _COMMITTED: Final = 8
@@ -166,8 +168,8 @@ def _delayed(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
         due: int | None = None
         if unit is not None and unit.tags_code > 0:
             due = unit.tags_code
-        if due is None and level <= len(DELAY_LEVELS):
-            due = int(message["store_timestamp"]) + 1000 * DELAY_LEVELS[int(level) - 1]
+        if due is None and level <= len(DELAYS):
+            due = int(message["store_timestamp"]) + 1000 * DELAYS[int(level) - 1]
         yield {"due": due, **_without(message, "producer_group", "checks")}
 
 
