@@ -146,6 +146,11 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
     return folder
 
 
+def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
+    """The files by offset; a file that was given twice stands once."""
+    return sorted({file.path: file for file in files}.values(), key=lambda file: file.offset)
+
+
 def _files(root: Path, ignored: list[str]) -> Iterator[StoreFile]:
     folders = [""]
     while folders:
@@ -234,7 +239,7 @@ def _sort(folder: StoreFolder) -> None:
     ):
         lists += table.values()
     for files in lists:
-        files.sort(key=lambda file: file.offset)
+        files[:] = _without_repeats(files)
     folder.index.sort(key=lambda file: file.name)
     folder.unknown.sort()
     folder.ignored.sort()

@@ -100,6 +100,14 @@ def test_folders_of_several_paths_make_one_log(tmp_path: Path) -> None:
     assert [file.offset for file in folder.commit_log] == [0, 8]
 
 
+def test_a_file_that_is_given_twice_stands_once(tmp_path: Path) -> None:
+    create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
+
+    folder = read_folder([tmp_path, tmp_path / "commitlog" / SECOND, tmp_path / "commitlog"])
+
+    assert [file.offset for file in folder.commit_log] == [0, 8]
+
+
 def test_a_single_file_is_a_log(tmp_path: Path) -> None:
     create(tmp_path, SECOND, "copy.bin")
 

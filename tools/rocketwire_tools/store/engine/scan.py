@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 MAX_REGIONS: Final = 100_000
 """Regions that are kept; more are only counted."""
 
+SEARCH_EFFORT: Final = 16
+"""Bytes of possible messages that are checked after damage, for each byte of a file.
+
+A hostile file can name any number of messages that overlap; the rest of it then counts as damage.
+"""
+
 _HEAD_SIZE: Final = 8
 _COMPARED: Final = 64 << 10
 """Bytes that are read a second time before they count as damage."""
@@ -116,7 +122,6 @@ class LogScan:
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
         size: bytes of all files.
-        end: offset after the last live or saved message.
     """
 
     files: Sequence[StoreFile]
@@ -127,7 +132,7 @@ class LogScan:
     stop: int = 1 << 63
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
-    end: int = 0
+    _effort: int = 0
     _state: State = State.LIVE
     _newest: int = 0
 
@@ -144,6 +149,7 @@ class LogScan:
             if previous is not None and file.offset != previous.end:
                 self._add(RegionKind.GAP, previous, previous.size, file.offset - previous.offset)
                 self._state = State.LIVE if self._state is State.GHOST else self._state
+            self._effort = SEARCH_EFFORT * file.size
             with open_blocks(file, block_size=self.block_size) as blocks:
                 yield from self._file(blocks, max(0, self.start - file.offset))
             previous = file
@@ -252,14 +258,17 @@ class LogScan:
             block = bytes(blocks.read(place))
             base = file.offset + place
             for candidate in commit_log.candidates(block, 0):
-                if candidate < head:
-                    continue
                 size = int.from_bytes(block[candidate : candidate + 4], "big", signed=True)
-                if not commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size:
+                if (
+                    candidate < head
+                    or not commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size
+                    or not _claims(block, candidate, base)
+                ):
                     continue
+                self._effort -= size
+                if self._effort < 0:
+                    return None
                 if candidate + size > len(block) and place + len(block) < file.size:
-                    if not _claims(block, candidate, base):
-                        continue
                     data = blocks.read(place + candidate, size)
                     is_message = commit_log.is_message(data, 0, base + candidate)
                 else:
@@ -311,7 +320,7 @@ _OVERLAP: Final = 48
 
 
 def _claims(block: bytes, candidate: int, base: int) -> bool:
-    """Whether the physical offset of a cut message is the place where it stands."""
+    """Whether a message names the place where it stands; also if the block ends before that."""
     offset = int.from_bytes(block[candidate + 28 : candidate + 36], "big", signed=True)
     return candidate + 36 > len(block) or offset == base + candidate
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.store import commit_log
 from rocketwire.store.commit_log import walk
 from rocketwire.store.folder import read_folder
-from rocketwire_tools.store.engine.scan import LogScan, RegionKind, State
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.store.engine.scan import SEARCH_EFFORT, LogScan, RegionKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,6 +209,43 @@ def test_a_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
     assert [
         block.base + position for block in scan for position in block.messages.positions.tolist()
     ] == offsets[10:20]
+
+
+def test_any_number_of_false_messages_costs_a_bounded_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the heads names a message that reaches to the end of the file, with a wrong checksum."""
+    size, step = 1 << 20, 128
+    host = Host(bytes([127, 0, 0, 1]), 10911)
+    data = bytearray(size)
+    for position in range(step, size - 4096, step):
+        length = size - position
+        message = StoredMessage(
+            topic="orders", body=b"x", commit_log_offset=position, born_host=host, store_host=host
+        )
+        head = bytearray(encode_stored_message(message)[:88])
+        head[:4] = length.to_bytes(4, "big")
+        head[8:12] = (1).to_bytes(4, "big")
+        head[84:] = (length - 97).to_bytes(4, "big")
+        data[position : position + 88] = head
+    data[-9:] = b"\x06orders\0\0"
+    (tmp_path / ("0" * 20)).write_bytes(data)
+
+    checked: list[int] = []
+    is_message = commit_log.is_message
+
+    def count(data: bytes | memoryview, position: int, base: int) -> bool:
+        parts = commit_log.message_parts(data, position)
+        assert parts is not None
+        checked.append(parts.size)
+        return is_message(data, position, base)
+
+    monkeypatch.setattr(commit_log, "is_message", count)
+    messages, scan = scan_of(tmp_path)
+
+    assert messages == {}
+    assert scan.regions[-1].end == size
+    assert size < sum(checked) <= SEARCH_EFFORT * size
 
 
 def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
