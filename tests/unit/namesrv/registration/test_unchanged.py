@@ -192,6 +192,21 @@ def test_a_broker_that_leaves_while_its_body_is_read_is_registered_whole() -> No
     assert server.perms("T1") == {"b1": 6}
 
 
+def test_a_broker_that_leaves_while_its_unchanged_body_is_read_is_registered_whole() -> None:
+    server = Server()
+    address, _, name = BROKERS[0]
+    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
+    body = body_of(ALL | {f"M{number:04}": 1 for number in range(100)})
+    server.ask(103, fields, body)
+    server.session.receive(request(103, fields, body), server.now)
+    server.session.proceed(server.now)
+    server.receive(request(104, fields), server.connect())
+    while server.session.busy:
+        server.session.proceed(server.now)
+
+    assert server.perms("T1") == {"b1": 6}
+
+
 def sent_in_parts(server: Server, data: bytes, *, there: bool) -> None:
     """Sends a large body as a socket gives it; ``there``: to where it belongs."""
     session = server.session
@@ -283,5 +298,14 @@ def test_a_broker_with_two_names_is_registered_whole_under_each() -> None:
     server.ask(103, fields | {"brokerName": "b1"}, body_of({"T0": 1, "T2": 1}))
     for name in ("b2", "b1"):
         server.ask(103, fields | {"brokerName": name}, body_of(ALL, counter=2))
+
+    assert server.perms("T1") == {"b1": 6, "b2": 6}
+
+
+def test_the_same_body_under_a_new_name_is_registered_whole() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a:0", "brokerId": "0", "clusterName": "C"}
+    for name in ("b1", "b2"):
+        server.ask(103, fields | {"brokerName": name}, body_of(ALL))
 
     assert server.perms("T1") == {"b1": 6, "b2": 6}
