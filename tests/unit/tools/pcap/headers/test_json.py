@@ -1,9 +1,9 @@
-"""A JSON header has the same columns alone and among others."""
+"""JSON headers that are read many at a time say the same as each of them does by itself."""
 
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers import json as json_headers
 from rocketwire_tools.pcap.headers.headers import Columns, HeaderReader
+from rocketwire_tools.pcap.headers.json import JsonHeaders
 from rocketwire_tools.pcap.streams.header_bytes import header_bytes, joined
 
 if TYPE_CHECKING:
@@ -50,6 +51,27 @@ def said(*each: bytes) -> list[dict[str, object]]:
 
 def alone(header: bytes) -> dict[str, object]:
     return said(header)[0]
+
+
+def singles(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The headers that are read one by one from now on."""
+    headers: list[bytes] = []
+    one = JsonHeaders.read_one
+
+    def noted(self: JsonHeaders, header: memoryview) -> Any:
+        headers.append(bytes(header))
+        return one(self, header)
+
+    monkeypatch.setattr(JsonHeaders, "read_one", noted)
+    return headers
+
+
+def test_headers_of_all_clients_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    each = [*SEVERAL, *SEVERAL]
+    expected = [alone(header) for header in each]
+    headers = singles(monkeypatch)
+    assert expected == said(*each)
+    assert [] == headers
 
 
 BAD = {
@@ -129,10 +151,23 @@ def test_headers_that_make_good_for_each_other_are_not_taken_for_others() -> Non
     assert [alone(header) for header in each] == said(*each)
 
 
+def test_one_bad_header_does_not_cost_the_others_their_speed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    headers = singles(monkeypatch)
+    bad = SENT[:-20] + b"}"
+    each = [SENT] * 700
+    each[333] = bad
+    said(*each)
+    assert [bad] == headers
+
+
+@pytest.mark.parametrize("together", [64, 1 << 20])
 @pytest.mark.parametrize("objects", [1, 1 << 20])
 def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself(
-    objects: int, monkeypatch: pytest.MonkeyPatch
+    together: int, objects: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(json_headers, "_BLOCK_SIZE", together)
     monkeypatch.setattr(json_headers, "_MAX_OBJECTS", objects)
     chance = random.Random(11)
     every = [*SEVERAL * 20]
