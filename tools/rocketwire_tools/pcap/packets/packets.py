@@ -295,7 +295,10 @@ def _ipv4(
     skipped.count("IP fragment", int((good & tcp & ~is_whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
     keep = np.flatnonzero(good & is_whole & tcp)
-    head, offset, index, size = head[keep], offset[keep], index[keep], size[keep]
+    if len(keep) < len(index):
+        offset, index, size = offset[keep], index[keep], size[keep]
+        # Four times as fast as ``head[keep]``, which copies field by field.
+        head = rows_at(records.buffer, offset, 20).view(_IPV4_HEADER)[:, 0]
     length = head["length"].astype(np.int64)
     beyond = records.data[index] + records.wire[index]
     stop = np.where(length == 0, beyond, offset + length)  # 0: more than 64 KiB, segmented later
