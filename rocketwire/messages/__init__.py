@@ -1,5 +1,9 @@
 """Typed headers and bodies: one frozen dataclass per Java class, grouped by subject.
 
+A class has the name of its Java class. Headers are in ``remoting.protocol.header``, bodies in
+``remoting.protocol.body``, unless a docstring names another class. ``rocketwire-codec schema``
+prints the full names.
+
 The functions exported here turn these values into bytes and back.  ``operations.registry`` lists
 the classes of each request code.
 """

@@ -162,8 +162,6 @@ class BrokerHeartbeatRequestHeader:
 class NotifyMinBrokerIdChangeRequestHeader:
     """Notifies a broker group that its lowest broker id changed (code 905).
 
-    Java: ``remoting.protocol.header.NotifyMinBrokerIdChangeRequestHeader``.
-
     Attributes:
         min_broker_id: the lowest id of a registered broker.
         min_broker_addr: its address.
@@ -181,8 +179,6 @@ class NotifyMinBrokerIdChangeRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerBody:
     """Body of a registration.
-
-    Java: ``remoting.protocol.body.RegisterBrokerBody``.
 
     Attributes:
         filter_server_list: addresses; None leaves those of the name server unchanged.

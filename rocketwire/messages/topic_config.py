@@ -68,9 +68,7 @@ def stamped(version: DataVersion | None, now_ms: int) -> DataVersion | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfig:
-    """Configuration of a topic on a broker.
-
-    Java: ``common.TopicConfig``.
+    """Configuration of a topic on a broker. Java: ``common.TopicConfig``.
 
     Attributes:
         attributes: such as ``message.type``.
@@ -92,10 +90,7 @@ class TopicConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigSerializeWrapper:
-    """All topics of a broker; the body of a registration before version 37.
-
-    Java: ``remoting.protocol.body.TopicConfigSerializeWrapper``.
-    """
+    """All topics of a broker; the body of a registration before version 37."""
 
     data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     topic_config_table: Mapping[str, TopicConfig] | None = member(
@@ -105,10 +100,7 @@ class TopicConfigSerializeWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigAndMappingSerializeWrapper(TopicConfigSerializeWrapper):
-    """All topics of a broker, including static topics.
-
-    Java: ``remoting.protocol.body.TopicConfigAndMappingSerializeWrapper``.
-    """
+    """All topics of a broker, including static topics."""
 
     mapping_data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     topic_queue_mapping_detail_map: Mapping[str, TopicQueueMappingDetail] | None = member(
