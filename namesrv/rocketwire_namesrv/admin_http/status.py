@@ -97,7 +97,6 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
     """Return the current status.
 
     Args:
-        state: of the server.
         now: monotonic seconds.
         prefix: only topics whose names begin with it are listed.
     """

@@ -72,7 +72,6 @@ def read_packed(
 
     Args:
         body: as sent.
-        wall_ms: wall-clock milliseconds.
         identity: of the body.
         max_inflated: maximum size after decompression.
         names: names of the topics of the broker's previous body.

@@ -76,10 +76,8 @@ class NameServerUpkeep(AdminCalls):
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
         """Remove the write permission of a broker's topics (code 205).
 
-        Returns the number of topics by address.
-
-        Java: ``wipeWritePermOfBroker``.  A registration of the broker restores the permission if
-        its topics have changed.
+        Returns the number of topics by address. Java: ``wipeWritePermOfBroker``. A registration of
+        the broker restores the permission if its topics have changed.
         """
         return await self._each(lambda server: server.wipe_write_perm(broker_name))
 

@@ -19,8 +19,6 @@ async def check_expression(
     """Let a broker of the topic check a subscription (code 46); tags need no check.
 
     Args:
-        instance: client instance that sends the request.
-        group: consumer group with namespace.
         subscription: subscription to check.
 
     Raises:

@@ -134,8 +134,6 @@ class RemoteBrokerOffsetStore(_Memory):
         """Start without offsets.
 
         Args:
-            instance: client instance that sends the requests.
-            group: consumer group with namespace.
             never_zero: request that the broker does not return 0 instead of an unknown offset.
         """
         super().__init__()

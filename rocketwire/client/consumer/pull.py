@@ -347,12 +347,7 @@ class PullCalls:
     """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Start with masters.
-
-        Args:
-            instance: client instance with the routes; it sends the requests.
-            limits: limits of a response.
-        """
+        """Start with masters."""
         self._instance = instance
         self._limits = limits
         self._states: dict[MessageQueue, _QueueState] = {}
@@ -366,7 +361,6 @@ class PullCalls:
         """Pull once.
 
         Args:
-            request: the pull.
             within: timeout in seconds; None for 15 seconds more than ``suspend_timeout``.
 
         Raises:

@@ -203,7 +203,6 @@ class ClientInstance:
         """Return the address of the master of a broker group.
 
         Args:
-            broker_name: the group.
             topic: a topic of the group; its route is fetched if the client has no address.
 
         Raises:

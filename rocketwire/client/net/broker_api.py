@@ -49,7 +49,6 @@ class BrokerCalls:
         """Send nothing yet.
 
         Args:
-            pool: carries the requests.
             config: language, version and header format of the requests.
         """
         self._pool = pool
@@ -69,8 +68,6 @@ class BrokerCalls:
         """Send a request and return the decoded response.
 
         Args:
-            address: ``host:port`` of the broker.
-            code: request code.
             header: an instance of the operation's header class, or ext fields.
             body: an instance of its body class, a list of them, or bytes.
             within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
@@ -201,8 +198,6 @@ class BrokerCalls:
         """Return the offset of the first message stored at or after a time (code 29).
 
         Args:
-            address: ``host:port`` of the broker.
-            queue: the queue.
             timestamp: milliseconds since 1970; if no message is newer, the result is the end of the
                 queue.
             boundary: if several messages have the same store time, ``UPPER`` selects the last;

@@ -55,9 +55,7 @@ class SingleNameServer(NameServerCalls):
         """Send nothing yet.
 
         Args:
-            pool: carries the requests.
             config: language, version and header format of the requests.
-            address: ``host:port``.
         """
         self.address = address
         self._pool = pool
@@ -94,7 +92,6 @@ class NameServers(NameServerCalls):
         """Use the configured addresses; ``refresh`` reads DNS and the address server.
 
         Args:
-            pool: carries the requests.
             config: addresses, and the format of requests.
             environment: environment variables for settings that are not set; None for
                 ``os.environ``.

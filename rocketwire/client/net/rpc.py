@@ -61,7 +61,6 @@ def make_request(
 
     Args:
         config: language, version and header format.
-        code: request code.
         header: an instance of a header class, or ext fields.
         body: an instance of a body class, a list of them, or bytes.
 

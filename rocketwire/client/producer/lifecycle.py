@@ -45,7 +45,6 @@ async def open_producer(
         client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
             which is closed with the producer.
         group: producer group; a client has one producer of a group.
-        config: settings of the producer.
         check: returns the state of a transaction when a broker checks it: a function or coroutine
             function of (half message).
         chance: selects the first queue, for tests.

@@ -142,7 +142,6 @@ class Target:
         """Create a target with at least one queue.
 
         Args:
-            topic: topic with namespace.
             info: queues of the topic.
             start: random number that selects the first queue.
         """
@@ -166,7 +165,6 @@ class Target:
         Args:
             queue: queue of this topic.
             group: producer group.
-            config: settings of the producer.
             client: settings of the client.
             use_form: whether requests can be built with forms; always the same value for a client.
         """

@@ -341,7 +341,6 @@ async def open_registration(
     The first registration is tried before the block begins; see ``Registration.results``.
 
     Args:
-        identity: the broker.
         topics: its topics. A name server rejects a new broker that has exactly one topic.
         config: name servers, credentials, TLS; or the name servers as ``host:port;host:port``.
         settings: settings of the registration; None for Java's defaults.

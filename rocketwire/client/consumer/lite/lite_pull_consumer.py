@@ -527,8 +527,6 @@ async def open_lite_pull_consumer(
 
     Args:
         client: see ``open_push_consumer``.
-        group: consumer group.
-        config: settings of the consumer.
 
     Raises:
         IllegalTypeError, NotInTrioError: see ``open_push_consumer``.

@@ -179,12 +179,7 @@ class LitePulls:
     """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Send nothing yet.
-
-        Args:
-            instance: client instance that sends the requests.
-            limits: limits of a response.
-        """
+        """Send nothing yet."""
         self._pulls = PullCalls(instance, limits)
         self._brokers_without_lite: set[str | None] = set()
 

@@ -110,13 +110,7 @@ class PopCalls:
     def __init__(
         self, instance: ClientInstance, group: str, limits: StoredLimits = DEFAULT_LIMITS
     ) -> None:
-        """Send nothing yet.
-
-        Args:
-            instance: client instance with the routes; it sends the requests.
-            group: consumer group with namespace.
-            limits: limits of a response.
-        """
+        """Send nothing yet."""
         self._limits = limits
         self._instance = instance
         self._group = group

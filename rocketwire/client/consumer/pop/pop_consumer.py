@@ -518,10 +518,8 @@ async def open_pop_consumer(
 
     Args:
         client: see ``open_push_consumer``.
-        group: consumer group.
         subscriptions: see ``open_push_consumer``.
         listener: a coroutine function of (message) that handles a message.
-        config: settings of the consumer.
 
     Raises:
         IllegalHandlerError, IllegalTypeError, NotInTrioError: see ``open_push_consumer``.

@@ -105,12 +105,6 @@ class ConcurrentConsumption:
 
         Args:
             instance: client instance that sends messages back.
-            group: consumer group with namespace.
-            config: settings of the consumer.
-            listener: the handler.
-            offsets: store of the consume offsets.
-            stats: statistics.
-            nursery: runs the workers.
             trace: records the handler calls; None without tracing.
         """
         self._instance = instance

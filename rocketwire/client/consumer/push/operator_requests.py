@@ -54,9 +54,7 @@ async def consume_directly(
 
     Args:
         consumption: consumption with the handler.
-        message: the message.
         broker_name: broker that stores it.
-        group: consumer group with namespace.
     """
     message = with_real_topic(message, group)
     queue = MessageQueue(topic=message.topic, broker_name=broker_name, queue_id=message.queue_id)

@@ -181,7 +181,6 @@ class PushConsumer:
         receives.
 
         Args:
-            topic: the topic.
             expression: tags as ``a || b``, or an expression of another type; None for all messages.
             expression_type: None or ``TAG``, ``SQL92``, or another type that the broker supports.
 
@@ -358,7 +357,6 @@ async def open_push_consumer(
     Args:
         client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
             which is closed with the consumer. A client has at most one consumer of a group.
-        group: consumer group.
         subscriptions: filter by topic: tags as ``a || b``, ``*`` for all, or expression and type,
             for example ``("a > 5", "SQL92")``.
         listener: a coroutine function of (messages, context) that handles messages in any order.
@@ -366,7 +364,6 @@ async def open_push_consumer(
         orderly_listener: a coroutine function of (messages, context) that handles the messages of
             each queue in order.
         orderly: whether the iterator keeps order; implied by ``orderly_listener``.
-        config: settings of the consumer.
 
     Raises:
         IllegalHandlerError: a listener is not async, or does not take two arguments. A listener
