@@ -28,13 +28,12 @@ from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.wire.java_utf8 import encode_utf8
-from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, dumps, loads
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, JsonLimits, dumps, loads
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.json.fastjson import JsonLimits
 
 _ATTRIBUTES = mapping(STRING, STRING)
 _print_number = INT.print or str

@@ -23,13 +23,12 @@ from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.storage_engine import Stores
 from rocketwire.client.admin.topics import Topics
 from rocketwire.client.admin.user_data_export import Exports
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.opening import Client
 
 
 class Admin:

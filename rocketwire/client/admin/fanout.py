@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
-from rocketwire.client.net.rpc import SUCCESS
+from rocketwire.client.net.rpc import SUCCESS, Response
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 
     from rocketwire.client.admin.admin import Admin
-    from rocketwire.client.net.rpc import Response
 
 ADMIN_TIMEOUT: Final = 5.0
 """Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""

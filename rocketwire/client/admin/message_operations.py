@@ -15,11 +15,10 @@ from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
-from rocketwire.policy.trace_records import read_trace
+from rocketwire.policy.trace_records import TraceContext, read_trace
 
 if TYPE_CHECKING:
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
-    from rocketwire.policy.trace_records import TraceContext
     from rocketwire.wire.message.stored import StoredMessage
 
 

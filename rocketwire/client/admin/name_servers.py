@@ -7,7 +7,7 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
@@ -16,7 +16,6 @@ from rocketwire.messages.config_text import config_lines, read_config
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import TypeVar
 
     from rocketwire.client.net.nameservers import SingleNameServer
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
-from rocketwire.client.net.rpc import SUCCESS, decode_response, make_request
+from rocketwire.client.net.rpc import SUCCESS, Response, decode_response, make_request
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
-    from rocketwire.client.net.rpc import Response
     from rocketwire.messages.allocation import (
         LockBatchRequestBody,
         LockBatchResponseBody,

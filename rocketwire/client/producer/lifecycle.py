@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.resource_names import without_namespace
 from rocketwire.transport.nursery import background
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.instance.opening import Client
     from rocketwire.client.producer.producer import Producer
     from rocketwire.client.producer.transactions import TransactionCheck
     from rocketwire.client.publish.config import ProducerConfig

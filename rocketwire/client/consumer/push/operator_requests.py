@@ -17,7 +17,7 @@ from rocketwire.client.consumer.config import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
-from rocketwire.client.consumer.push.concurrent import with_real_topic
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.process_queue import ProcessQueue

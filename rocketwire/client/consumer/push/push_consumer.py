@@ -16,12 +16,19 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.consumer.config import (
+    Filter,
+    MessageListenerConcurrently,
+    MessageListenerOrderly,
     PushConsumerConfig,
     check_subscription,
     parse_subscriptions,
 )
 from rocketwire.client.consumer.filter_check import check_expression
-from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
+from rocketwire.client.consumer.offset_store import (
+    LocalFileOffsetStore,
+    OffsetStore,
+    RemoteBrokerOffsetStore,
+)
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
@@ -30,12 +37,12 @@ from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.policy.resource_names import retry_topic, with_namespace
 from rocketwire.policy.subscription import subscription_data, with_version
 from rocketwire.policy.validation import check_consumer_group, check_topic
@@ -44,17 +51,9 @@ from rocketwire.transport.nursery import background
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from rocketwire.client.consumer.config import (
-        Filter,
-        MessageListenerConcurrently,
-        MessageListenerOrderly,
-    )
-    from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.opening import Client
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
