@@ -9,7 +9,8 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from bench.namesrv import machine, routes
-from rocketwire_namesrv.config.config import Config, Owner
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.settings import Owner
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
 from tests.support.java.peers import properties

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.runtime.configuration import Configured
     from rocketwire_namesrv.runtime.sockets import Listening
 
-__all__ = ["main"]
-
 FAILED: Final = 255
 """Exit status of a start that failed, and -1 in Java."""
 
@@ -147,7 +145,7 @@ def _run(settings: Configured, path: str | None) -> int:
     from rocketwire_namesrv.runtime.sockets import BindError
     from rocketwire_namesrv.runtime.storage import StorageError
     from rocketwire_namesrv.server.server import serve_until_signal
-    from rocketwire_namesrv.tls.contexts import TlsError
+    from rocketwire_namesrv.tls.certificates import TlsError
 
     config = settings.config
     try:

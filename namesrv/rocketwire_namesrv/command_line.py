@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["CHECK_CONFIG", "HELP", "SAMPLE_CONFIG", "USAGE", "VERSION", "UsageError", "parse"]
-
 USAGE: Final = """\
 usage: mqnamesrv [-c <arg>] [-h] [-n <arg>] [-p]
  -c,--configFile <arg>    Name server config properties file

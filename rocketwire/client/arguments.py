@@ -7,15 +7,13 @@ Java: the compiler, and ``DefaultMQPushConsumerImpl.checkConfig``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 from rocketwire.errors import IllegalTypeError, IllegalValueError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Rule: TypeAlias = Callable[[str, object], object]
-    """Checks the value of a setting: (name, value)."""
+Rule: TypeAlias = Callable[[str, object], object]
+"""Checks the value of a setting: (name, value)."""
 
 _MAX_LENGTH: Final = 80
 

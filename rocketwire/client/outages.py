@@ -76,7 +76,6 @@ class WarningInterval:
 
         Args:
             reason: reason of the outage; numbers in it, for example ports or seconds, are ignored.
-            now: current time.
             patience: seconds from the start of the outage without a warning.
         """
         if now < self.since + patience:

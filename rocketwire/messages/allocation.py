@@ -25,18 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockBatchMqRequestHeader(RpcRequestHeader):
-    """Header of a lock request (code 41).
-
-    Java: ``remoting.protocol.header.LockBatchMqRequestHeader``.
-    """
+    """Header of a lock request (code 41)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockBatchRequestBody:
-    """Queues that an orderly consumer wants to lock.
-
-    Java: ``remoting.protocol.body.LockBatchRequestBody``.
-    """
+    """Queues that an orderly consumer wants to lock."""
 
     client_id: str | None = member(STRING)
     consumer_group: str | None = member(STRING)
@@ -46,10 +40,7 @@ class LockBatchRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockBatchResponseBody:
-    """Queues that the broker locked.
-
-    Java: ``remoting.protocol.body.LockBatchResponseBody``.
-    """
+    """Queues that the broker locked."""
 
     lock_ok_mq_set: tuple[MessageQueue, ...] | None = member(
         distinct(record(MessageQueue)), wire="lockOKMQSet", default=()
@@ -58,18 +49,12 @@ class LockBatchResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlockBatchMqRequestHeader(RpcRequestHeader):
-    """Header of an unlock request (code 42).
-
-    Java: ``remoting.protocol.header.UnlockBatchMqRequestHeader``.
-    """
+    """Header of an unlock request (code 42)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlockBatchRequestBody:
-    """Queues that a consumer unlocks.
-
-    Java: ``remoting.protocol.body.UnlockBatchRequestBody``.
-    """
+    """Queues that a consumer unlocks."""
 
     client_id: str | None = member(STRING)
     consumer_group: str | None = member(STRING)
@@ -79,10 +64,7 @@ class UnlockBatchRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAssignmentRequestBody:
-    """Asks which queues a consumer should read (code 400).
-
-    Java: ``remoting.protocol.body.QueryAssignmentRequestBody``.
-    """
+    """Asks which queues a consumer should read (code 400)."""
 
     client_id: str | None = member(STRING)
     consumer_group: str | None = member(STRING)
@@ -113,10 +95,7 @@ def _identity(assignment: MessageQueueAssignment) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAssignmentResponseBody:
-    """Queues that the consumer should read.
-
-    Java: ``remoting.protocol.body.QueryAssignmentResponseBody``.
-    """
+    """Queues that the consumer should read."""
 
     message_queue_assignments: tuple[MessageQueueAssignment, ...] | None = member(
         distinct(record(MessageQueueAssignment), identity=_identity)
@@ -125,10 +104,7 @@ class QueryAssignmentResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetMessageRequestModeRequestBody:
-    """Sets whether a group pulls or pops a topic (code 401).
-
-    Java: ``remoting.protocol.body.SetMessageRequestModeRequestBody``.
-    """
+    """Sets whether a group pulls or pops a topic (code 401)."""
 
     consumer_group: str | None = member(STRING)
     mode: MessageRequestMode | str | None = member(
@@ -140,10 +116,7 @@ class SetMessageRequestModeRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRequestModeSerializeWrapper:
-    """All settings of code 401, by topic and group (code 402).
-
-    Java: ``remoting.protocol.body.MessageRequestModeSerializeWrapper``.
-    """
+    """All settings of code 401, by topic and group (code 402)."""
 
     message_request_mode_map: (
         Mapping[str, Mapping[str, SetMessageRequestModeRequestBody]] | None

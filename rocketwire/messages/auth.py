@@ -10,10 +10,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInfo:
-    """A user.
-
-    Java: ``remoting.protocol.body.UserInfo``.
-    """
+    """A user."""
 
     password: str | None = member(STRING)
     user_status: str | None = member(STRING)
@@ -23,50 +20,35 @@ class UserInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateUserRequestHeader:
-    """Creates a user (code 3001).
-
-    Java: ``remoting.protocol.header.CreateUserRequestHeader``.
-    """
+    """Creates a user (code 3001)."""
 
     username: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateUserRequestHeader:
-    """Changes a user (code 3002).
-
-    Java: ``remoting.protocol.header.UpdateUserRequestHeader``.
-    """
+    """Changes a user (code 3002)."""
 
     username: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteUserRequestHeader:
-    """Removes a user (code 3003).
-
-    Java: ``remoting.protocol.header.DeleteUserRequestHeader``.
-    """
+    """Removes a user (code 3003)."""
 
     username: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetUserRequestHeader:
-    """Asks for a user (code 3004).
-
-    Java: ``remoting.protocol.header.GetUserRequestHeader``.
-    """
+    """Asks for a user (code 3004)."""
 
     username: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListUsersRequestHeader:
-    """Asks for the users whose names contain a text (code 3005).
-
-    Java: ``remoting.protocol.header.ListUsersRequestHeader``.
-    """
+    """Asks for the users whose names contain a text (code 3005)."""
 
     filter: str | None = ext(STRING)
 
@@ -101,10 +83,7 @@ class PolicyInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclInfo:
-    """The permissions of a subject.
-
-    Java: ``remoting.protocol.body.AclInfo``.
-    """
+    """The permissions of a subject."""
 
     policies: tuple[PolicyInfo, ...] | None = member(listing(record(PolicyInfo)))
     subject: str | None = member(STRING)
@@ -112,30 +91,21 @@ class AclInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateAclRequestHeader:
-    """Creates policies of a subject (code 3006).
-
-    Java: ``remoting.protocol.header.CreateAclRequestHeader``.
-    """
+    """Creates policies of a subject (code 3006)."""
 
     subject: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateAclRequestHeader:
-    """Changes a subject's policies (code 3007).
-
-    Java: ``remoting.protocol.header.UpdateAclRequestHeader``.
-    """
+    """Changes a subject's policies (code 3007)."""
 
     subject: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteAclRequestHeader:
-    """Removes policies of a subject (code 3008).
-
-    Java: ``remoting.protocol.header.DeleteAclRequestHeader``.
-    """
+    """Removes policies of a subject (code 3008)."""
 
     subject: str | None = ext(STRING)
     policy_type: str | None = ext(STRING)
@@ -144,20 +114,14 @@ class DeleteAclRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAclRequestHeader:
-    """Asks for the permissions of a subject (code 3009).
-
-    Java: ``remoting.protocol.header.GetAclRequestHeader``.
-    """
+    """Asks for the permissions of a subject (code 3009)."""
 
     subject: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListAclsRequestHeader:
-    """Asks for the subjects and resources whose names contain a text (code 3010).
-
-    Java: ``remoting.protocol.header.ListAclsRequestHeader``.
-    """
+    """Asks for the subjects and resources whose names contain a text (code 3010)."""
 
     subject_filter: str | None = ext(STRING)
     resource_filter: str | None = ext(STRING)

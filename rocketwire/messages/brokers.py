@@ -25,20 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddBrokerRequestHeader:
-    """Starts a broker in a container (code 902).
-
-    Java: ``remoting.protocol.header.AddBrokerRequestHeader``.
-    """
+    """Starts a broker in a container (code 902)."""
 
     config_path: str | None = ext(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveBrokerRequestHeader:
-    """Stops a broker in a container (code 903).
-
-    Java: ``remoting.protocol.header.RemoveBrokerRequestHeader``.
-    """
+    """Stops a broker in a container (code 903)."""
 
     broker_name: str | None = ext(STRING, required=True)
     broker_cluster_name: str | None = ext(STRING, required=True)
@@ -47,20 +41,14 @@ class RemoveBrokerRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerConfigResponseHeader:
-    """Version of the configuration in the body (code 26).
-
-    Java: ``remoting.protocol.header.GetBrokerConfigResponseHeader``.
-    """
+    """Version of the configuration in the body (code 26)."""
 
     version: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewBrokerStatsDataRequestHeader:
-    """Asks for one statistic (code 315).
-
-    Java: ``remoting.protocol.header.ViewBrokerStatsDataRequestHeader``.
-    """
+    """Asks for one statistic (code 315)."""
 
     stats_name: str | None = ext(STRING, required=True)
     stats_key: str | None = ext(STRING, required=True)
@@ -68,10 +56,7 @@ class ViewBrokerStatsDataRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerStatsItem:
-    """A statistic over a period of time.
-
-    Java: ``remoting.protocol.body.BrokerStatsItem``.
-    """
+    """A statistic over a period of time."""
 
     avgpt: float = member(DOUBLE)
     sum: int = member(LONG)
@@ -80,10 +65,7 @@ class BrokerStatsItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerStatsData:
-    """A statistic over a minute, an hour and a day.
-
-    Java: ``remoting.protocol.body.BrokerStatsData``.
-    """
+    """A statistic over a minute, an hour and a day."""
 
     stats_day: BrokerStatsItem | None = member(record(BrokerStatsItem))
     stats_hour: BrokerStatsItem | None = member(record(BrokerStatsItem))
@@ -92,10 +74,7 @@ class BrokerStatsData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRocksdbCqWriteProgressRequestHeader:
-    """Asks whether the RocksDB consume queue matches the files (code 354).
-
-    Java: ``remoting.protocol.header.CheckRocksdbCqWriteProgressRequestHeader``.
-    """
+    """Asks whether the RocksDB consume queue matches the files (code 354)."""
 
     topic: str | None = ext(STRING, required=True)
     check_store_time: int = ext(LONG)
@@ -103,10 +82,7 @@ class CheckRocksdbCqWriteProgressRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRocksdbCqWriteResult:
-    """Whether the two consume queues match.
-
-    Java: ``common.CheckRocksdbCqWriteResult``.
-    """
+    """Whether the two consume queues match. Java: ``common.CheckRocksdbCqWriteResult``."""
 
     check_result: str | None = member(STRING)
     check_status: int = member(INT)
@@ -114,20 +90,14 @@ class CheckRocksdbCqWriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportRocksDBConfigToJsonRequestHeader:
-    """Tells the broker to write its RocksDB configuration to files (code 355).
-
-    Java: ``remoting.protocol.header.ExportRocksDBConfigToJsonRequestHeader``.
-    """
+    """Tells the broker to write its RocksDB configuration to files (code 355)."""
 
     config_type: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerMetric:
-    """Number of waiting timed messages of a topic.
-
-    Java: ``store.timer.TimerMetrics.Metric``.
-    """
+    """Number of waiting timed messages of a topic. Java: ``store.timer.TimerMetrics.Metric``."""
 
     java_name: ClassVar[str] = "TimerMetrics.Metric"
 

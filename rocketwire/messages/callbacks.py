@@ -31,20 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyConsumerIdsChangedRequestHeader(RpcRequestHeader):
-    """Notifies a consumer that its group changed (code 40).
-
-    Java: ``remoting.protocol.header.NotifyConsumerIdsChangedRequestHeader``.
-    """
+    """Notifies a consumer that its group changed (code 40)."""
 
     consumer_group: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerStatusRequestHeader(TopicRequestHeader):
-    """Asks for a consumer's offsets (codes 221, 223).
-
-    Java: ``remoting.protocol.header.GetConsumerStatusRequestHeader``.
-    """
+    """Asks for a consumer's offsets (codes 221, 223)."""
 
     topic: str | None = ext(STRING, required=True)
     group: str | None = ext(STRING, required=True)
@@ -53,10 +47,7 @@ class GetConsumerStatusRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerStatusBody:
-    """Offsets of one consumer, or of all members of a group.
-
-    Java: ``remoting.protocol.body.GetConsumerStatusBody``.
-    """
+    """Offsets of one consumer, or of all members of a group."""
 
     consumer_table: Mapping[str, Mapping[MessageQueue, int]] | None = member(
         mapping(STRING, mapping(record(MessageQueue), BOXED_LONG)), default={}
@@ -68,10 +59,7 @@ class GetConsumerStatusBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerRunningInfoRequestHeader(RpcRequestHeader):
-    """Asks for the running state of a consumer (code 307).
-
-    Java: ``remoting.protocol.header.GetConsumerRunningInfoRequestHeader``.
-    """
+    """Asks for the running state of a consumer (code 307)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     client_id: str | None = ext(STRING, required=True)
@@ -80,10 +68,7 @@ class GetConsumerRunningInfoRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessQueueInfo:
-    """State of a queue that the consumer pulls.
-
-    Java: ``remoting.protocol.body.ProcessQueueInfo``.
-    """
+    """State of a queue that the consumer pulls."""
 
     cached_msg_count: int = member(INT)
     cached_msg_max_offset: int = member(LONG)
@@ -103,10 +88,7 @@ class ProcessQueueInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopProcessQueueInfo:
-    """State of a queue that the consumer pops.
-
-    Java: ``remoting.protocol.body.PopProcessQueueInfo``.
-    """
+    """State of a queue that the consumer pops."""
 
     droped: bool = member(BOOLEAN)
     last_pop_timestamp: int = member(LONG)
@@ -115,10 +97,7 @@ class PopProcessQueueInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeStatus:
-    """Rates of a consumer for one topic.
-
-    Java: ``remoting.protocol.body.ConsumeStatus``.
-    """
+    """Rates of a consumer for one topic."""
 
     consume_failed_msgs: int = member(LONG)
     consume_failed_tps: float = member(DOUBLE, wire="consumeFailedTPS")
@@ -130,10 +109,7 @@ class ConsumeStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerRunningInfo:
-    """The running state of a consumer.
-
-    Java: ``remoting.protocol.body.ConsumerRunningInfo``.
-    """
+    """The running state of a consumer."""
 
     jstack: str | None = member(STRING)
     mq_pop_table: Mapping[MessageQueue, PopProcessQueueInfo] | None = member(
@@ -156,10 +132,7 @@ class ConsumerRunningInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeMessageDirectlyResultRequestHeader(TopicRequestHeader):
-    """Tells a consumer to consume one message now (code 309).
-
-    Java: ``remoting.protocol.header.ConsumeMessageDirectlyResultRequestHeader``.
-    """
+    """Tells a consumer to consume one message now (code 309)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     client_id: str | None = ext(STRING)
@@ -172,10 +145,7 @@ class ConsumeMessageDirectlyResultRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeMessageDirectlyResult:
-    """Result of consuming one message directly.
-
-    Java: ``remoting.protocol.body.ConsumeMessageDirectlyResult``.
-    """
+    """Result of consuming one message directly."""
 
     auto_commit: bool = member(BOOLEAN, default=True)
     consume_result: CMResult | str | None = member(enumeration(CMResult))

@@ -27,20 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerListByGroupRequestHeader(RpcRequestHeader):
-    """Asks for the client ids of a group (code 38).
-
-    Java: ``remoting.protocol.header.GetConsumerListByGroupRequestHeader``.
-    """
+    """Asks for the client ids of a group (code 38)."""
 
     consumer_group: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerListByGroupResponseHeader:
-    """Response without fields.
-
-    Java: ``remoting.protocol.header.GetConsumerListByGroupResponseHeader``.
-    """
+    """Response without fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,38 +49,26 @@ class GetConsumerListByGroupResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerConnectionListRequestHeader(RpcRequestHeader):
-    """Asks for the connections of a consumer group (code 203).
-
-    Java: ``remoting.protocol.header.GetConsumerConnectionListRequestHeader``.
-    """
+    """Asks for the connections of a consumer group (code 203)."""
 
     consumer_group: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetProducerConnectionListRequestHeader(RpcRequestHeader):
-    """Asks for the connections of a producer group (code 204).
-
-    Java: ``remoting.protocol.header.GetProducerConnectionListRequestHeader``.
-    """
+    """Asks for the connections of a producer group (code 204)."""
 
     producer_group: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllProducerInfoRequestHeader:
-    """Asks for every producer (code 328).
-
-    Java: ``remoting.protocol.header.GetAllProducerInfoRequestHeader``.
-    """
+    """Asks for every producer (code 328)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """A connection of a client.
-
-    Java: ``remoting.protocol.body.Connection``.
-    """
+    """A connection of a client."""
 
     client_addr: str | None = member(STRING)
     client_id: str | None = member(STRING)
@@ -96,10 +78,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerConnection:
-    """A consumer group: connections and subscriptions.
-
-    Java: ``remoting.protocol.body.ConsumerConnection``.
-    """
+    """A consumer group: connections and subscriptions."""
 
     connection_set: tuple[Connection, ...] | None = member(
         listing(record(Connection), "Set<{}>"), default=()
@@ -114,10 +93,7 @@ class ConsumerConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConnection:
-    """A producer group: connections.
-
-    Java: ``remoting.protocol.body.ProducerConnection``.
-    """
+    """A producer group: connections."""
 
     connection_set: tuple[Connection, ...] | None = member(
         listing(record(Connection), "Set<{}>"), default=()
@@ -126,10 +102,7 @@ class ProducerConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerInfo:
-    """A producer.
-
-    Java: ``remoting.protocol.body.ProducerInfo``.
-    """
+    """A producer."""
 
     client_id: str | None = member(STRING)
     language: LanguageCode | str | None = member(enumeration(LanguageCode))
@@ -140,10 +113,7 @@ class ProducerInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerTableInfo:
-    """Every producer, by group.
-
-    Java: ``remoting.protocol.body.ProducerTableInfo``.
-    """
+    """Every producer, by group."""
 
     data: Mapping[str, tuple[ProducerInfo, ...]] | None = member(
         mapping(STRING, listing(record(ProducerInfo)))

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncStateSet:
-    """In-sync replicas of a broker group.
-
-    Java: ``remoting.protocol.body.SyncStateSet``.
-    """
+    """In-sync replicas of a broker group."""
 
     sync_state_set: tuple[int, ...] | None = member(distinct(BOXED_LONG))
     sync_state_set_epoch: int = member(INT)
@@ -90,10 +87,7 @@ class ElectMasterResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectMasterResponseBody:
-    """Members of the broker group after the election.
-
-    Java: ``remoting.protocol.body.ElectMasterResponseBody``.
-    """
+    """Members of the broker group after the election."""
 
     broker_member_group: BrokerMemberGroup | None = member(record(BrokerMemberGroup))
     sync_state_set: tuple[int, ...] | None = member(distinct(BOXED_LONG), default=())
@@ -166,10 +160,7 @@ class GetMetaDataResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaIdentity:
-    """A broker of a group.
-
-    Java: ``remoting.protocol.body.BrokerReplicasInfo.ReplicaIdentity``.
-    """
+    """A broker of a group. Java: ``remoting.protocol.body.BrokerReplicasInfo.ReplicaIdentity``."""
 
     java_name: ClassVar[str] = "BrokerReplicasInfo.ReplicaIdentity"
 
@@ -200,10 +191,7 @@ class ReplicasInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerReplicasInfo:
-    """Groups by broker name (code 1006).
-
-    Java: ``remoting.protocol.body.BrokerReplicasInfo``.
-    """
+    """Groups by broker name (code 1006)."""
 
     replicas_info_table: Mapping[str, ReplicasInfo] | None = member(
         mapping(STRING, record(ReplicasInfo)), default={}
@@ -212,10 +200,7 @@ class BrokerReplicasInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyBrokerRoleChangedRequestHeader:
-    """Notifies a broker of the current master (code 1008).
-
-    Java: ``remoting.protocol.header.NotifyBrokerRoleChangedRequestHeader``.
-    """
+    """Notifies a broker of the current master (code 1008)."""
 
     master_address: str | None = ext(STRING)
     master_epoch: int | None = ext(INTEGER)
@@ -286,10 +271,7 @@ class ApplyBrokerIdResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleChangeNotifyEntry:
-    """Change of a master inside the controller; never sent.
-
-    Java: ``remoting.protocol.body.RoleChangeNotifyEntry``.
-    """
+    """Change of a master inside the controller; never sent."""
 
     broker_member_group: BrokerMemberGroup | None = member(record(BrokerMemberGroup))
     master_address: str | None = member(STRING)

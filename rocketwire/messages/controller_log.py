@@ -30,10 +30,7 @@ class BrokerCloseChannelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerCloseChannelResponse:
-    """Response without fields.
-
-    Java: ``controller.impl.task.BrokerCloseChannelResponse``.
-    """
+    """Response without fields. Java: ``controller.impl.task.BrokerCloseChannelResponse``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +45,7 @@ class CheckNotActiveBrokerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckNotActiveBrokerResponse:
-    """Response without fields.
-
-    Java: ``controller.impl.task.CheckNotActiveBrokerResponse``.
-    """
+    """Response without fields. Java: ``controller.impl.task.CheckNotActiveBrokerResponse``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +62,7 @@ class GetBrokerLiveInfoRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerLiveInfoResponse:
-    """Response without fields.
-
-    Java: ``controller.impl.task.GetBrokerLiveInfoResponse``.
-    """
+    """Response without fields. Java: ``controller.impl.task.GetBrokerLiveInfoResponse``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +88,4 @@ class RaftBrokerHeartBeatEventRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftBrokerHeartBeatEventResponse:
-    """Response without fields.
-
-    Java: ``controller.impl.task.RaftBrokerHeartBeatEventResponse``.
-    """
+    """Response without fields. Java: ``controller.impl.task.RaftBrokerHeartBeatEventResponse``."""

@@ -75,10 +75,7 @@ class ExponentialRetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRetryPolicy:
-    """The retry policy of a group.
-
-    Java: ``remoting.protocol.subscription.GroupRetryPolicy``.
-    """
+    """The retry policy of a group. Java: ``remoting.protocol.subscription.GroupRetryPolicy``."""
 
     customized_retry_policy: CustomizedRetryPolicy | None = member(record(CustomizedRetryPolicy))
     exponential_retry_policy: ExponentialRetryPolicy | None = member(record(ExponentialRetryPolicy))
@@ -133,10 +130,7 @@ class SubscriptionGroupConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionGroupList:
-    """Several groups to create or change (code 225).
-
-    Java: ``remoting.protocol.body.SubscriptionGroupList``.
-    """
+    """Several groups to create or change (code 225)."""
 
     group_config_list: tuple[SubscriptionGroupConfig, ...] | None = member(
         listing(record(SubscriptionGroupConfig))
@@ -145,10 +139,7 @@ class SubscriptionGroupList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionGroupWrapper:
-    """All groups of a broker (code 201).
-
-    Java: ``remoting.protocol.body.SubscriptionGroupWrapper``.
-    """
+    """All groups of a broker (code 201)."""
 
     data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     forbidden_table: Mapping[str, Mapping[str, int]] | None = member(
@@ -163,10 +154,7 @@ class SubscriptionGroupWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllSubscriptionGroupRequestHeader:
-    """Asks for a page of all groups, or all of them (code 201).
-
-    Java: ``remoting.protocol.header.GetAllSubscriptionGroupRequestHeader``.
-    """
+    """Asks for a page of all groups, or all of them (code 201)."""
 
     group_seq: int | None = ext(INTEGER, required=True)
     data_version: str | None = ext(STRING)
@@ -175,30 +163,21 @@ class GetAllSubscriptionGroupRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllSubscriptionGroupResponseHeader:
-    """Number of groups.
-
-    Java: ``remoting.protocol.header.GetAllSubscriptionGroupResponseHeader``.
-    """
+    """Number of groups."""
 
     total_group_num: int | None = ext(INTEGER, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetSubscriptionGroupConfigRequestHeader(RpcRequestHeader):
-    """Asks for the configuration of one group (code 352).
-
-    Java: ``remoting.protocol.header.GetSubscriptionGroupConfigRequestHeader``.
-    """
+    """Asks for the configuration of one group (code 352)."""
 
     group: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSubscriptionGroupRequestHeader(RpcRequestHeader):
-    """Removes a group (code 207).
-
-    Java: ``remoting.protocol.header.DeleteSubscriptionGroupRequestHeader``.
-    """
+    """Removes a group (code 207)."""
 
     group_name: str | None = ext(STRING, required=True)
     clean_offset: bool = ext(BOOLEAN)
@@ -206,10 +185,7 @@ class DeleteSubscriptionGroupRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateGroupForbiddenRequestHeader(TopicRequestHeader):
-    """Allows or forbids a group to read a topic (code 353).
-
-    Java: ``remoting.protocol.header.UpdateGroupForbiddenRequestHeader``.
-    """
+    """Allows or forbids a group to read a topic (code 353)."""
 
     group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -218,10 +194,7 @@ class UpdateGroupForbiddenRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupForbidden:
-    """Whether a group may read a topic.
-
-    Java: ``remoting.protocol.subscription.GroupForbidden``.
-    """
+    """Whether a group may read a topic. Java: ``remoting.protocol.subscription.GroupForbidden``."""
 
     group: str | None = member(STRING)
     readable: bool | None = member(BOXED_BOOLEAN)
@@ -230,30 +203,21 @@ class GroupForbidden:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTopicConsumeByWhoRequestHeader(TopicRequestHeader):
-    """Asks which groups read a topic (code 300).
-
-    Java: ``remoting.protocol.header.QueryTopicConsumeByWhoRequestHeader``.
-    """
+    """Asks which groups read a topic (code 300)."""
 
     topic: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupList:
-    """Names of groups.
-
-    Java: ``remoting.protocol.body.GroupList``.
-    """
+    """Names of groups."""
 
     group_list: tuple[str, ...] | None = member(distinct(STRING), default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeByWho:
-    """The groups that consumed a message; no request code carries it.
-
-    Java: ``remoting.protocol.body.ConsumeByWho``.
-    """
+    """The groups that consumed a message; no request code carries it."""
 
     consumed_group: tuple[str, ...] | None = member(distinct(STRING), default=())
     not_consumed_group: tuple[str, ...] | None = member(distinct(STRING), default=())
@@ -264,20 +228,14 @@ class ConsumeByWho:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTopicsByConsumerRequestHeader(RpcRequestHeader):
-    """Asks which topics a group reads (code 343).
-
-    Java: ``remoting.protocol.header.QueryTopicsByConsumerRequestHeader``.
-    """
+    """Asks which topics a group reads (code 343)."""
 
     group: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySubscriptionByConsumerRequestHeader(TopicRequestHeader):
-    """Asks how a group reads a topic (code 345).
-
-    Java: ``remoting.protocol.header.QuerySubscriptionByConsumerRequestHeader``.
-    """
+    """Asks how a group reads a topic (code 345)."""
 
     group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING)
@@ -285,10 +243,7 @@ class QuerySubscriptionByConsumerRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuerySubscriptionResponseBody:
-    """How a group reads a topic.
-
-    Java: ``remoting.protocol.body.QuerySubscriptionResponseBody``.
-    """
+    """How a group reads a topic."""
 
     group: str | None = member(STRING)
     subscription_data: SubscriptionData | None = member(record(SubscriptionData))

@@ -20,10 +20,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeHAInfoRequestHeader:
-    """Tells a broker of the group the addresses and the offset of the master (code 906).
-
-    Java: ``remoting.protocol.header.ExchangeHAInfoRequestHeader``.
-    """
+    """Tells a broker of the group the addresses and the offset of the master (code 906)."""
 
     master_ha_address: str | None = ext(STRING)
     master_flush_offset: int | None = ext(BOXED_LONG)
@@ -32,10 +29,7 @@ class ExchangeHAInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeHAInfoResponseHeader:
-    """Addresses and offset of the broker that answers.
-
-    Java: ``remoting.protocol.header.ExchangeHAInfoResponseHeader``.
-    """
+    """Addresses and offset of the broker that answers."""
 
     master_ha_address: str | None = ext(STRING)
     master_flush_offset: int | None = ext(BOXED_LONG)
@@ -44,10 +38,7 @@ class ExchangeHAInfoResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetMasterFlushOffsetHeader:
-    """Sets the flushed offset of the master (code 908).
-
-    Java: ``remoting.protocol.header.ResetMasterFlushOffsetHeader``.
-    """
+    """Sets the flushed offset of the master (code 908)."""
 
     master_flush_offset: int | None = ext(BOXED_LONG, required=True)
 
@@ -100,10 +91,7 @@ class HAClientRuntimeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HARuntimeInfo:
-    """Replication state of a broker (code 907).
-
-    Java: ``remoting.protocol.body.HARuntimeInfo``.
-    """
+    """Replication state of a broker (code 907)."""
 
     ha_client_runtime_info: HAClientRuntimeInfo | None = member(
         record(HAClientRuntimeInfo), factory=HAClientRuntimeInfo
@@ -130,10 +118,7 @@ class EpochEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEntryCache:
-    """All epochs of a broker (code 1007).
-
-    Java: ``remoting.protocol.body.EpochEntryCache``.
-    """
+    """All epochs of a broker (code 1007)."""
 
     broker_id: int = member(LONG)
     broker_name: str | None = member(STRING)

@@ -38,10 +38,7 @@ class SubscriptionData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerData:
-    """A consumer group of a client.
-
-    Java: ``remoting.protocol.heartbeat.ConsumerData``.
-    """
+    """A consumer group of a client. Java: ``remoting.protocol.heartbeat.ConsumerData``."""
 
     consume_from_where: ConsumeFromWhere | str | None = member(enumeration(ConsumeFromWhere))
     consume_type: ConsumeType | str | None = member(enumeration(ConsumeType))
@@ -55,20 +52,14 @@ class ConsumerData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerData:
-    """A producer group of a client.
-
-    Java: ``remoting.protocol.heartbeat.ProducerData``.
-    """
+    """A producer group of a client. Java: ``remoting.protocol.heartbeat.ProducerData``."""
 
     group_name: str | None = member(STRING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatRequestHeader(RpcRequestHeader):
-    """Header of a heartbeat (code 34).
-
-    Java: ``remoting.protocol.header.HeartbeatRequestHeader``.
-    """
+    """Header of a heartbeat (code 34)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +82,7 @@ class HeartbeatData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnregisterClientRequestHeader(RpcRequestHeader):
-    """A client leaves a group (code 35).
-
-    Java: ``remoting.protocol.header.UnregisterClientRequestHeader``.
-    """
+    """A client leaves a group (code 35)."""
 
     client_id: str | None = ext(STRING, wire="clientID", required=True)
     producer_group: str | None = ext(STRING)
@@ -103,18 +91,12 @@ class UnregisterClientRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnregisterClientResponseHeader:
-    """Response without fields.
-
-    Java: ``remoting.protocol.header.UnregisterClientResponseHeader``.
-    """
+    """Response without fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckClientRequestBody:
-    """Asks whether a subscription's expression compiles (code 46).
-
-    Java: ``remoting.protocol.body.CheckClientRequestBody``.
-    """
+    """Asks whether a subscription's expression compiles (code 46)."""
 
     client_id: str | None = member(STRING)
     group: str | None = member(STRING)

@@ -36,10 +36,7 @@ class GetKVConfigRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetKVConfigResponseHeader:
-    """The requested value.
-
-    Java: ``remoting.protocol.header.namesrv.GetKVConfigResponseHeader``.
-    """
+    """The requested value. Java: ``remoting.protocol.header.namesrv.GetKVConfigResponseHeader``."""
 
     value: str | None = ext(STRING)
 
@@ -67,10 +64,7 @@ class GetKVListByNamespaceRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KVTable:
-    """A table of texts; several responses use it.
-
-    Java: ``remoting.protocol.body.KVTable``.
-    """
+    """A table of texts; several responses use it."""
 
     table: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
 

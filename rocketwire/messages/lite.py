@@ -71,10 +71,7 @@ class LiteSubscriptionCtlRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetOption:
-    """Where a new lite subscription starts.
-
-    Java: ``common.lite.OffsetOption``, since 5.5.0.
-    """
+    """Where a new lite subscription starts. Java: ``common.lite.OffsetOption``, since 5.5.0."""
 
     type: OffsetOptionType | str | None = member(enumeration(OffsetOptionType, "OffsetOption.Type"))
     value: int = member(LONG)
@@ -176,10 +173,7 @@ class GetLiteTopicInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientGroup:
-    """A client in a group.
-
-    Java: ``common.entity.ClientGroup``, since 5.5.0.
-    """
+    """A client in a group. Java: ``common.entity.ClientGroup``, since 5.5.0."""
 
     client_id: str | None = member(STRING)
     group: str | None = member(STRING)
@@ -242,10 +236,7 @@ class GetLiteGroupInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteLagInfo:
-    """Lag of a group in one lite topic.
-
-    Java: ``common.lite.LiteLagInfo``, since 5.5.0.
-    """
+    """Lag of a group in one lite topic. Java: ``common.lite.LiteLagInfo``, since 5.5.0."""
 
     earliest_unconsumed_timestamp: int = member(LONG, default=-1)
     lag_count: int = member(LONG)

@@ -8,10 +8,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueue:
-    """A queue of a topic on a broker.
-
-    Java: ``common.message.MessageQueue``.
-    """
+    """A queue of a topic on a broker. Java: ``common.message.MessageQueue``."""
 
     broker_name: str | None = member(STRING)
     queue_id: int = member(INT)

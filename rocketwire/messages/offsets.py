@@ -40,10 +40,7 @@ _BOUNDARY_TYPE = replace(enumeration(BoundaryType), parse=_parse_boundary, print
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumerOffsetRequestHeader(TopicQueueRequestHeader):
-    """Asks for the committed offset of a queue (code 14).
-
-    Java: ``remoting.protocol.header.QueryConsumerOffsetRequestHeader``.
-    """
+    """Asks for the committed offset of a queue (code 14)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -53,20 +50,14 @@ class QueryConsumerOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumerOffsetResponseHeader:
-    """The committed offset.
-
-    Java: ``remoting.protocol.header.QueryConsumerOffsetResponseHeader``.
-    """
+    """The committed offset."""
 
     offset: int | None = ext(BOXED_LONG, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateConsumerOffsetRequestHeader(TopicQueueRequestHeader):
-    """Commits an offset (code 15).
-
-    Java: ``remoting.protocol.header.UpdateConsumerOffsetRequestHeader``.
-    """
+    """Commits an offset (code 15)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -76,18 +67,12 @@ class UpdateConsumerOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateConsumerOffsetResponseHeader:
-    """Response without fields.
-
-    Java: ``remoting.protocol.header.UpdateConsumerOffsetResponseHeader``.
-    """
+    """Response without fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOffsetRequestHeader(TopicQueueRequestHeader):
-    """Searches the offset at a store time (code 29).
-
-    Java: ``remoting.protocol.header.SearchOffsetRequestHeader``.
-    """
+    """Searches the offset at a store time (code 29)."""
 
     topic: str | None = ext(STRING, required=True)
     lite_topic: str | None = ext(STRING, since="5.5.0")
@@ -98,20 +83,14 @@ class SearchOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOffsetResponseHeader:
-    """The offset at that time.
-
-    Java: ``remoting.protocol.header.SearchOffsetResponseHeader``.
-    """
+    """The offset at that time."""
 
     offset: int | None = ext(BOXED_LONG, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMaxOffsetRequestHeader(TopicQueueRequestHeader):
-    """Asks for the end offset of a queue (code 30).
-
-    Java: ``remoting.protocol.header.GetMaxOffsetRequestHeader``.
-    """
+    """Asks for the end offset of a queue (code 30)."""
 
     topic: str | None = ext(STRING, required=True)
     queue_id: int | None = ext(INTEGER, required=True)
@@ -120,20 +99,14 @@ class GetMaxOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMaxOffsetResponseHeader:
-    """The offset that the next message will get.
-
-    Java: ``remoting.protocol.header.GetMaxOffsetResponseHeader``.
-    """
+    """The offset that the next message will get."""
 
     offset: int | None = ext(BOXED_LONG, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMinOffsetRequestHeader(TopicQueueRequestHeader):
-    """Asks for the start offset of a queue (code 31).
-
-    Java: ``remoting.protocol.header.GetMinOffsetRequestHeader``.
-    """
+    """Asks for the start offset of a queue (code 31)."""
 
     topic: str | None = ext(STRING, required=True)
     queue_id: int | None = ext(INTEGER, required=True)
@@ -141,20 +114,14 @@ class GetMinOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMinOffsetResponseHeader:
-    """The offset of the oldest message.
-
-    Java: ``remoting.protocol.header.GetMinOffsetResponseHeader``.
-    """
+    """The offset of the oldest message."""
 
     offset: int | None = ext(BOXED_LONG, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetEarliestMsgStoretimeRequestHeader(TopicQueueRequestHeader):
-    """Asks when the oldest message was stored (code 32).
-
-    Java: ``remoting.protocol.header.GetEarliestMsgStoretimeRequestHeader``.
-    """
+    """Asks when the oldest message was stored (code 32)."""
 
     topic: str | None = ext(STRING, required=True)
     queue_id: int | None = ext(INTEGER, required=True)
@@ -162,20 +129,14 @@ class GetEarliestMsgStoretimeRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetEarliestMsgStoretimeResponseHeader:
-    """Store time of the oldest message, in milliseconds.
-
-    Java: ``remoting.protocol.header.GetEarliestMsgStoretimeResponseHeader``.
-    """
+    """Store time of the oldest message, in milliseconds."""
 
     timestamp: int | None = ext(BOXED_LONG, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitConsumerOffsetRequestHeader(TopicRequestHeader):
-    """Start offset of a group in a topic; no request code carries it.
-
-    Java: ``remoting.protocol.header.InitConsumerOffsetRequestHeader``.
-    """
+    """Start offset of a group in a topic; no request code carries it."""
 
     topic: str | None = ext(STRING)
     init_mode: int = ext(INT)
@@ -183,10 +144,7 @@ class InitConsumerOffsetRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsetRequestHeader(TopicQueueRequestHeader):
-    """Resets offsets to a time or to an offset (codes 220, 222).
-
-    Java: ``remoting.protocol.header.ResetOffsetRequestHeader``.
-    """
+    """Resets offsets to a time or to an offset (codes 220, 222)."""
 
     group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -198,10 +156,7 @@ class ResetOffsetRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsetBody:
-    """Offsets that a consumer must use from now on.
-
-    Java: ``remoting.protocol.body.ResetOffsetBody``.
-    """
+    """Offsets that a consumer must use from now on."""
 
     offset_table: Mapping[MessageQueue, int] | None = member(
         mapping(record(MessageQueue), BOXED_LONG), default={}
@@ -210,20 +165,14 @@ class ResetOffsetBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsetBodyForC:
-    """Offsets that a C++ client must use from now on.
-
-    Java: ``remoting.protocol.body.ResetOffsetBodyForC``.
-    """
+    """Offsets that a C++ client must use from now on."""
 
     offset_table: tuple[MessageQueueForC, ...] | None = member(listing(record(MessageQueueForC)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneGroupOffsetRequestHeader(RpcRequestHeader):
-    """Copies the offsets of one group to another (code 314).
-
-    Java: ``remoting.protocol.header.CloneGroupOffsetRequestHeader``.
-    """
+    """Copies the offsets of one group to another (code 314)."""
 
     src_group: str | None = ext(STRING, required=True)
     dest_group: str | None = ext(STRING, required=True)
@@ -233,10 +182,7 @@ class CloneGroupOffsetRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryCorrectionOffsetHeader(TopicRequestHeader):
-    """Asks for corrected offsets of groups (code 308).
-
-    Java: ``remoting.protocol.header.QueryCorrectionOffsetHeader``.
-    """
+    """Asks for corrected offsets of groups (code 308)."""
 
     filter_groups: str | None = ext(STRING)
     compare_group: str | None = ext(STRING, required=True)
@@ -245,20 +191,14 @@ class QueryCorrectionOffsetHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryCorrectionOffsetBody:
-    """Offsets by queue id.
-
-    Java: ``remoting.protocol.body.QueryCorrectionOffsetBody``.
-    """
+    """Offsets by queue id."""
 
     correction_offsets: Mapping[int, int] | None = member(mapping(INTEGER, BOXED_LONG), default={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerOffsetSerializeWrapper:
-    """All offsets of a broker, by ``topic@group`` and queue id (code 43).
-
-    Java: ``remoting.protocol.body.ConsumerOffsetSerializeWrapper``.
-    """
+    """All offsets of a broker, by ``topic@group`` and queue id (code 43)."""
 
     data_version: DataVersion | None = member(record(DataVersion))
     offset_table: Mapping[str, Mapping[int, int]] | None = member(

@@ -23,10 +23,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopMessageRequestHeader(TopicQueueRequestHeader):
-    """Pops messages, which stay invisible for a time (code 200050).
-
-    Java: ``remoting.protocol.header.PopMessageRequestHeader``.
-    """
+    """Pops messages, which stay invisible for a time (code 200050)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -44,10 +41,7 @@ class PopMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopMessageResponseHeader:
-    """Popped messages and how long they stay invisible.
-
-    Java: ``remoting.protocol.header.PopMessageResponseHeader``.
-    """
+    """Popped messages and how long they stay invisible."""
 
     pop_time: int = ext(LONG, required=True)
     invisible_time: int = ext(LONG, required=True)
@@ -60,10 +54,7 @@ class PopMessageResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeekMessageRequestHeader(TopicQueueRequestHeader):
-    """Peeks at messages without popping them (code 200052).
-
-    Java: ``remoting.protocol.header.PeekMessageRequestHeader``.
-    """
+    """Peeks at messages without popping them (code 200052)."""
 
     topic: str | None = ext(STRING, required=True)
     queue_id: int = ext(INT, required=True)
@@ -73,10 +64,7 @@ class PeekMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckMessageRequestHeader(TopicQueueRequestHeader):
-    """Acknowledges one message (code 200051).
-
-    Java: ``remoting.protocol.header.AckMessageRequestHeader``.
-    """
+    """Acknowledges one message (code 200051)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -88,10 +76,7 @@ class AckMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAck:
-    """Acknowledgements of a queue, as bits from a start offset.
-
-    Java: ``remoting.protocol.body.BatchAck``.
-    """
+    """Acknowledgements of a queue, as bits from a start offset."""
 
     bit_set: frozenset[int] | None = member(BIT_SET, wire="b", also=("bitSet",))
     consumer_group: str | None = member(STRING, wire="c", also=("consumerGroup",))
@@ -106,10 +91,7 @@ class BatchAck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAckMessageRequestBody:
-    """Acknowledges several messages (code 200151).
-
-    Java: ``remoting.protocol.body.BatchAckMessageRequestBody``.
-    """
+    """Acknowledges several messages (code 200151)."""
 
     acks: tuple[BatchAck, ...] | None = member(listing(record(BatchAck)))
     broker_name: str | None = member(STRING)
@@ -117,10 +99,7 @@ class BatchAckMessageRequestBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeInvisibleTimeRequestHeader(TopicQueueRequestHeader):
-    """Changes how long a message stays invisible (code 200053).
-
-    Java: ``remoting.protocol.header.ChangeInvisibleTimeRequestHeader``.
-    """
+    """Changes how long a message stays invisible (code 200053)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -134,10 +113,7 @@ class ChangeInvisibleTimeRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeInvisibleTimeResponseHeader:
-    """The new invisible time of a message.
-
-    Java: ``remoting.protocol.header.ChangeInvisibleTimeResponseHeader``.
-    """
+    """The new invisible time of a message."""
 
     pop_time: int = ext(LONG, required=True)
     invisible_time: int = ext(LONG, required=True)
@@ -146,10 +122,7 @@ class ChangeInvisibleTimeResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationRequestHeader(TopicQueueRequestHeader):
-    """Waits until there are messages to pop (code 200054).
-
-    Java: ``remoting.protocol.header.NotificationRequestHeader``.
-    """
+    """Waits until there are messages to pop (code 200054)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -164,10 +137,7 @@ class NotificationRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationResponseHeader:
-    """Whether there are messages to pop.
-
-    Java: ``remoting.protocol.header.NotificationResponseHeader``.
-    """
+    """Whether there are messages to pop."""
 
     has_msg: bool = ext(BOOLEAN, required=True)
     polling_full: bool = ext(BOOLEAN)
@@ -175,10 +145,7 @@ class NotificationResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollingInfoRequestHeader(TopicQueueRequestHeader):
-    """Asks how many consumers wait at a queue (code 200055).
-
-    Java: ``remoting.protocol.header.PollingInfoRequestHeader``.
-    """
+    """Asks how many consumers wait at a queue (code 200055)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -187,20 +154,14 @@ class PollingInfoRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollingInfoResponseHeader:
-    """Number of waiting consumers.
-
-    Java: ``remoting.protocol.header.PollingInfoResponseHeader``.
-    """
+    """Number of waiting consumers."""
 
     polling_num: int = ext(INT, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckMsg:
-    """An acknowledgement in a broker's revive log.
-
-    Java: ``store.pop.AckMsg``.
-    """
+    """An acknowledgement in a broker's revive log. Java: ``store.pop.AckMsg``."""
 
     ack_offset: int = member(LONG, wire="ao", also=("ackOffset",))
     broker_name: str | None = member(STRING, wire="bn", also=("brokerName",))
@@ -213,10 +174,7 @@ class AckMsg:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAckMsg(AckMsg):
-    """Several acknowledgements in a broker's revive log.
-
-    Java: ``store.pop.BatchAckMsg``.
-    """
+    """Several acknowledgements in a broker's revive log. Java: ``store.pop.BatchAckMsg``."""
 
     ack_offset_list: tuple[int, ...] | None = member(
         listing(BOXED_LONG), wire="aol", default=(), also=("ackOffsetList",)

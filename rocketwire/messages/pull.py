@@ -11,10 +11,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullMessageRequestHeader(TopicQueueRequestHeader):
-    """Asks for the messages of a queue from an offset on (codes 11, 361).
-
-    Java: ``remoting.protocol.header.PullMessageRequestHeader``.
-    """
+    """Asks for the messages of a queue from an offset on (codes 11, 361)."""
 
     fast_codec: ClassVar[tuple[str, ...]] = (
         "consumerGroup",
@@ -58,10 +55,7 @@ class PullMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullMessageResponseHeader:
-    """The next offset and the limits of the queue.
-
-    Java: ``remoting.protocol.header.PullMessageResponseHeader``.
-    """
+    """The next offset and the limits of the queue."""
 
     fast_codec: ClassVar[tuple[str, ...]] = (
         "suggestWhichBrokerId",

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMessageRequestHeader(TopicRequestHeader):
-    """Searches messages by key (code 12).
-
-    Java: ``remoting.protocol.header.QueryMessageRequestHeader``.
-    """
+    """Searches messages by key (code 12)."""
 
     topic: str | None = ext(STRING, required=True)
     key: str | None = ext(STRING, required=True)
@@ -45,10 +42,7 @@ class QueryMessageRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryMessageResponseHeader:
-    """Last time and offset of the message index.
-
-    Java: ``remoting.protocol.header.QueryMessageResponseHeader``.
-    """
+    """Last time and offset of the message index."""
 
     index_last_update_timestamp: int | None = ext(BOXED_LONG, required=True)
     index_last_update_phyoffset: int | None = ext(BOXED_LONG, required=True)
@@ -56,10 +50,7 @@ class QueryMessageResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewMessageRequestHeader:
-    """Reads one message by its commit log offset (code 33).
-
-    Java: ``remoting.protocol.header.ViewMessageRequestHeader``.
-    """
+    """Reads one message by its commit log offset (code 33)."""
 
     topic: str | None = ext(STRING)
     offset: int | None = ext(BOXED_LONG, required=True)
@@ -67,18 +58,12 @@ class ViewMessageRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewMessageResponseHeader:
-    """Response without fields; no request code carries it.
-
-    Java: ``remoting.protocol.header.ViewMessageResponseHeader``.
-    """
+    """Response without fields; no request code carries it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticsMessagesRequestHeader(TopicQueueRequestHeader):
-    """Counts the messages of a period; no request code carries it.
-
-    Java: ``remoting.protocol.header.StatisticsMessagesRequestHeader``.
-    """
+    """Counts the messages of a period; no request code carries it."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -89,10 +74,7 @@ class StatisticsMessagesRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeQueueRequestHeader(TopicQueueRequestHeader):
-    """Reads entries of a consume queue (code 321).
-
-    Java: ``remoting.protocol.header.QueryConsumeQueueRequestHeader``.
-    """
+    """Reads entries of a consume queue (code 321)."""
 
     topic: str | None = ext(STRING)
     queue_id: int = ext(INT)
@@ -103,10 +85,7 @@ class QueryConsumeQueueRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeQueueData:
-    """An entry of a consume queue.
-
-    Java: ``remoting.protocol.body.ConsumeQueueData``.
-    """
+    """An entry of a consume queue."""
 
     bit_map: str | None = member(STRING)
     eval: bool = member(BOOLEAN)
@@ -119,10 +98,7 @@ class ConsumeQueueData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeQueueResponseBody:
-    """Entries of a consume queue with the result of a group's filter.
-
-    Java: ``remoting.protocol.body.QueryConsumeQueueResponseBody``.
-    """
+    """Entries of a consume queue with the result of a group's filter."""
 
     filter_data: str | None = member(STRING)
     max_queue_index: int = member(LONG)
@@ -133,10 +109,7 @@ class QueryConsumeQueueResponseBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeTimeSpanRequestHeader(TopicRequestHeader):
-    """Asks for the time of the messages that a group consumes now (code 303).
-
-    Java: ``remoting.protocol.header.QueryConsumeTimeSpanRequestHeader``.
-    """
+    """Asks for the time of the messages that a group consumes now (code 303)."""
 
     topic: str | None = ext(STRING, required=True)
     group: str | None = ext(STRING, required=True)
@@ -144,10 +117,7 @@ class QueryConsumeTimeSpanRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueTimeSpan:
-    """Times of the consumed messages in one queue.
-
-    Java: ``remoting.protocol.body.QueueTimeSpan``.
-    """
+    """Times of the consumed messages in one queue."""
 
     consume_time_stamp: int = member(LONG)
     consume_time_stamp_str: str | None = member(
@@ -167,10 +137,7 @@ class QueueTimeSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryConsumeTimeSpanBody:
-    """Times of the consumed messages in all queues.
-
-    Java: ``remoting.protocol.body.QueryConsumeTimeSpanBody``.
-    """
+    """Times of the consumed messages in all queues."""
 
     consume_time_span_set: tuple[QueueTimeSpan, ...] | None = member(
         listing(record(QueueTimeSpan)), default=()
@@ -179,10 +146,7 @@ class QueryConsumeTimeSpanBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumeStatsRequestHeader(TopicRequestHeader):
-    """Asks for the progress of a group (code 208).
-
-    Java: ``remoting.protocol.header.GetConsumeStatsRequestHeader``.
-    """
+    """Asks for the progress of a group (code 208)."""
 
     consumer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING)
@@ -191,10 +155,7 @@ class GetConsumeStatsRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetWrapper:
-    """Progress of a group in one queue.
-
-    Java: ``remoting.protocol.admin.OffsetWrapper``.
-    """
+    """Progress of a group in one queue. Java: ``remoting.protocol.admin.OffsetWrapper``."""
 
     broker_offset: int = member(LONG)
     consumer_offset: int = member(LONG)
@@ -204,10 +165,7 @@ class OffsetWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeStats:
-    """Progress of a group in all queues.
-
-    Java: ``remoting.protocol.admin.ConsumeStats``.
-    """
+    """Progress of a group in all queues. Java: ``remoting.protocol.admin.ConsumeStats``."""
 
     consume_tps: float = member(DOUBLE)
     offset_table: Mapping[MessageQueue, OffsetWrapper] | None = member(
@@ -217,20 +175,14 @@ class ConsumeStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumeStatsInBrokerHeader:
-    """Asks for the progress of all groups (code 317).
-
-    Java: ``remoting.protocol.header.GetConsumeStatsInBrokerHeader``.
-    """
+    """Asks for the progress of all groups (code 317)."""
 
     is_order: bool = ext(BOOLEAN, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeStatsList:
-    """Progress of all groups.
-
-    Java: ``remoting.protocol.body.ConsumeStatsList``.
-    """
+    """Progress of all groups."""
 
     broker_addr: str | None = member(STRING)
     consume_stats_list: tuple[Mapping[str, tuple[ConsumeStats, ...]], ...] | None = member(

@@ -41,7 +41,7 @@ from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, dumps
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, Dialect, JsonLimits, JsonValue, dumps
 from rocketwire.wire.layouts.functions import (
     RegisterParts,
     build_register_body,
@@ -53,7 +53,6 @@ from rocketwire.wire.zlib_stream import deflate, inflate, looks_like_zlib
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.json.fastjson import Dialect, JsonLimits, JsonValue
 
 MAX_INFLATED: Final = 64 * 1024 * 1024
 """Maximum size of an inflated registration in bytes: a million topics of 60 bytes."""
@@ -162,8 +161,6 @@ class BrokerHeartbeatRequestHeader:
 class NotifyMinBrokerIdChangeRequestHeader:
     """Notifies a broker group that its lowest broker id changed (code 905).
 
-    Java: ``remoting.protocol.header.NotifyMinBrokerIdChangeRequestHeader``.
-
     Attributes:
         min_broker_id: the lowest id of a registered broker.
         min_broker_addr: its address.
@@ -181,8 +178,6 @@ class NotifyMinBrokerIdChangeRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerBody:
     """Body of a registration.
-
-    Java: ``remoting.protocol.body.RegisterBrokerBody``.
 
     Attributes:
         filter_server_list: addresses; None leaves those of the name server unchanged.

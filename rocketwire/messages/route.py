@@ -61,10 +61,7 @@ class DeleteTopicFromNamesrvRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetTopicsByClusterRequestHeader:
-    """Asks for the topics of one cluster (code 224).
-
-    Java: ``remoting.protocol.header.GetTopicsByClusterRequestHeader``.
-    """
+    """Asks for the topics of one cluster (code 224)."""
 
     cluster: str | None = ext(STRING, required=True)
 
@@ -111,10 +108,7 @@ class AddWritePermOfBrokerResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerMemberGroupRequestHeader:
-    """Asks for the addresses of a broker group (code 901).
-
-    Java: ``remoting.protocol.header.GetBrokerMemberGroupRequestHeader``.
-    """
+    """Asks for the addresses of a broker group (code 901)."""
 
     cluster_name: str | None = ext(STRING, required=True)
     broker_name: str | None = ext(STRING, required=True)
@@ -133,9 +127,7 @@ class RegisterOrderTopicRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueData:
-    """The queues of a topic in a broker group.
-
-    Java: ``remoting.protocol.route.QueueData``.
+    """The queues of a topic in a broker group. Java: ``remoting.protocol.route.QueueData``.
 
     Attributes:
         perm: bits of ``Perm``.
@@ -151,9 +143,7 @@ class QueueData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerData:
-    """A broker group: its addresses by broker id.
-
-    Java: ``remoting.protocol.route.BrokerData``.
+    """A broker group: its addresses by broker id. Java: ``remoting.protocol.route.BrokerData``.
 
     Attributes:
         broker_addrs: address by broker id; 0 is the master.
@@ -217,10 +207,7 @@ class TopicRouteData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterInfo:
-    """All broker groups and clusters.
-
-    Java: ``remoting.protocol.body.ClusterInfo``.
-    """
+    """All broker groups and clusters."""
 
     broker_addr_table: Mapping[str, BrokerData] | None = member(mapping(STRING, record(BrokerData)))
     cluster_addr_table: Mapping[str, tuple[str | None, ...]] | None = member(
@@ -232,8 +219,6 @@ class ClusterInfo:
 class TopicList:
     """Names of topics.
 
-    Java: ``remoting.protocol.body.TopicList``.
-
     Attributes:
         broker_addr: a broker's address; only in the response to code 304.
     """
@@ -244,10 +229,7 @@ class TopicList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerMemberGroup:
-    """The addresses of a broker group by broker id.
-
-    Java: ``remoting.protocol.body.BrokerMemberGroup``.
-    """
+    """The addresses of a broker group by broker id."""
 
     broker_addrs: Mapping[int, str] | None = member(mapping(BOXED_LONG, STRING), default={})
     broker_name: str | None = member(STRING)
@@ -256,9 +238,6 @@ class BrokerMemberGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerMemberGroupResponseBody:
-    """Response to code 901.
-
-    Java: ``remoting.protocol.body.GetBrokerMemberGroupResponseBody``.
-    """
+    """Response to code 901."""
 
     broker_member_group: BrokerMemberGroup | None = member(record(BrokerMemberGroup))

@@ -8,9 +8,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RpcRequestHeader:
-    """Fields that every forwarded request may have.
-
-    Java: ``remoting.rpc.RpcRequestHeader``.
+    """Fields that every forwarded request may have. Java: ``remoting.rpc.RpcRequestHeader``.
 
     Attributes:
         ns: namespace of the topic or group.

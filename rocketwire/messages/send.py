@@ -19,10 +19,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendMessageRequestHeader(TopicQueueRequestHeader):
-    """Sends a message, with long field names (codes 10, 324).
-
-    Java: ``remoting.protocol.header.SendMessageRequestHeader``.
-    """
+    """Sends a message, with long field names (codes 10, 324)."""
 
     producer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -81,10 +78,7 @@ class SendMessageRequestHeaderV2(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendMessageResponseHeader:
-    """Location of the stored message.
-
-    Java: ``remoting.protocol.header.SendMessageResponseHeader``.
-    """
+    """Location of the stored message."""
 
     fast_codec: ClassVar[tuple[str, ...]] = (
         "msgId",
@@ -105,10 +99,7 @@ class SendMessageResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerSendMsgBackRequestHeader(RpcRequestHeader):
-    """Sends a message back to the broker for a later retry (code 36).
-
-    Java: ``remoting.protocol.header.ConsumerSendMsgBackRequestHeader``.
-    """
+    """Sends a message back to the broker for a later retry (code 36)."""
 
     offset: int | None = ext(BOXED_LONG, required=True)
     group: str | None = ext(STRING, required=True)
@@ -121,10 +112,7 @@ class ConsumerSendMsgBackRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyMessageRequestHeader(TopicQueueRequestHeader):
-    """Forwards the reply of a request-reply call to the waiting client (code 326).
-
-    Java: ``remoting.protocol.header.ReplyMessageRequestHeader``.
-    """
+    """Forwards the reply of a request-reply call to the waiting client (code 326)."""
 
     producer_group: str | None = ext(STRING, required=True)
     topic: str | None = ext(STRING, required=True)
@@ -144,10 +132,7 @@ class ReplyMessageRequestHeader(TopicQueueRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallMessageRequestHeader(TopicRequestHeader):
-    """Recalls a delayed message before its delivery (code 370).
-
-    Java: ``remoting.protocol.header.RecallMessageRequestHeader``.
-    """
+    """Recalls a delayed message before its delivery (code 370)."""
 
     producer_group: str | None = ext(STRING)
     topic: str | None = ext(STRING, required=True)
@@ -156,9 +141,6 @@ class RecallMessageRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallMessageResponseHeader:
-    """Id of the recalled message.
-
-    Java: ``remoting.protocol.header.RecallMessageResponseHeader``.
-    """
+    """Id of the recalled message."""
 
     msg_id: str | None = ext(STRING, required=True)

@@ -28,13 +28,12 @@ from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.wire.java_utf8 import encode_utf8
-from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, dumps, loads
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, JsonLimits, dumps, loads
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.json.fastjson import JsonLimits
 
 _ATTRIBUTES = mapping(STRING, STRING)
 _print_number = INT.print or str
@@ -68,9 +67,7 @@ def stamped(version: DataVersion | None, now_ms: int) -> DataVersion | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfig:
-    """Configuration of a topic on a broker.
-
-    Java: ``common.TopicConfig``.
+    """Configuration of a topic on a broker. Java: ``common.TopicConfig``.
 
     Attributes:
         attributes: such as ``message.type``.
@@ -92,10 +89,7 @@ class TopicConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigSerializeWrapper:
-    """All topics of a broker; the body of a registration before version 37.
-
-    Java: ``remoting.protocol.body.TopicConfigSerializeWrapper``.
-    """
+    """All topics of a broker; the body of a registration before version 37."""
 
     data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     topic_config_table: Mapping[str, TopicConfig] | None = member(
@@ -105,10 +99,7 @@ class TopicConfigSerializeWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigAndMappingSerializeWrapper(TopicConfigSerializeWrapper):
-    """All topics of a broker, including static topics.
-
-    Java: ``remoting.protocol.body.TopicConfigAndMappingSerializeWrapper``.
-    """
+    """All topics of a broker, including static topics."""
 
     mapping_data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     topic_queue_mapping_detail_map: Mapping[str, TopicQueueMappingDetail] | None = member(

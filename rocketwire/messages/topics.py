@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopicRequestHeader(TopicRequestHeader):
-    """Creates or changes a topic or a static topic (codes 17, 513).
-
-    Java: ``remoting.protocol.header.CreateTopicRequestHeader``.
-    """
+    """Creates or changes a topic or a static topic (codes 17, 513)."""
 
     topic: str | None = ext(STRING, required=True)
     default_topic: str | None = ext(STRING, required=True)
@@ -51,38 +48,26 @@ class CreateTopicRequestHeader(TopicRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopicListRequestHeader(RpcRequestHeader):
-    """Creates or changes several topics (code 18).
-
-    Java: ``remoting.protocol.header.CreateTopicListRequestHeader``.
-    """
+    """Creates or changes several topics (code 18)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopicListRequestBody:
-    """The topics to create.
-
-    Java: ``remoting.protocol.body.CreateTopicListRequestBody``.
-    """
+    """The topics to create."""
 
     topic_config_list: tuple[TopicConfig, ...] | None = member(listing(record(TopicConfig)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteTopicRequestHeader(TopicRequestHeader):
-    """Removes a topic from a broker (code 215).
-
-    Java: ``remoting.protocol.header.DeleteTopicRequestHeader``.
-    """
+    """Removes a topic from a broker (code 215)."""
 
     topic: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllTopicConfigRequestHeader:
-    """Asks for a page of all topics, or all of them (code 21).
-
-    Java: ``remoting.protocol.header.GetAllTopicConfigRequestHeader``.
-    """
+    """Asks for a page of all topics, or all of them (code 21)."""
 
     topic_seq: int | None = ext(INTEGER, required=True)
     data_version: str | None = ext(STRING)
@@ -91,20 +76,14 @@ class GetAllTopicConfigRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllTopicConfigResponseHeader:
-    """Number of topics.
-
-    Java: ``remoting.protocol.header.GetAllTopicConfigResponseHeader``.
-    """
+    """Number of topics."""
 
     total_topic_num: int | None = ext(INTEGER, since="5.5.0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetTopicConfigRequestHeader(TopicRequestHeader):
-    """Asks for the configuration of one topic (code 351).
-
-    Java: ``remoting.protocol.header.GetTopicConfigRequestHeader``.
-    """
+    """Asks for the configuration of one topic (code 351)."""
 
     topic: str | None = ext(STRING, required=True)
 
@@ -121,10 +100,7 @@ class TopicConfigAndQueueMapping(TopicConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingSerializeWrapper:
-    """A broker's file of static mappings, ``topicQueueMapping.json``.
-
-    Java: ``remoting.protocol.body.TopicQueueMappingSerializeWrapper``.
-    """
+    """A broker's file of static mappings, ``topicQueueMapping.json``."""
 
     data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     topic_queue_mapping_info_map: Mapping[str, TopicQueueMappingDetail] | None = member(
@@ -151,20 +127,14 @@ class TopicRemappingDetailWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetTopicStatsInfoRequestHeader(TopicRequestHeader):
-    """Asks for the offsets of all queues of a topic (code 202).
-
-    Java: ``remoting.protocol.header.GetTopicStatsInfoRequestHeader``.
-    """
+    """Asks for the offsets of all queues of a topic (code 202)."""
 
     topic: str | None = ext(STRING, required=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicOffset:
-    """First and last offset of a queue.
-
-    Java: ``remoting.protocol.admin.TopicOffset``.
-    """
+    """First and last offset of a queue. Java: ``remoting.protocol.admin.TopicOffset``."""
 
     last_update_timestamp: int = member(LONG)
     max_offset: int = member(LONG)
@@ -173,10 +143,7 @@ class TopicOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicStatsTable:
-    """Offsets of all queues of a topic.
-
-    Java: ``remoting.protocol.admin.TopicStatsTable``.
-    """
+    """Offsets of all queues of a topic. Java: ``remoting.protocol.admin.TopicStatsTable``."""
 
     offset_table: Mapping[MessageQueue, TopicOffset] | None = member(
         mapping(record(MessageQueue), record(TopicOffset)), default={}

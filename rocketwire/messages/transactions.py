@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndTransactionRequestHeader(RpcRequestHeader):
-    """Commits or rolls back a transaction (code 37).
-
-    Java: ``remoting.protocol.header.EndTransactionRequestHeader``.
-    """
+    """Commits or rolls back a transaction (code 37)."""
 
     topic: str | None = ext(STRING)
     producer_group: str | None = ext(STRING, required=True)
@@ -43,18 +40,12 @@ class EndTransactionRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndTransactionResponseHeader:
-    """Response without fields; no request code carries it.
-
-    Java: ``remoting.protocol.header.EndTransactionResponseHeader``.
-    """
+    """Response without fields; no request code carries it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTransactionStateRequestHeader(RpcRequestHeader):
-    """Asks a producer for the state of its transaction (code 39).
-
-    Java: ``remoting.protocol.header.CheckTransactionStateRequestHeader``.
-    """
+    """Asks a producer for the state of its transaction (code 39)."""
 
     topic: str | None = ext(STRING)
     tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
@@ -66,10 +57,7 @@ class CheckTransactionStateRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTransactionStateResponseHeader:
-    """Response to code 39, which no producer sends: producers send code 37 instead.
-
-    Java: ``remoting.protocol.header.CheckTransactionStateResponseHeader``.
-    """
+    """Response to code 39, which no producer sends: producers send code 37 instead."""
 
     producer_group: str | None = ext(STRING, required=True)
     tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
@@ -79,10 +67,7 @@ class CheckTransactionStateResponseHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeCheckHalfMessageRequestHeader:
-    """Tells the broker to check a half message again (code 323).
-
-    Java: ``remoting.protocol.header.ResumeCheckHalfMessageRequestHeader``.
-    """
+    """Tells the broker to check a half message again (code 323)."""
 
     topic: str | None = ext(STRING)
     msg_id: str | None = ext(STRING)

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
-from rocketwire.messages.pop import BatchAck
+from rocketwire.messages.pop import BatchAck, PopMessageResponseHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rocketwire.messages.pop import PopMessageResponseHeader
     from rocketwire.wire.message.stored import StoredMessage
 
 NORMAL: Final = "0"

@@ -147,11 +147,7 @@ class ProcessQueue(Generic[M]):
     )
 
     def __init__(self, *, now: float) -> None:
-        """Create an empty queue.
-
-        Args:
-            now: the time.
-        """
+        """Create an empty queue."""
         self.dropped = False
         self.retiring = False
         self.locked = False
@@ -449,11 +445,7 @@ class PopProcessQueue:
     __slots__ = ("dropped", "last_pop", "wait_ack")
 
     def __init__(self, *, now: float) -> None:
-        """Create a state without messages.
-
-        Args:
-            now: the time.
-        """
+        """Create a state without messages."""
         self.dropped = False
         self.last_pop = now
         self.wait_ack = 0

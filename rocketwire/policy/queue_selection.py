@@ -130,7 +130,6 @@ class FaultStrategy:
         Args:
             rotation: the topic's queues; if ``enabled``, Java restarts it before each retry.
             last_broker: broker of the failed attempt, or None.
-            now: the time.
         """
 
         def elsewhere(queue: MessageQueue) -> bool:
@@ -160,7 +159,6 @@ class FaultStrategy:
             latency: duration in seconds.
             isolate: whether it failed; the broker is avoided as after a very slow send.
             reachable: whether the broker counts as reachable.
-            now: the time.
         """
         if not self.enabled:
             return

@@ -51,7 +51,6 @@ def plan_creation(
     Java: ``createTopicConfigMapping``, which chooses randomly among brokers with equally few.
 
     Args:
-        topic: name of the topic.
         queue_nums: number of logical queues.
         targets: names of brokers that may host new queues, besides those that host some already.
         configs: the topic's configuration by broker name.
@@ -247,7 +246,6 @@ def leaders(
     Java: ``checkAndBuildMappingItems``.
 
     Args:
-        topic: name of the topic.
         configs: the topic's configuration by broker name.
         complete: whether to check that all brokers agree and every logical queue has a leader.
 

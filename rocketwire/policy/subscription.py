@@ -45,7 +45,6 @@ def subscription_data(
     """Return the broker's form of a subscription.
 
     Args:
-        topic: the topic.
         expression: tags as ``a || b``; None, an empty text or ``*`` for all. Other types: any text.
         expression_type: ``TAG`` or None, ``SQL92``, or another type that the broker supports.
         version: grows with each change; milliseconds since 1970 in Java.

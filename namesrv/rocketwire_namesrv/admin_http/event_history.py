@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.response import Peer
 
-__all__ = ["ENDINGS", "LogEntry", "Observer", "PermissionChange"]
-
 EVENTS: Final = 256
 """Maximum number of entries in each of the two lists."""
 EVENT_LENGTH: Final = 500

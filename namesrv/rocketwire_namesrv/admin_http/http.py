@@ -17,8 +17,6 @@ import h11
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Document", "Exchange", "is_local_name"]
-
 MAX_HEAD: Final = 8 * 1024
 """Bytes of a request before its body."""
 MAX_REQUESTS: Final = 100

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.counters import RequestKind
     from rocketwire_namesrv.protocol.state import State
 
-__all__ = ["CONTENT_TYPE", "SECURITY_EVENTS", "Exposition"]
-
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 MOST_BROKERS: Final = 256
 """Maximum number of brokers with their own series."""

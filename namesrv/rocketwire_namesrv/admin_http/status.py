@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import Perm
 from rocketwire.versions import MQVersion
-from rocketwire_namesrv.routes.brokers import MASTER_ID
+from rocketwire_namesrv.routes.brokers import MASTER_ID, BrokerGroup, LiveEntry, LiveKey
 
 if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.routes.brokers import BrokerGroup, LiveEntry, LiveKey
     from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
-
-__all__ = ["BrokerLine", "Status", "TopicLine", "status_of"]
 
 MOST_BROKERS: Final = 1_000
 MOST_TOPICS: Final = 200
@@ -97,7 +94,6 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
     """Return the current status.
 
     Args:
-        state: of the server.
         now: monotonic seconds.
         prefix: only topics whose names begin with it are listed.
     """

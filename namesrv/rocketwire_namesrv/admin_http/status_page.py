@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
     from rocketwire_namesrv.admin_http.status import BrokerLine, Status, TopicLine
 
-__all__ = ["status_page"]
-
 STYLE: Final = """
 body{font:14px/1.4 system-ui,sans-serif;margin:1.5em;color:#222;background:#fff}
 h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}

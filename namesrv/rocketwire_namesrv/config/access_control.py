@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Address = IPv4Address | IPv6Address
 
-__all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed", "is_loopback"]
-
 
 class Role(Enum):
     """The purpose of a request; the values are the settings with the allowed addresses."""

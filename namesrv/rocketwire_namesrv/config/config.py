@@ -24,17 +24,6 @@ from rocketwire_namesrv.events import shown
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-__all__ = [
-    "BY_KEY",
-    "PROPERTIES",
-    "Config",
-    "ConfigError",
-    "Owner",
-    "Property",
-    "place_of",
-    "system_properties",
-]
-
 _MEGABYTE: Final = 1024 * 1024
 
 SPLIT_REGISTRATION_SIZE: Final = 800

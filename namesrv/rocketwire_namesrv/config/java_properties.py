@@ -9,23 +9,10 @@ ISO-8859-1 character.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-__all__ = [
-    "Entry",
-    "PropertiesFile",
-    "flat_text",
-    "load_entries",
-    "load_properties",
-    "load_update",
-    "stored_text",
-]
 
 _BLANKS: Final = " \t\f"
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")

@@ -13,24 +13,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from rocketwire.errors import FrameTooLargeError, HeaderTooLargeError, RocketWireError
+from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError, RocketWireError
 from rocketwire_namesrv.events import Event, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rocketwire.errors import DecodeError
-
-__all__ = [
-    "ConnectionTooSlow",
-    "ExceededAgain",
-    "FrameRefused",
-    "Holdings",
-    "Limit",
-    "LimitExceeded",
-    "LimitReachedError",
-    "exceeds",
-]
 
 
 class Limit(StrEnum):

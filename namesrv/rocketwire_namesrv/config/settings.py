@@ -12,18 +12,15 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from ipaddress import ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire_namesrv.config.limits import Limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from ipaddress import IPv4Network, IPv6Network
 
     Networks = tuple[IPv4Network | IPv6Network, ...]
-
-__all__ = ["BOUNDS", "DRIVERS", "JAVA_BLANKS", "Bounds", "Owner", "Property", "networks_of"]
 
 DRIVERS: Final = ("auto", "reactor", "portable")
 """The drivers of connections: one task with an epoll for all (``reactor``, Linux only), or a task

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KEYS", "SWITCHES", "ClientAuth", "TlsMode", "TlsSettings"]
-
 CONFIG_FILE: Final = "/etc/rocketmq/tls.properties"
 
 _MODE: Final = "tls.server.mode"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.config.config import Config
 
-__all__ = ["ALLOWED", "Change", "UpdateRefusedError", "changes_by"]
-
 BLACK_LIST_REMARK: Final = "Can not update config in black list."
 """Java's, which tools know."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_namesrv.config.config import BY_KEY, place_of
+from rocketwire_namesrv.config.config import BY_KEY, Config, place_of
 from rocketwire_namesrv.config.java_properties import PropertiesFile
 from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
 from rocketwire_namesrv.config.tls_settings import SWITCHES as TLS_SWITCHES
@@ -20,9 +20,6 @@ from rocketwire_namesrv.events import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rocketwire_namesrv.config.config import Config
-
-__all__ = ["config_remarks", "placed"]
 
 OURS: Final = "rocketwire."
 """Prefix of the keys that only this server has."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.routes.route_table import RouteTable
     from rocketwire_namesrv.routes.topic_table import TopicTable
 
-__all__ = ["admit_body", "admit_item", "admit_registration", "admit_route"]
-
 FEW: Final = 64
 """Up to this many names are always checked one by one."""
 ORDINARY: Final = 512

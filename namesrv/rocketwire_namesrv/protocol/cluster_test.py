@@ -13,16 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.protocol.response import Response, no_route
+from rocketwire_namesrv.protocol.response import Peer, Response, no_route
 from rocketwire_namesrv.protocol.route_fast_path import zone_of
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.protocol.response import Peer
     from rocketwire_namesrv.protocol.state import State
-
-__all__ = ["get_route_in_cluster_test"]
 
 
 def get_route_in_cluster_test(

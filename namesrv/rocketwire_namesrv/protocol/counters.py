@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-__all__ = [
-    "BUCKETS_MS",
-    "ONEWAY",
-    "ROUTE_FOUND",
-    "UNKNOWN",
-    "Counters",
-    "Histogram",
-    "RequestKind",
-    "TimedWork",
-]
-
 BUCKETS_MS: Final = (
     *(0.01, 0.03, 0.1, 0.3),  # ours: most answers take less than Java's first bucket
     *(1.0, 3.0, 5.0, 7.0, 10.0, 100.0, 1000.0, 2000.0, 3000.0),  # Java's

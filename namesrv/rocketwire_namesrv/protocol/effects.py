@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification
 
-__all__ = ["NOTHING", "Effects", "EffectsBuilder"]
-
 
 class Effects(NamedTuple):
     """The effects of bytes received.

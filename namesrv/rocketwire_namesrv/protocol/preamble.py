@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.events import shown
 from rocketwire_namesrv.protocol.proxy_protocol import (
     SIGNATURES,
+    ProxyHeader,
     begins_proxy_header,
     read_proxy_header,
 )
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.protocol.proxy_protocol import ProxyHeader
-
-__all__ = ["NextProtocol", "Preamble", "describe", "describe_plain", "is_plain"]
 
 TLS_HANDSHAKE: Final = 0x16
 """First byte of a TLS record that begins a handshake; no frame begins with this byte."""

@@ -20,8 +20,6 @@ from rocketwire.errors import DecodeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SIGNATURES", "ProxyHeader", "ProxyTLV", "begins_proxy_header", "read_proxy_header"]
-
 V1_SIGNATURE: Final = b"PROXY "
 V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 SIGNATURES: Final = (V1_SIGNATURE, V2_SIGNATURE)

@@ -18,13 +18,13 @@ from rocketwire.messages.registration import (
     RegisterBrokerResponseHeader,
 )
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError
-from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
+from rocketwire_namesrv.events import ChecksumMismatch, Event, RegistrationRefused
 from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, required
 from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
 from rocketwire_namesrv.registration.digests import ChecksumError, check_sum
-from rocketwire_namesrv.registration.parsed import BodyRecord
+from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.routes.brokers import Registration
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.registration.parsed import RegisteredTopics
 
 
 def register_broker(

@@ -40,14 +40,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.views import Views
     from rocketwire_namesrv.routes.route_table import RouteTable
 
-__all__ = [
-    "FastPathResponses",
-    "RouteFastPath",
-    "RouteResponseTemplate",
-    "wants_standard_json",
-    "zone_of",
-]
-
 MAX_HEADERS: Final = 16_384
 """Maximum number of kept headers, some 300 bytes each: topics times kinds of clients."""
 MAX_HEADER_SIZE: Final = 512

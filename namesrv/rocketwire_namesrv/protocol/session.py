@@ -125,7 +125,6 @@ class Session:
         bytes, which are then not handled.
 
         Args:
-            data: as for ``receive``.
             now: monotonic seconds.
         """
         if self._decoder is not None or not self._state.can_use_fast_path(now):
@@ -146,7 +145,6 @@ class Session:
         any other bytes, which are then not handled.
 
         Args:
-            data: as for ``receive``.
             now: monotonic seconds.
 
         Returns:

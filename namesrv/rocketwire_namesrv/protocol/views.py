@@ -22,20 +22,18 @@ from rocketwire.messages.route import (
     TopicList,
     TopicRouteData,
 )
-from rocketwire_namesrv.routes.brokers import MASTER_ID
+from rocketwire_namesrv.routes.brokers import MASTER_ID, BrokerGroup
 from rocketwire_namesrv.routes.java_hashmap import (
     HashMap,
     concurrent_order,
     hash_order,
     set_copy_capacity,
 )
-from rocketwire_namesrv.routes.queue_layouts import EncodedRoute
+from rocketwire_namesrv.routes.queue_layouts import EncodedRoute, QueueLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rocketwire_namesrv.routes.brokers import BrokerGroup
-    from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 SYNC_BROKER_MEMBER_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"

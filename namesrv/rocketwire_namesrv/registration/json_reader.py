@@ -51,7 +51,6 @@ def read_json(
 
     Args:
         body: as sent.
-        wall_ms: wall-clock milliseconds.
         identity: of the body.
         names: names of the topics of the broker's previous body.
         shared_names: see ``read_registered_topics``.

@@ -22,19 +22,15 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import DecodeError
 from rocketwire.messages import from_json
 from rocketwire.messages.topic_config import TopicConfig
-from rocketwire.wire.json.fastjson import StrictError, strict_loads
+from rocketwire.wire.json.fastjson import JsonValue, StrictError, strict_loads
 from rocketwire_namesrv.registration.parsed import settings_of, topics_of
 from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
-from rocketwire_namesrv.routes.topic_names import is_plain
+from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
-    from rocketwire.wire.json.fastjson import JsonValue
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-    from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames
-
-__all__ = ["TABLE", "WRAPPER", "JsonTopics", "table_of", "topics_of_table"]
 
 WRAPPER: Final = "topicConfigSerializeWrapper"
 """Member of a body that contains the table of topics and their version."""

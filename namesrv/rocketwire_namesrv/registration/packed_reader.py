@@ -33,20 +33,19 @@ from rocketwire.wire.layouts.functions import (
 )
 from rocketwire.wire.zlib_stream import inflating
 from rocketwire_namesrv.registration.parsed import (
+    BodyIdentity,
     BodyRecord,
     RegisteredTopics,
     registered,
     settings_of,
 )
 from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
-from rocketwire_namesrv.routes.topic_names import is_plain
+from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from rocketwire_namesrv.registration.parsed import BodyIdentity
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-    from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames
 
 CHUNK_BYTES: Final = 16_384
 """Minimum size of a chunk of topics: some 270 topics, a fraction of a millisecond."""
@@ -72,7 +71,6 @@ def read_packed(
 
     Args:
         body: as sent.
-        wall_ms: wall-clock milliseconds.
         identity: of the body.
         max_inflated: maximum size after decompression.
         names: names of the topics of the broker's previous body.

@@ -100,7 +100,6 @@ def registered(
 
     Args:
         body: the body, or all of it but the topics.
-        wall_ms: wall-clock milliseconds.
         size: of the body.
         topics: its topics; None if they are in ``body``.
         keys: of ``topics``.

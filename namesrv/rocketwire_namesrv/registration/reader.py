@@ -62,7 +62,6 @@ def read_registered_topics(
         compressed: the field of the header.  A zlib stream is recognised without it: Java's brokers
             send it under the wrong label when ``compressedRegister`` is on.
         version: of the sender; brokers before 3.0.11 send the bare topic table.
-        wall_ms: wall-clock milliseconds.
         previous: record of the broker's previous body; None to have all topics read.
         crc: checksum of the body, 0 for none.
         max_inflated: maximum size of a packed body after decompression.

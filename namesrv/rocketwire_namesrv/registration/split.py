@@ -27,8 +27,6 @@ from rocketwire.versions import MQVersion
 if TYPE_CHECKING:
     from rocketwire_namesrv.routes.brokers import Registration
 
-__all__ = ["SplitRegistrations"]
-
 FIRST_PART_SECONDS: Final = 3.0
 """Wait for the second part of a registration that may be a first part."""
 NEXT_PART_SECONDS: Final = 30.0

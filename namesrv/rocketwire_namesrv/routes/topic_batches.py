@@ -8,13 +8,11 @@ Rules of this file: if a name occurs twice, the last settings count, at the plac
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
     from rocketwire_namesrv.routes.topic_names import TopicNames
 

@@ -18,8 +18,6 @@ from weakref import WeakValueDictionary
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-__all__ = ["SharedNames", "TopicNames", "is_plain", "use_keys"]
-
 KEYS_PER_STEP: Final = 4096
 """Keys of the table that one step looks at."""
 BATCHES_PER_STEP: Final = 8

@@ -12,7 +12,7 @@ from itertools import compress, repeat
 from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING
 
-from rocketwire.messages.route import QueueData
+from rocketwire.messages.route import QueueData, TopicQueueMappingInfo
 from rocketwire_namesrv.events import (
     Event,
     TopicRouteRefused,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.routes.brokers import Registration
 
 TOPICS_PER_STEP = 256

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.routes.route_table import RouteTable
 
-__all__ = ["KnownBroker", "WarmStart", "brokers_document", "brokers_of", "read_brokers"]
-
 
 class KnownBroker(NamedTuple):
     """The identity of a broker over restarts."""

@@ -13,8 +13,6 @@ from rocketwire_namesrv.runtime.storage import load_config
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Configured", "configured", "sample"]
-
 
 class Configured(NamedTuple):
     """A configuration.

@@ -17,8 +17,6 @@ from rocketwire_namesrv.runtime.os_errors import os_error_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DurableFile"]
-
 
 class DurableFile:
     """A file that stores a value.

@@ -17,8 +17,6 @@ from typing import Final
 
 from rocketwire_namesrv.runtime.os_errors import os_error_text
 
-__all__ = ["LOGGER", "NamesrvFormatter", "log_path", "set_up"]
-
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
 
 _FILE_SIZE: Final = 100 * 1024 * 1024

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["os_error_text"]
-
 
 def os_error_text(error: Exception) -> str:
     """Return the text of an error, for example ``/a/file: no such file or directory``.

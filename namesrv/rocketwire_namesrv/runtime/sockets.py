@@ -14,8 +14,6 @@ import trio
 
 from rocketwire_namesrv.runtime.os_errors import os_error_text
 
-__all__ = ["BindError", "Listening", "SocketStream", "accept", "address_text", "listen"]
-
 BACKLOG: Final = 1024
 """Size of the kernel's accept queue; Java's number, whatever ``serverSocketBacklog`` is."""
 

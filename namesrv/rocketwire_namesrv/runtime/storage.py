@@ -23,14 +23,11 @@ from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.json import fastjson
 from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
-from rocketwire_namesrv.routes.warm_start import read_brokers
+from rocketwire_namesrv.routes.warm_start import KnownBroker, read_brokers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_namesrv.routes.warm_start import KnownBroker
-
-__all__ = ["StorageError", "kv_document", "load_brokers", "load_config", "load_kv", "save"]
 
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
 _PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
-__all__ = ["Acceptor"]
-
 PAUSE_SECONDS: Final = 0.1
 """Pause when the process has no file descriptor left."""
 REPEAT_SECONDS: Final = 60.0

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.server.event_log import Journal
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
-__all__ = ["Observed", "Pages"]
-
 MOST_AWAITED: Final = 16
 """Maximum number of awaited brokers that are listed."""
 MAX_PREFIX: Final = 255

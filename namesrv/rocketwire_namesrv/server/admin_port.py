@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.server.admin_pages import Observed, Pages
 
-__all__ = ["Observation", "missing_libraries"]
-
 MOST_CONNECTIONS: Final = 32
 EXCHANGE_SECONDS: Final = 10.0
 """Maximum time from a connection's start, or its last response, until the next response is sent."""

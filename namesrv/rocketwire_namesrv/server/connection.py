@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.handlers import Peer
     from rocketwire_namesrv.protocol.session import Effects, Session
 
-__all__ = ["Deadlines", "ServerConnection", "TaskConnection"]
-
 EXCERPT_LENGTH: Final = 256
 """First bytes of an incomplete frame that are kept for the log."""
 

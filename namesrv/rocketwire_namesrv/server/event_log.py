@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection
 
-__all__ = ["Journal", "Listener"]
-
 
 class Listener(Protocol):
     """Receives the events of the log. Its methods must be fast and must not raise."""

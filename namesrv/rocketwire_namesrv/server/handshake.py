@@ -23,7 +23,7 @@ from rocketwire_namesrv.events import (
 )
 from rocketwire_namesrv.protocol.preamble import NextProtocol, Preamble, describe_plain, is_plain
 from rocketwire_namesrv.protocol.session import Session
-from rocketwire_namesrv.tls.contexts import TlsError
+from rocketwire_namesrv.tls.certificates import TlsError
 from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.server.connection import TaskConnection
     from rocketwire_namesrv.tls.contexts import TlsContexts
-
-__all__ = ["RefusedError", "open_connection"]
 
 READ_SIZE: Final = 65_536
 

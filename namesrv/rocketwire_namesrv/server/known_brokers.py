@@ -17,8 +17,6 @@ from rocketwire_namesrv.runtime.logging_setup import LOGGER
 if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
 
-__all__ = ["remember_for_ever"]
-
 LOOK_SECONDS: Final = 1.0
 """Time between two checks of the table."""
 

@@ -13,7 +13,7 @@ from rocketwire.wire.command import encode
 from rocketwire_namesrv.config.limits import Limit, LimitExceeded, exceeds
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.runtime.os_errors import os_error_text
-from rocketwire_namesrv.tls.contexts import TlsError
+from rocketwire_namesrv.tls.certificates import TlsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification, State
     from rocketwire_namesrv.tls.contexts import TlsContexts
-
-__all__ = ["Notifier"]
 
 AT_ONCE: Final = 64
 """Maximum number of brokers that are notified at the same time."""

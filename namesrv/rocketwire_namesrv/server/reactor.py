@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire_namesrv.events import Reason
-from rocketwire_namesrv.protocol.session import NOTHING
+from rocketwire_namesrv.protocol.session import NOTHING, Effects, Session
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.server.connection import ServerConnection
 
@@ -34,10 +34,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.protocol.counters import Counters
     from rocketwire_namesrv.protocol.handlers import Peer
-    from rocketwire_namesrv.protocol.session import Effects, Session
     from rocketwire_namesrv.runtime.sockets import SocketStream
-
-__all__ = ["EpollConnection", "Host", "Reactor", "is_available"]
 
 READ_SIZE: Final = 65_536
 """Bytes received at a time; with more, the allocator would call the kernel each time."""

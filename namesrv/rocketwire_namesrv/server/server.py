@@ -24,10 +24,10 @@ from rocketwire_namesrv.config.tls_settings import TlsMode
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.preamble import describe, is_plain
-from rocketwire_namesrv.protocol.session import NOTHING, Session
+from rocketwire_namesrv.protocol.session import NOTHING, Effects, Session
 from rocketwire_namesrv.runtime.durable_file import DurableFile
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.sockets import Listening, listen
+from rocketwire_namesrv.runtime.sockets import Listening, SocketStream, listen
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server.acceptor import Acceptor
 from rocketwire_namesrv.server.admin_port import Observation
@@ -36,7 +36,7 @@ from rocketwire_namesrv.server.event_log import Journal
 from rocketwire_namesrv.server.handshake import RefusedError, open_connection
 from rocketwire_namesrv.server.known_brokers import remember_for_ever
 from rocketwire_namesrv.server.notifier import Notifier
-from rocketwire_namesrv.server.reactor import Reactor
+from rocketwire_namesrv.server.reactor import EpollConnection, Reactor
 from rocketwire_namesrv.server.signals import run_until_signal
 from rocketwire_namesrv.server.startup import kv_content, load_state
 from rocketwire_namesrv.server.timers import expire_for_ever, sweep_for_ever
@@ -48,12 +48,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.events import Event
-    from rocketwire_namesrv.protocol.session import Effects
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.runtime.sockets import SocketStream
-    from rocketwire_namesrv.server.reactor import EpollConnection
-
-__all__ = ["NameServer", "load_state", "serve", "serve_until_signal"]
 
 READ_SIZE: Final = 65_536
 FAREWELL_SECONDS: Final = 3.0

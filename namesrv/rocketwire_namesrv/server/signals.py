@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.runtime.sockets import Listening
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
-__all__ = ["Stoppable", "run_until_signal"]
-
 
 class Stoppable(Protocol):
     """The server, as signals use it."""

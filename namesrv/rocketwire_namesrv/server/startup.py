@@ -14,8 +14,6 @@ from rocketwire_namesrv.runtime.os_errors import os_error_text
 if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config
 
-__all__ = ["kv_content", "load_state"]
-
 
 def load_state(config: Config) -> State:
     """Load the initial state of a server from disk; blocks.

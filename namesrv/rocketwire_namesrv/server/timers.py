@@ -13,19 +13,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
-from rocketwire_namesrv.events import Reason
+from rocketwire_namesrv.events import Event, Reason
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.server.connection import Deadlines
+from rocketwire_namesrv.server.connection import Deadlines, ServerConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.connection import ServerConnection
-
-__all__ = ["expire_for_ever", "sweep_for_ever"]
 
 FIRST_SCAN_SECONDS: Final = 5.0
 """Time from the start to the first scan for silent brokers, as in Java."""

@@ -15,8 +15,6 @@ import math
 from datetime import UTC, datetime
 from typing import Final
 
-__all__ = ["expiry_of", "not_after"]
-
 _SEQUENCE: Final = 0x30
 _VERSION: Final = 0xA0  # the first field, where there is one
 _BEFORE_VALIDITY: Final = 3  # serial number, signature algorithm, issuer

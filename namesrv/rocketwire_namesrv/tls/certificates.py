@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
-from rocketwire_namesrv.config.tls_settings import ClientAuth
+from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsSettings
 from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.tls.ciphers import choose, restrict
 from rocketwire_namesrv.tls.self_signed import make_self_signed
@@ -25,9 +25,6 @@ from rocketwire_namesrv.tls.self_signed import make_self_signed
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from rocketwire_namesrv.config.tls_settings import TlsSettings
-
-__all__ = ["TlsError", "make_client_context", "make_server_context"]
 
 _AUTH: Final = {
     ClientAuth.NONE: ssl.CERT_NONE,

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-__all__ = ["TlsContexts", "TlsError", "check_files"]
-
 T = TypeVar("T")
 
 UNUSABLE: Final = "the TLS certificate cannot be used, TLS connections are refused"

@@ -10,8 +10,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-__all__ = ["SelfSigned", "make_self_signed"]
-
 _KEY_BITS: Final = 2048
 _EXPONENT: Final = 65_537
 _AGE: Final = timedelta(days=365)

@@ -15,8 +15,6 @@ import trio
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TlsStream"]
-
 T = TypeVar("T")
 
 READ_SIZE: Final = 65_536

@@ -23,13 +23,12 @@ from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.storage_engine import Stores
 from rocketwire.client.admin.topics import Topics
 from rocketwire.client.admin.user_data_export import Exports
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.opening import Client
 
 
 class Admin:
@@ -41,6 +40,7 @@ class Admin:
 
     Attributes:
         client: client instance that sends the requests; you can also produce and consume with it.
+        within: timeout of a request in seconds.
         clusters: addresses of brokers.
         topics: create, change, delete and list topics; their statistics and order.
         groups: create, change, delete and list consumer groups.
@@ -62,25 +62,25 @@ class Admin:
         """Send nothing yet.
 
         Args:
-            client: client instance that sends the requests.
             within: timeout of a request in seconds.
         """
         self.client = client
-        self.clusters = Clusters(client, within)
-        self.topics = Topics(client, self.clusters, within)
-        self.groups = Groups(client, self.clusters, self.topics, within)
-        self.offsets = Offsets(client, self.clusters, self.topics, within)
-        self.consumers = Consumers(client, self.clusters, within)
-        self.messages = Messages(client, self.clusters, self.consumers, within)
-        self.brokers = Brokers(client, self.clusters, within)
-        self.stores = Stores(client, within)
-        self.exports = Exports(self.topics, self.groups)
-        self.name_servers = NameServerUpkeep(client, within)
-        self.static_topics = StaticTopics(client, self.clusters, self.topics, within)
-        self.users = Users(client, self.clusters, within)
-        self.acls = Acls(client, self.clusters, within)
-        self.lite = LiteTopics(client, within)
-        self.controllers = Controllers(client, within)
+        self.within = within
+        self.clusters = Clusters(self)
+        self.topics = Topics(self)
+        self.groups = Groups(self)
+        self.offsets = Offsets(self)
+        self.consumers = Consumers(self)
+        self.messages = Messages(self)
+        self.brokers = Brokers(self)
+        self.stores = Stores(self)
+        self.exports = Exports(self)
+        self.name_servers = NameServerUpkeep(self)
+        self.static_topics = StaticTopics(self)
+        self.users = Users(self)
+        self.acls = Acls(self)
+        self.lite = LiteTopics(self)
+        self.controllers = Controllers(self)
 
 
 @asynccontextmanager

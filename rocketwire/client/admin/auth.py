@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import AdminCalls, call_each
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (
@@ -33,35 +33,8 @@ from rocketwire.messages.auth import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance.instance import ClientInstance
 
-
-class _MasterCalls(AdminCalls):
-    """Requests to a broker or to all masters of a cluster.
-
-    For ``broker`` and ``cluster`` see ``Topics``.
-    """
-
-    def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-
-    async def _tell(
-        self,
-        broker: str | None,
-        cluster: str | None,
-        code: Code,
-        header: object,
-        body: object | None = None,
-    ) -> tuple[str, ...]:
-        addresses = await self._clusters.targets(broker, cluster)
-        await call_each(addresses, lambda address: self.ask(address, code, header, body))
-        return addresses
-
-
-class Users(_MasterCalls):
+class Users(AdminCalls):
     """Requests for users; for errors see ``AdminCalls.ask``.
 
     The caller must be a user of type ``Super``, otherwise ``BrokerError`` 16 is raised. Passwords
@@ -77,14 +50,13 @@ class Users(_MasterCalls):
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
-            broker: address of a broker.
             cluster: instead, all masters of this cluster.
 
         Raises:
             BrokerError: 1, name or password is missing, or the type is invalid.
         """
         header = CreateUserRequestHeader(username=user.username)
-        return await self._tell(broker, cluster, Code.AUTH_CREATE_USER, header, user)
+        return await self.change(broker, cluster, Code.AUTH_CREATE_USER, header, user)
 
     async def update(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
@@ -97,7 +69,7 @@ class Users(_MasterCalls):
             BrokerError: 1, the user does not exist.
         """
         header = UpdateUserRequestHeader(username=user.username)
-        return await self._tell(broker, cluster, Code.AUTH_UPDATE_USER, header, user)
+        return await self.change(broker, cluster, Code.AUTH_UPDATE_USER, header, user)
 
     async def delete(
         self, username: str, *, broker: str | None = None, cluster: str | None = None
@@ -107,17 +79,15 @@ class Users(_MasterCalls):
         It is not an error if the user does not exist.
         """
         header = DeleteUserRequestHeader(username=username)
-        return await self._tell(broker, cluster, Code.AUTH_DELETE_USER, header)
+        return await self.change(broker, cluster, Code.AUTH_DELETE_USER, header)
 
     async def get(self, address: str, username: str) -> UserInfo | None:
         """Fetch a user of a broker, with password (code 3004; Java: ``getUser``).
 
         None if there is none.
         """
-        body: UserInfo | None = await self.body_of(
-            address, Code.AUTH_GET_USER, GetUserRequestHeader(username=username)
-        )
-        return body
+        header = GetUserRequestHeader(username=username)
+        return await self.body_of(address, Code.AUTH_GET_USER, header) or None
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
         """Fetch the users of a broker whose names contain a text (code 3005.
@@ -132,9 +102,7 @@ class Users(_MasterCalls):
     ) -> tuple[str, ...]:
         """Copy users from one broker to another, with passwords.
 
-        Returns their names (3004, 3005, 3001, 3002).
-
-        Java: ``CopyUsersSubCommand``.
+        Returns their names (3004, 3005, 3001, 3002). Java: ``CopyUsersSubCommand``.
 
         Args:
             source: address of the broker to copy from.
@@ -150,7 +118,7 @@ class Users(_MasterCalls):
         return tuple(user.username or "" for user in users)
 
 
-class Acls(_MasterCalls):
+class Acls(AdminCalls):
     """Requests for policies; for errors see ``AdminCalls.ask``.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,
@@ -166,7 +134,7 @@ class Acls(_MasterCalls):
             BrokerError: 1, the subject does not exist, or a policy is invalid.
         """
         header = CreateAclRequestHeader(subject=acl.subject)
-        return await self._tell(broker, cluster, Code.AUTH_CREATE_ACL, header, acl)
+        return await self.change(broker, cluster, Code.AUTH_CREATE_ACL, header, acl)
 
     async def update(
         self, acl: AclInfo, *, broker: str | None = None, cluster: str | None = None
@@ -176,7 +144,7 @@ class Acls(_MasterCalls):
         Returns the addresses.
         """
         header = UpdateAclRequestHeader(subject=acl.subject)
-        return await self._tell(broker, cluster, Code.AUTH_UPDATE_ACL, header, acl)
+        return await self.change(broker, cluster, Code.AUTH_UPDATE_ACL, header, acl)
 
     async def delete(
         self,
@@ -186,21 +154,17 @@ class Acls(_MasterCalls):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Delete the policies of a subject, or those for one resource (code 3008.
+        """Delete the policies of a subject, or those for one resource (code 3008).
 
-        Java: ``deleteAcl``).
-
-        Returns the addresses.
+        Returns the addresses. Java: ``deleteAcl``.
         """
         header = DeleteAclRequestHeader(subject=subject, resource=resource)
-        return await self._tell(broker, cluster, Code.AUTH_DELETE_ACL, header)
+        return await self.change(broker, cluster, Code.AUTH_DELETE_ACL, header)
 
     async def get(self, address: str, subject: str) -> AclInfo | None:
         """Fetch the policies of a subject (code 3009; Java: ``getAcl``); None if it has none."""
-        body: AclInfo | None = await self.body_of(
-            address, Code.AUTH_GET_ACL, GetAclRequestHeader(subject=subject)
-        )
-        return body
+        header = GetAclRequestHeader(subject=subject)
+        return await self.body_of(address, Code.AUTH_GET_ACL, header) or None
 
     async def list(
         self, address: str, subject: str | None = None, resource: str | None = None

@@ -18,6 +18,7 @@ from rocketwire.messages.brokers import (
 )
 from rocketwire.messages.config_text import config_lines, read_config
 from rocketwire.messages.ha import EpochEntryCache, HARuntimeInfo, ResetMasterFlushOffsetHeader
+from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.queries import (
     ConsumeStatsList,
     GetConsumeStatsInBrokerHeader,
@@ -28,9 +29,6 @@ from rocketwire.messages.queries import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.kvconfig import KVTable
     from rocketwire.messages.message_queue import MessageQueue
 
 READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
@@ -40,24 +38,17 @@ READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
 class Brokers(AdminCalls):
     """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
 
-    def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-
     # ------------------------------------------------------------------ configuration
 
     async def config(self, address: str) -> dict[str, str]:
         """Fetch the configuration of a broker, by key (code 26; Java: ``getBrokerConfig``)."""
-        body: bytes | None = await self.body_of(address, Code.GET_BROKER_CONFIG)
-        return read_config(body or b"")
+        return read_config(await self.fetch(bytes, address, Code.GET_BROKER_CONFIG))
 
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change settings of a broker, in memory and in its file (code 25.
+        """Change settings of a broker, in memory and in its file (code 25).
 
-        Java: ``updateBrokerConfig``).
-
-        Unknown keys are ignored; many keys apply only after a restart.
+        Unknown keys are ignored; many keys apply only after a restart. Java:
+        ``updateBrokerConfig``.
 
         Raises:
             BrokerError: 16, a key is on its black list.
@@ -69,8 +60,7 @@ class Brokers(AdminCalls):
 
     async def runtime_info(self, address: str) -> Mapping[str, str]:
         """Fetch runtime values of a broker (code 28; Java: ``fetchBrokerRuntimeStats``)."""
-        body: KVTable | None = await self.body_of(address, Code.GET_BROKER_RUNTIME_INFO)
-        return (body.table if body else None) or {}
+        return (await self.fetch(KVTable, address, Code.GET_BROKER_RUNTIME_INFO)).table or {}
 
     async def stats(self, address: str, stats_name: str, stats_key: str) -> BrokerStatsData:
         """Fetch a statistic of a broker over a minute, an hour and a day (code 315).
@@ -78,7 +68,6 @@ class Brokers(AdminCalls):
         Java: ``viewBrokerStatsData``.
 
         Args:
-            address: address of the broker.
             stats_name: such as ``TOPIC_PUT_NUMS`` or ``GROUP_GET_NUMS``.
             stats_key: a topic, or ``topic@group``.
 
@@ -86,33 +75,26 @@ class Brokers(AdminCalls):
             BrokerError: 1, nothing of that was counted yet.
         """
         header = ViewBrokerStatsDataRequestHeader(stats_name=stats_name, stats_key=stats_key)
-        body: BrokerStatsData = await self.body_of(address, Code.VIEW_BROKER_STATS_DATA, header)
-        return body
+        return await self.fetch(BrokerStatsData, address, Code.VIEW_BROKER_STATS_DATA, header)
 
     async def consume_stats(self, address: str, *, order: bool = False) -> ConsumeStatsList:
         """Fetch the consume progress of all groups (code 317; Java: ``fetchConsumeStatsInBroker``).
 
         Args:
-            address: address of the broker.
             order: of ordered topics only.
         """
         header = GetConsumeStatsInBrokerHeader(is_order=order)
-        return (
-            await self.body_of(address, Code.GET_BROKER_CONSUME_STATS, header) or ConsumeStatsList()
-        )
+        return await self.fetch(ConsumeStatsList, address, Code.GET_BROKER_CONSUME_STATS, header)
 
     async def consume_queue(
         self, address: str, queue: MessageQueue, index: int, count: int, group: str | None = None
     ) -> QueryConsumeQueueResponseBody | None:
         """Fetch entries of a consume queue, and whether a group's filter selects them (code 321).
 
-        Java: ``queryConsumeQueue``.
-
-        None if the queue has no entry at that index: the response has no body.
+        None if the queue has no entry at that index: the response has no body. Java:
+        ``queryConsumeQueue``.
 
         Args:
-            address: address of the broker.
-            queue: the queue.
             index: index of the first entry.
             count: number of entries.
             group: group of the filter.
@@ -127,10 +109,7 @@ class Brokers(AdminCalls):
             count=count,
             consumer_group=group,
         )
-        body: QueryConsumeQueueResponseBody | None = await self.body_of(
-            address, Code.QUERY_CONSUME_QUEUE, header
-        )
-        return body
+        return await self.body_of(address, Code.QUERY_CONSUME_QUEUE, header) or None
 
     async def timer_metrics(self, address: str) -> Mapping[str, int]:
         """Fetch the number of timed messages by topic (code 61).
@@ -138,9 +117,8 @@ class Brokers(AdminCalls):
         Raises:
             BrokerError: 1, it keeps no timed messages.
         """
-        body: TimerMetricsSerializeWrapper | None
-        body = await self.body_of(address, Code.GET_TIMER_METRICS)
-        counts = (body.timing_count if body else None) or {}
+        metrics = await self.fetch(TimerMetricsSerializeWrapper, address, Code.GET_TIMER_METRICS)
+        counts = metrics.timing_count or {}
         return {topic: metric.count or 0 for topic, metric in counts.items()}
 
     # ------------------------------------------------------------------ replication
@@ -150,8 +128,7 @@ class Brokers(AdminCalls):
 
         Java: ``getBrokerHAStatus``.
         """
-        body: HARuntimeInfo = await self.body_of(address, Code.GET_BROKER_HA_STATUS)
-        return body
+        return await self.fetch(HARuntimeInfo, address, Code.GET_BROKER_HA_STATUS)
 
     async def epoch_cache(self, address: str) -> EpochEntryCache:
         """Fetch the epochs of a broker with a controller (code 1007).
@@ -161,15 +138,12 @@ class Brokers(AdminCalls):
         Raises:
             BrokerError: 1, it is not in that mode.
         """
-        body: EpochEntryCache = await self.body_of(address, Code.GET_BROKER_EPOCH_CACHE)
-        return body
+        return await self.fetch(EpochEntryCache, address, Code.GET_BROKER_EPOCH_CACHE)
 
     async def reset_master_flush_offset(self, address: str, offset: int) -> None:
-        """Set the flush offset of the master on a slave (code 908.
+        """Set the flush offset of the master on a slave (code 908).
 
-        Java: ``resetMasterFlushOffset``).
-
-        Masters do nothing.
+        Masters do nothing. Java: ``resetMasterFlushOffset``.
         """
         header = ResetMasterFlushOffsetHeader(master_flush_offset=offset)
         await self.ask(address, Code.RESET_MASTER_FLUSH_OFFSET, header)
@@ -208,9 +182,9 @@ class Brokers(AdminCalls):
 
     async def _clean(self, code: Code, broker: str | None, cluster: str | None) -> tuple[str, ...]:
         if broker is None and cluster is None:
-            addresses = await self._clusters.replicas()
+            addresses = await self.admin.clusters.replicas()
         else:
-            addresses = await self._clusters.targets(broker, cluster, slaves=True)
+            addresses = await self.admin.clusters.targets(broker, cluster, slaves=True)
         await call_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
         return addresses
 
@@ -221,8 +195,7 @@ class Brokers(AdminCalls):
 
         Java: ``getColdDataFlowCtrInfo``.
         """
-        body: bytes | None = await self.body_of(address, Code.GET_COLD_DATA_FLOW_CTR_INFO)
-        return (body or b"").decode()
+        return (await self.fetch(bytes, address, Code.GET_COLD_DATA_FLOW_CTR_INFO)).decode()
 
     async def update_cold_data_config(self, address: str, values: Mapping[str, str]) -> None:
         """Set the bytes of cold data that groups may read, by group (code 2001).
@@ -241,9 +214,7 @@ class Brokers(AdminCalls):
     async def set_read_ahead_mode(self, address: str, mode: str) -> str | None:
         """Set read-ahead of the commit log: ``0`` on, ``1`` off (code 2004).
 
-        Returns its remark.
-
-        Java: ``setCommitLogReadAheadMode``.
+        Returns its remark. Java: ``setCommitLogReadAheadMode``.
         """
         answer = await self.ask(address, Code.SET_COMMITLOG_READ_MODE, {READ_AHEAD_MODE: mode})
         return answer.command.remark

@@ -79,7 +79,6 @@ class Clusters(AdminCalls):
         They are mqadmin's ``-b`` and ``-c``.
 
         Args:
-            broker: ``host:port`` of a broker.
             cluster: instead, all masters of this cluster.
             slaves: include the slaves of the cluster.
 
@@ -131,7 +130,6 @@ class Clusters(AdminCalls):
         """Return an address of each broker group of a topic: its master, or a slave without master.
 
         Args:
-            topic: the topic.
             by: topic whose route is used if ``topic`` has none, as queues of lite topics
                 (``%LMQ%...``) and timers of brokers: the parent topic, or a cluster name, which is
                 a topic too (mqadmin's ``-c``).

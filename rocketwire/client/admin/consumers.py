@@ -44,8 +44,6 @@ from rocketwire.policy.resource_names import has_own_route, pop_retry_topic, ret
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 
 
@@ -55,11 +53,6 @@ class Consumers(AdminCalls):
     The brokers of a group are those of its retry topic: ``TopicRouteNotFoundError`` for a group
     that never consumed.
     """
-
-    def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
 
     async def stats(
         self, group: str, topic: str | None = None, *, by: str | None = None
@@ -73,7 +66,6 @@ class Consumers(AdminCalls):
         groups.
 
         Args:
-            group: consumer group.
             topic: only this topic; None for all topics of the group.
             by: see ``Clusters.of_topic``.
         """
@@ -101,13 +93,13 @@ class Consumers(AdminCalls):
     ) -> Mapping[str, str]:
         """Return the brokers of the retry topic, else of the topic, else of the pop retry topic."""
         if topic is not None and by is not None and not has_own_route(topic):
-            return await self._clusters.of_topic(by)
+            return await self.admin.clusters.of_topic(by)
         topics = [retry_topic(group)]
         if topic is not None:
             topics += [topic, pop_retry_topic(group, topic)]
         for name in topics:
             try:
-                return await self._clusters.of_topic(name)
+                return await self.admin.clusters.of_topic(name)
             except TopicRouteNotFoundError:
                 continue
         raise TopicRouteNotFoundError(topic or topics[0])
@@ -115,41 +107,30 @@ class Consumers(AdminCalls):
     async def connection(self, group: str, *, broker: str | None = None) -> ConsumerConnection:
         """Fetch the members of a group and their subscriptions (code 203).
 
-        Java: ``examineConsumerConnectionInfo``.
-
         Java uses a random broker of the retry topic; here it is the first with a connected member.
-
-        Args:
-            group: consumer group.
-            broker: address of the broker.
+        Java: ``examineConsumerConnectionInfo``.
 
         Raises:
             BrokerError: 206, no member is connected.
         """
         header = GetConsumerConnectionListRequestHeader(consumer_group=group)
 
-        async def ask(address: str) -> ConsumerConnection:
-            body: ConsumerConnection = await self.body_of(
-                address, Code.GET_CONSUMER_CONNECTION_LIST, header
-            )
-            return body
-
         if broker is not None:
             addresses = [broker]
         else:
-            addresses = list((await self._clusters.of_topic(retry_topic(group))).values())
+            addresses = list((await self.admin.clusters.of_topic(retry_topic(group))).values())
         offline: RocketWireError | None = None
         for address in addresses:
             try:
-                (connection,) = (await read_from_each((address,), ask)).values()
+                return await self.read_from(
+                    ConsumerConnection, address, Code.GET_CONSUMER_CONNECTION_LIST, header
+                )
             except ChannelError as error:
                 offline = leave_out(address, error)
             except BrokerError as error:
                 if error.code != ResponseCode.CONSUMER_NOT_ONLINE:
                     raise
                 offline = error
-            else:
-                return connection
         raise offline or TopicRouteNotFoundError(retry_topic(group))
 
     async def running_info(
@@ -160,8 +141,6 @@ class Consumers(AdminCalls):
         Java: ``getConsumerRunningInfo``.
 
         Args:
-            group: consumer group.
-            client_id: client id of the member.
             stack: include the stacks of its threads (of its tasks, for clients of rocketwire).
             broker: address of the broker that forwards the request; None for the first of the retry
                 topic.
@@ -174,10 +153,9 @@ class Consumers(AdminCalls):
             consumer_group=group, client_id=client_id, jstack_enable=stack
         )
         address = broker or await self._any(group)
-        body: ConsumerRunningInfo = await self.body_of(
-            address, Code.GET_CONSUMER_RUNNING_INFO, header
+        return await self.fetch(
+            ConsumerRunningInfo, address, Code.GET_CONSUMER_RUNNING_INFO, header
         )
-        return body
 
     async def running_infos(
         self, group: str, *, stack: bool = False
@@ -209,14 +187,14 @@ class Consumers(AdminCalls):
         Java: ``queryConsumeTimeSpan``.
         """
         header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
-        places = await self._clusters.of_topic(topic)
-        bodies: dict[str, QueryConsumeTimeSpanBody | None] = await read_from_each(
+        places = await self.admin.clusters.of_topic(topic)
+        bodies = await read_from_each(
             places.values(),
-            lambda address: self.body_of(address, Code.QUERY_CONSUME_TIME_SPAN, header),
+            lambda address: self.fetch(
+                QueryConsumeTimeSpanBody, address, Code.QUERY_CONSUME_TIME_SPAN, header
+            ),
         )
-        return tuple(
-            span for body in bodies.values() if body for span in body.consume_time_span_set or ()
-        )
+        return tuple(span for body in bodies.values() for span in body.consume_time_span_set or ())
 
     async def consume_directly(
         self, address: str, group: str, client_id: str, topic: str, offset_msg_id: str
@@ -227,9 +205,6 @@ class Consumers(AdminCalls):
 
         Args:
             address: address of the broker that stores the message.
-            group: consumer group.
-            client_id: client id of the member.
-            topic: topic of the message.
             offset_msg_id: the broker's id of the message.
 
         Raises:
@@ -238,15 +213,14 @@ class Consumers(AdminCalls):
         header = ConsumeMessageDirectlyResultRequestHeader(
             consumer_group=group, client_id=client_id, msg_id=offset_msg_id, topic=topic
         )
-        body: ConsumeMessageDirectlyResult = await self.body_of(
-            address, Code.CONSUME_MESSAGE_DIRECTLY, header
+        return await self.fetch(
+            ConsumeMessageDirectlyResult, address, Code.CONSUME_MESSAGE_DIRECTLY, header
         )
-        return body
 
     async def _any(self, group: str) -> str:
         """Return the first broker of a group's retry topic."""
         topic = retry_topic(group)
-        for address in (await self._clusters.of_topic(topic)).values():
+        for address in (await self.admin.clusters.of_topic(topic)).values():
             return address
         raise TopicRouteNotFoundError(topic)
 
@@ -264,16 +238,11 @@ class Consumers(AdminCalls):
         header = GetProducerConnectionListRequestHeader(producer_group=group)
         connections: dict[str | None, Connection] = {}
         unknown: RocketWireError | None = None
-
-        async def ask(address: str) -> ProducerConnection:
-            body: ProducerConnection = await self.body_of(
-                address, Code.GET_PRODUCER_CONNECTION_LIST, header
-            )
-            return body
-
-        for address in (await self._clusters.of_topic(topic)).values():
+        for address in (await self.admin.clusters.of_topic(topic)).values():
             try:
-                (producers,) = (await read_from_each((address,), ask)).values()
+                producers = await self.read_from(
+                    ProducerConnection, address, Code.GET_PRODUCER_CONNECTION_LIST, header
+                )
             except ChannelError as error:
                 unknown = leave_out(address, error)
             except BrokerError as error:
@@ -290,6 +259,5 @@ class Consumers(AdminCalls):
     async def producers_of(self, address: str) -> Mapping[str, tuple[ProducerInfo, ...]]:
         """Fetch all producers of a broker, by group (code 328). Java: ``getAllProducerInfo``."""
         header = GetAllProducerInfoRequestHeader()
-        body: ProducerTableInfo | None
-        body = await self.body_of(address, Code.GET_ALL_PRODUCER_INFO, header)
-        return (body.data if body else None) or {}
+        table = await self.fetch(ProducerTableInfo, address, Code.GET_ALL_PRODUCER_INFO, header)
+        return table.data or {}

@@ -51,10 +51,9 @@ class Controllers(AdminCalls):
         """
         leader = await self.leader(address)
         body = dumps(list(broker_names))
-        replicas: BrokerReplicasInfo = await self.body_of(
-            leader, Code.CONTROLLER_GET_SYNC_STATE_DATA, None, body
+        return await self.fetch(
+            BrokerReplicasInfo, leader, Code.CONTROLLER_GET_SYNC_STATE_DATA, None, body
         )
-        return replicas
 
     async def elect_master(
         self, address: str, cluster: str, broker_name: str, broker_id: int
@@ -89,8 +88,6 @@ class Controllers(AdminCalls):
         """Let a controller remove brokers (code 1011; Java: ``cleanControllerBrokerData``).
 
         Args:
-            address: address of a controller.
-            broker_name: broker group.
             cluster: cluster of the group; required unless ``clean_living``.
             broker_ids: ids to remove; empty for all.
             clean_living: remove brokers that are alive too.
@@ -109,8 +106,7 @@ class Controllers(AdminCalls):
 
         Java: ``getControllerConfig``.
         """
-        body: bytes | None = await self.body_of(address, Code.GET_CONTROLLER_CONFIG)
-        return read_config(body or b"")
+        return read_config(await self.fetch(bytes, address, Code.GET_CONTROLLER_CONFIG))
 
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
         """Change settings of a controller (code 1009; Java: ``updateControllerConfig``).

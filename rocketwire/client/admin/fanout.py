@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
-from rocketwire.client.net.rpc import SUCCESS
+from rocketwire.client.net.rpc import SUCCESS, Response
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 
-    from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.net.rpc import Response
+    from rocketwire.client.admin.admin import Admin
 
 ADMIN_TIMEOUT: Final = 5.0
 """Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
@@ -75,19 +74,16 @@ class AdminCalls:
     """Requests of a subject; for errors see ``ask``.
 
     Attributes:
+        admin: the other subjects.
         client: client instance that sends the requests.
         within: timeout of a request in seconds.
     """
 
-    def __init__(self, client: ClientInstance, within: float = ADMIN_TIMEOUT) -> None:
-        """Send nothing yet.
-
-        Args:
-            client: client instance that sends the requests.
-            within: timeout of a request in seconds.
-        """
-        self.client = client
-        self.within = within
+    def __init__(self, admin: Admin) -> None:
+        """Send nothing yet."""
+        self.admin = admin
+        self.client = admin.client
+        self.within = admin.within
 
     def __init_subclass__(cls) -> None:
         """Let methods of subclasses raise ``NotInTrioError`` outside of trio."""
@@ -107,11 +103,8 @@ class AdminCalls:
         """Send a request to a broker. For errors and cancellation see ``BrokerCalls.call``.
 
         Args:
-            address: ``host:port`` of the broker.
             code: request code; see ``rocketwire.messages.operations.registry`` for its header and
                 body.
-            header: see ``BrokerCalls.call``.
-            body: see ``BrokerCalls.call``.
             accepted: response codes that are not errors.
             within: timeout in seconds; None for the timeout of this admin.
 
@@ -133,6 +126,40 @@ class AdminCalls:
     ) -> Any:
         """Send a request; returns the body of the response, None if it has none."""
         return (await self.ask(address, code, header, body)).body
+
+    async def fetch(
+        self,
+        kind: type[Result],
+        address: str,
+        code: int,
+        header: object | None = None,
+        body: object | None = None,
+    ) -> Result:
+        """Send a request; returns the body of the response, a ``kind``; empty if it has none."""
+        return await self.body_of(address, code, header, body) or kind()
+
+    async def read_from(
+        self, kind: type[Result], address: str, code: int, header: object
+    ) -> Result:
+        """Fetch a body from a broker, unless ``leaving_out`` has skipped the broker before."""
+        bodies = await read_from_each((address,), lambda _: self.fetch(kind, address, code, header))
+        return bodies[address]
+
+    async def change(
+        self,
+        broker: str | None,
+        cluster: str | None,
+        code: int,
+        header: object | None = None,
+        body: object | None = None,
+    ) -> tuple[str, ...]:
+        """Send a request to a broker, or to all masters of a cluster; returns their addresses.
+
+        Exactly one of ``broker`` and ``cluster`` must be given; see ``Clusters.targets``.
+        """
+        addresses = await self.admin.clusters.targets(broker, cluster)
+        await call_each(addresses, lambda address: self.ask(address, code, header, body))
+        return addresses
 
 
 async def call_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -> dict[T, Result]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import AdminCalls, call_each, read_from_each
+from rocketwire.client.admin.fanout import AdminCalls, read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.allocation import (
@@ -28,18 +28,15 @@ from rocketwire.messages.groups import (
     SubscriptionGroupList,
     UpdateGroupForbiddenRequestHeader,
 )
+from rocketwire.messages.route import TopicList
 from rocketwire.policy.resource_names import dlq_topic, retry_topic
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.enums import MessageRequestMode
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.messages.route import TopicList
 
 
 class Groups(AdminCalls):
@@ -47,14 +44,6 @@ class Groups(AdminCalls):
 
     For ``broker`` and ``cluster`` see ``Topics``.
     """
-
-    def __init__(
-        self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
-    ) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-        self._topics = topics
 
     async def create_or_update(
         self,
@@ -65,16 +54,13 @@ class Groups(AdminCalls):
     ) -> tuple[str, ...]:
         """Create or update a group (code 200).
 
-        Returns the addresses of the brokers.
-
-        Java: ``createAndUpdateSubscriptionGroupConfig``.
+        Returns the addresses of the brokers. Java: ``createAndUpdateSubscriptionGroupConfig``.
 
         Raises:
             BrokerError: 29, the name is invalid.
         """
-        return await self._tell(
-            broker, cluster, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, _changed(config)
-        )
+        code = Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
+        return await self.change(broker, cluster, code, body=_changed(config))
 
     async def create_or_update_all(
         self,
@@ -88,9 +74,8 @@ class Groups(AdminCalls):
         Java: ``createAndUpdateSubscriptionGroupConfigList``.
         """
         body = SubscriptionGroupList(group_config_list=tuple(map(_changed, configs)))
-        return await self._tell(
-            broker, cluster, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, body
-        )
+        code = Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
+        return await self.change(broker, cluster, code, body=body)
 
     async def delete(
         self,
@@ -107,36 +92,29 @@ class Groups(AdminCalls):
         ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
-            group: consumer group.
-            broker: address of a broker.
             cluster: instead, all masters of this cluster.
             clean_offset: delete its offsets too.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
-        addresses = await self._clusters.targets(broker, cluster)
-        await call_each(
-            addresses, lambda address: self.ask(address, Code.DELETE_SUBSCRIPTIONGROUP, header)
-        )
+        addresses = await self.change(broker, cluster, Code.DELETE_SUBSCRIPTIONGROUP, header)
         if cluster is not None:
             for topic in (dlq_topic(group), retry_topic(group)):
-                await self._topics.delete(topic, cluster)
+                await self.admin.topics.delete(topic, cluster)
         return addresses
 
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
         """Fetch the configuration of a group from a broker (code 352).
 
-        Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
-
-        A broker with automatic creation of groups creates the group.
+        A broker with automatic creation of groups creates the group. Java:
+        ``examineSubscriptionGroupConfig``, which fetches all groups.
 
         Raises:
             BrokerError: 26, the broker does not have it.
         """
         header = GetSubscriptionGroupConfigRequestHeader(group=group)
-        body: SubscriptionGroupConfig = await self.body_of(
-            address, Code.GET_SUBSCRIPTIONGROUP_CONFIG, header
+        return await self.fetch(
+            SubscriptionGroupConfig, address, Code.GET_SUBSCRIPTIONGROUP_CONFIG, header
         )
-        return body
 
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
@@ -168,32 +146,24 @@ class Groups(AdminCalls):
             TopicRouteNotFoundError: no member of the group was ever connected.
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
-        places = await self._clusters.of_topic(retry_topic(group))
-        topic_lists: dict[str, TopicList | None] = await read_from_each(
+        places = await self.admin.clusters.of_topic(retry_topic(group))
+        topic_lists = await read_from_each(
             places.values(),
-            lambda address: self.body_of(address, Code.QUERY_TOPICS_BY_CONSUMER, header),
+            lambda address: self.fetch(TopicList, address, Code.QUERY_TOPICS_BY_CONSUMER, header),
         )
-        names = (
-            name
-            for topic_list in topic_lists.values()
-            if topic_list
-            for name in topic_list.topic_list or ()
-            if name
-        )
-        return tuple(dict.fromkeys(names))
+        names = (name for topics in topic_lists.values() for name in topics.topic_list or ())
+        return tuple(dict.fromkeys(name for name in names if name))
 
     async def subscription(self, group: str, topic: str) -> SubscriptionData | None:
         """Fetch the subscription of a group to a topic, from the first broker that has it.
 
-        None if no member is connected.
-
-        Code 345; Java: ``querySubscription``.
+        None if no member is connected. Code 345; Java: ``querySubscription``.
 
         Raises:
             TopicRouteNotFoundError: no broker has the topic.
         """
         header = QuerySubscriptionByConsumerRequestHeader(group=group, topic=topic)
-        for address in (await self._clusters.of_topic(topic)).values():
+        for address in (await self.admin.clusters.of_topic(topic)).values():
             body: QuerySubscriptionResponseBody | None
             body = await self.body_of(address, Code.QUERY_SUBSCRIPTION_BY_CONSUMER, header)
             if body is not None:
@@ -208,16 +178,12 @@ class Groups(AdminCalls):
         Java: ``updateAndGetGroupReadForbidden``.
 
         Args:
-            address: address of the broker.
-            group: consumer group.
-            topic: the topic.
             readable: new setting; None to read it.
         """
         header = UpdateGroupForbiddenRequestHeader(group=group, topic=topic, readable=readable)
-        body: GroupForbidden = await self.body_of(
-            address, Code.UPDATE_AND_GET_GROUP_FORBIDDEN, header
+        return await self.fetch(
+            GroupForbidden, address, Code.UPDATE_AND_GET_GROUP_FORBIDDEN, header
         )
-        return body
 
     # ------------------------------------------------------------------ pull or pop
 
@@ -236,33 +202,24 @@ class Groups(AdminCalls):
         Java: ``setMessageRequestMode``.
 
         Args:
-            group: consumer group.
-            topic: the topic.
             mode: pull or pop.
             pop_share_queue_num: for pop, number of other members' queues that each member pops
                 too; -1 for all.
-            broker: address of a broker.
             cluster: instead, all masters of this cluster.
         """
         body = SetMessageRequestModeRequestBody(
             consumer_group=group, topic=topic, mode=mode, pop_share_queue_num=pop_share_queue_num
         )
-        return await self._tell(broker, cluster, Code.SET_MESSAGE_REQUEST_MODE, body)
+        return await self.change(broker, cluster, Code.SET_MESSAGE_REQUEST_MODE, body=body)
 
     async def request_modes(
         self, address: str
     ) -> Mapping[str, Mapping[str, SetMessageRequestModeRequestBody]]:
         """Fetch the request modes by topic and group (code 402); Java's slaves use it."""
-        body: MessageRequestModeSerializeWrapper | None
-        body = await self.body_of(address, Code.GET_ALL_MESSAGE_REQUEST_MODE)
-        return (body.message_request_mode_map if body else None) or {}
-
-    async def _tell(
-        self, broker: str | None, cluster: str | None, code: Code, body: object
-    ) -> tuple[str, ...]:
-        addresses = await self._clusters.targets(broker, cluster)
-        await call_each(addresses, lambda address: self.ask(address, code, None, body))
-        return addresses
+        modes = await self.fetch(
+            MessageRequestModeSerializeWrapper, address, Code.GET_ALL_MESSAGE_REQUEST_MODE
+        )
+        return modes.message_request_mode_map or {}
 
 
 def _changed(config: SubscriptionGroupConfig) -> SubscriptionGroupConfig:

@@ -30,8 +30,7 @@ class LiteTopics(AdminCalls):
 
     async def of_broker(self, address: str) -> GetBrokerLiteInfoResponseBody:
         """Fetch statistics of all lite topics of a broker (code 200074)."""
-        body: GetBrokerLiteInfoResponseBody = await self.body_of(address, Code.GET_BROKER_LITE_INFO)
-        return body
+        return await self.fetch(GetBrokerLiteInfoResponseBody, address, Code.GET_BROKER_LITE_INFO)
 
     async def parent(self, address: str, topic: str) -> GetParentTopicInfoResponseBody:
         """Fetch statistics of a parent topic (code 200075).
@@ -40,10 +39,9 @@ class LiteTopics(AdminCalls):
             BrokerError: 29, the topic has no lite topics; 17, the topic does not exist.
         """
         header = GetParentTopicInfoRequestHeader(topic=topic)
-        body: GetParentTopicInfoResponseBody = await self.body_of(
-            address, Code.GET_PARENT_TOPIC_INFO, header
+        return await self.fetch(
+            GetParentTopicInfoResponseBody, address, Code.GET_PARENT_TOPIC_INFO, header
         )
-        return body
 
     async def topic(
         self, address: str, parent_topic: str, lite_topic: str
@@ -53,10 +51,9 @@ class LiteTopics(AdminCalls):
         For errors see ``parent``.
         """
         header = GetLiteTopicInfoRequestHeader(parent_topic=parent_topic, lite_topic=lite_topic)
-        body: GetLiteTopicInfoResponseBody = await self.body_of(
-            address, Code.GET_LITE_TOPIC_INFO, header
+        return await self.fetch(
+            GetLiteTopicInfoResponseBody, address, Code.GET_LITE_TOPIC_INFO, header
         )
-        return body
 
     async def client_info(
         self, address: str, parent_topic: str, group: str, client_id: str, *, max_count: int = 1000
@@ -64,18 +61,15 @@ class LiteTopics(AdminCalls):
         """Fetch the subscriptions of a client (code 200077); for errors see ``parent``.
 
         Args:
-            address: address of the broker.
             parent_topic: parent of the lite topics.
-            group: consumer group.
-            client_id: client id.
             max_count: most lite topics in the result.
         """
-        body: GetLiteClientInfoResponseBody
         header = GetLiteClientInfoRequestHeader(
             parent_topic=parent_topic, group=group, client_id=client_id, max_count=max_count
         )
-        body = await self.body_of(address, Code.GET_LITE_CLIENT_INFO, header)
-        return body
+        return await self.fetch(
+            GetLiteClientInfoResponseBody, address, Code.GET_LITE_CLIENT_INFO, header
+        )
 
     async def group(
         self, address: str, group: str, lite_topic: str | None = None, *, top_k: int = 20
@@ -88,10 +82,9 @@ class LiteTopics(AdminCalls):
             BrokerError: 26, the group does not exist; 29, it has no lite topics.
         """
         header = GetLiteGroupInfoRequestHeader(group=group, lite_topic=lite_topic, top_k=top_k)
-        body: GetLiteGroupInfoResponseBody = await self.body_of(
-            address, Code.GET_LITE_GROUP_INFO, header
+        return await self.fetch(
+            GetLiteGroupInfoResponseBody, address, Code.GET_LITE_GROUP_INFO, header
         )
-        return body
 
     async def trigger_dispatch(
         self, address: str, group: str, client_id: str | None = None

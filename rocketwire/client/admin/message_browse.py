@@ -21,8 +21,7 @@ from rocketwire.policy.subscription import subscription_data
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.admin.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
@@ -35,11 +34,10 @@ class MessageBrowse(AdminCalls):
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
-    def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
+    def __init__(self, admin: Admin) -> None:
         """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-        self._pulls = PullCalls(client)
+        super().__init__(admin)
+        self._pulls = PullCalls(admin.client)
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
@@ -65,13 +63,11 @@ class MessageBrowse(AdminCalls):
     ) -> AsyncGenerator[StoredMessage]:
         """Yield the messages of a topic, queue by queue (codes 29, 30, 31, 11).
 
-        Java: ``PrintMessageSubCommand``.
-
-        Close the generator (``contextlib.aclosing``) if you do not read it to its end.  Within
-        ``leaving_out`` it skips the remaining queues of a broker that does not respond.
+        Close the generator (``contextlib.aclosing``) if you do not read it to its end. Within
+        ``leaving_out`` it skips the remaining queues of a broker that does not respond. Java:
+        ``PrintMessageSubCommand``.
 
         Args:
-            topic: the topic.
             begin: earliest store time, milliseconds since 1970; None for the oldest message.
             end: store time limit, exclusive; None for the current end.
             expression: tags, for example ``a || b``.
@@ -102,7 +98,7 @@ class MessageBrowse(AdminCalls):
         self, topic: str, queue: MessageQueue | None, by: str | None
     ) -> tuple[MessageQueue, ...]:
         """Return the queues to read."""
-        places = await self._clusters.of_topic(topic, by=by)
+        places = await self.admin.clusters.of_topic(topic, by=by)
         if queue is not None:
             return (queue,)
         if has_own_route(topic):

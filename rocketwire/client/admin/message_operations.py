@@ -15,14 +15,10 @@ from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
-from rocketwire.policy.trace_records import read_trace
+from rocketwire.policy.trace_records import TraceContext, read_trace
 
 if TYPE_CHECKING:
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.admin.consumers import Consumers
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
-    from rocketwire.policy.trace_records import TraceContext
     from rocketwire.wire.message.stored import StoredMessage
 
 
@@ -31,13 +27,6 @@ class Messages(MessageSearch):
 
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
-
-    def __init__(
-        self, client: ClientInstance, clusters: Clusters, consumers: Consumers, within: float
-    ) -> None:
-        """Send nothing yet."""
-        super().__init__(client, clusters, within)
-        self._consumers = consumers
 
     async def trace(
         self,
@@ -75,9 +64,7 @@ class Messages(MessageSearch):
     ) -> ConsumeMessageDirectlyResult | None:
         """Let a member of a group handle a message now (codes 33 or 12, 309).
 
-        None if the message does not exist.
-
-        Java: ``DefaultMQAdminExt.consumeMessageDirectly``.
+        None if the message does not exist. Java: ``DefaultMQAdminExt.consumeMessageDirectly``.
 
         Raises:
             BrokerError: 206, the member is not connected; 207, it did not respond in time.
@@ -86,7 +73,7 @@ class Messages(MessageSearch):
         if message is None:
             return None
         address = join_address(message.store_host.ip, message.store_host.port)
-        return await self._consumers.consume_directly(
+        return await self.admin.consumers.consume_directly(
             address, group, client_id, topic, message.offset_msg_id
         )
 
@@ -103,8 +90,6 @@ class Messages(MessageSearch):
         Java: ``consumerSendMessageBack``.
 
         Args:
-            message: the message.
-            group: consumer group.
             delay_level: -1 for a dead letter, 0 to let the broker choose, else 1 to 18.
             max_reconsume_times: attempts before a message becomes a dead letter.
 

@@ -65,8 +65,7 @@ class MessageSearch(MessageBrowse):
         place = decode_offset_message_id(offset_msg_id)
         address = join_address(place.store_host.ip, place.store_host.port)
         header = ViewMessageRequestHeader(topic=topic, offset=place.commit_log_offset)
-        body: bytes | None = await self.body_of(address, Code.VIEW_MESSAGE_BY_ID, header)
-        messages = _messages_of(body)
+        messages = _messages_of(await self.body_of(address, Code.VIEW_MESSAGE_BY_ID, header))
         if len(messages) != 1:
             raise DecodeError(f"{len(messages)} messages instead of one", path="body")
         return messages[0]
@@ -80,7 +79,6 @@ class MessageSearch(MessageBrowse):
         addresses of known brokers. Java: ``DefaultMQAdminExt.viewMessage``.
 
         Args:
-            topic: topic of the message.
             msg_id: either id.
             cluster: see ``by_unique_key``, for a sender's id.
         """
@@ -101,7 +99,7 @@ class MessageSearch(MessageBrowse):
 
         try:
             place = decode_offset_message_id(msg_id).store_host
-            ports = {address.rpartition(":")[2] for address in await self._clusters.replicas()}
+            ports = {address.rpartition(":")[2] for address in await self.admin.clusters.replicas()}
             if str(place.port) not in ports:
                 return None
             (message,) = (await read_from_each((join_address(place.ip, place.port),), ask)).values()
@@ -120,13 +118,9 @@ class MessageSearch(MessageBrowse):
     ) -> tuple[StoredMessage, ...]:
         """Find messages by the sender's id; a retried send may have several (code 12).
 
-        Java: ``queryMessageByUniqKey``.
-
-        Java searches the last three days by default.
+        Java searches the last three days by default. Java: ``queryMessageByUniqKey``.
 
         Args:
-            topic: topic of the message.
-            msg_id: the id.
             begin: earliest store time, milliseconds since 1970.
             end: latest store time.
             cluster: only on brokers of this one; of a lite topic's queue (``%LMQ%...``) the parent
@@ -154,7 +148,6 @@ class MessageSearch(MessageBrowse):
         For the arguments see ``by_unique_key``.
 
         Args:
-            topic: topic of the message.
             key: one of a message's keys.
             max_num: most messages of each broker.
             begin: earliest store time, milliseconds since 1970.
@@ -209,9 +202,9 @@ class MessageSearch(MessageBrowse):
         self, header: QueryMessageRequestHeader, cluster: str | None, *, unique: bool
     ) -> list[StoredMessage]:
         topic = header.topic or ""
-        addresses = list((await self._clusters.of_topic(topic, by=cluster)).values())
+        addresses = list((await self.admin.clusters.of_topic(topic, by=cluster)).values())
         if cluster is not None and has_own_route(topic):
-            of_cluster = await self._clusters.replicas(cluster)
+            of_cluster = await self.admin.clusters.replicas(cluster)
             addresses = [a for a in addresses if a in of_cluster]
         elif cluster is not None and topic.startswith(LMQ_PREFIX):
             header = replace(header, topic=cluster)
@@ -252,7 +245,6 @@ def index_key(message: StoredMessage, index_type: str, key: str) -> str:
     ``last_key`` of the next query (Java: ``QueryMsgByKeySubCommand``).
 
     Args:
-        message: the message.
         kind: ``K`` for a key, ``T`` for a tag.
         key: the key or tag that was asked for.
     """

@@ -7,7 +7,7 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
@@ -16,7 +16,6 @@ from rocketwire.messages.config_text import config_lines, read_config
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import TypeVar
 
     from rocketwire.client.net.nameservers import SingleNameServer
 
@@ -76,10 +75,8 @@ class NameServerUpkeep(AdminCalls):
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
         """Remove the write permission of a broker's topics (code 205).
 
-        Returns the number of topics by address.
-
-        Java: ``wipeWritePermOfBroker``.  A registration of the broker restores the permission if
-        its topics have changed.
+        Returns the number of topics by address. Java: ``wipeWritePermOfBroker``. A registration of
+        the broker restores the permission if its topics have changed.
         """
         return await self._each(lambda server: server.wipe_write_perm(broker_name))
 

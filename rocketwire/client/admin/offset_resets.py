@@ -18,9 +18,6 @@ from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHead
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance.instance import ClientInstance
 
 NOW: Final = -1
 """Time of a reset that skips all stored messages."""
@@ -32,14 +29,6 @@ class OffsetResets(AdminCalls):
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
-    def __init__(
-        self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
-    ) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-        self._topics = topics
-
     async def reset_by_time(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
@@ -50,8 +39,6 @@ class OffsetResets(AdminCalls):
         it to the members, and need one. Java: ``resetOffsetByTimestamp``.
 
         Args:
-            group: consumer group.
-            topic: the topic.
             timestamp: milliseconds since 1970, or ``NOW``.
             force: also move offsets forward.
             by: see ``Clusters.of_topic``.
@@ -63,7 +50,7 @@ class OffsetResets(AdminCalls):
         header = ResetOffsetRequestHeader(
             group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
         )
-        places = await self._clusters.of_topic(topic, by=by)
+        places = await self.admin.clusters.of_topic(topic, by=by)
         offsets_by_address = await call_each(
             places.values(), lambda address: self._reset(address, header)
         )
@@ -78,9 +65,7 @@ class OffsetResets(AdminCalls):
     ) -> dict[MessageQueue, int]:
         """Set the offset of a group in one queue (codes 15 and 222).
 
-        Returns the broker's offsets.
-
-        Java: ``resetOffsetByQueueId``.
+        Returns the broker's offsets. Java: ``resetOffsetByQueueId``.
 
         Raises:
             BrokerError: see ``reset_by_time``; 1, the offset is out of range.
@@ -99,9 +84,8 @@ class OffsetResets(AdminCalls):
     async def _reset(
         self, address: str, header: ResetOffsetRequestHeader
     ) -> dict[MessageQueue, int]:
-        body: ResetOffsetBody | None
-        body = await self.body_of(address, Code.INVOKE_BROKER_TO_RESET_OFFSET, header)
-        return dict((body.offset_table if body else None) or {})
+        code = Code.INVOKE_BROKER_TO_RESET_OFFSET
+        return dict((await self.fetch(ResetOffsetBody, address, code, header)).offset_table or {})
 
     async def reset_by_time_old(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
@@ -111,8 +95,6 @@ class OffsetResets(AdminCalls):
         Connected members overwrite them. Java: ``resetOffsetByTimestampOld``.
 
         Args:
-            group: consumer group.
-            topic: the topic.
             timestamp: milliseconds since 1970, or ``NOW``.
             force: also move offsets forward.
             by: see ``Clusters.of_topic``.
@@ -121,7 +103,7 @@ class OffsetResets(AdminCalls):
             BrokerError: 26, a broker does not have the group.
         """
         stats: list[RollbackStats] = []
-        for name, address in (await self._clusters.of_topic(topic, by=by)).items():
+        for name, address in (await self.admin.clusters.of_topic(topic, by=by)).items():
             for queue, wrapper in (await self._standing(address, group, topic, name)).items():
                 stats.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
         return stats
@@ -135,7 +117,7 @@ class OffsetResets(AdminCalls):
         """
         header = GetConsumeStatsRequestHeader(consumer_group=group)
         try:
-            stats: ConsumeStats = await self.body_of(address, Code.GET_CONSUME_STATS, header)
+            stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
         except BrokerError as error:
             if error.code not in (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLINE):
                 raise
@@ -143,7 +125,7 @@ class OffsetResets(AdminCalls):
         table = {q: w for q, w in (stats.offset_table or {}).items() if q.topic == topic}
         if table:
             return table
-        offsets = (await self._topics.stats_of(address, topic)).offset_table or {}
+        offsets = (await self.admin.topics.stats_of(address, topic)).offset_table or {}
         return {
             queue: OffsetWrapper(
                 broker_offset=topic_offset.max_offset, consumer_offset=topic_offset.min_offset
@@ -183,10 +165,9 @@ class OffsetResets(AdminCalls):
     ) -> dict[MessageQueue, int]:
         """Set the offsets of a group to a time, with or without connected members.
 
-        Returns the offset of each queue.
-
-        Uses ``reset_by_time``, or ``reset_by_time_old`` if a broker without server-side resets has
-        no member; see there for arguments and errors. Java: ``ResetOffsetByTimeCommand``.
+        Returns the offset of each queue. Uses ``reset_by_time``, or ``reset_by_time_old`` if a
+        broker without server-side resets has no member; see there for arguments and errors. Java:
+        ``ResetOffsetByTimeCommand``.
         """
         try:
             return await self.reset_by_time(group, topic, timestamp, force=force, by=by)

@@ -56,10 +56,8 @@ class Offsets(OffsetResets):
     ) -> tuple[str, ...]:
         """Let brokers copy the offsets of a group to another (codes 314, 43).
 
-        Returns the addresses that did.
-
-        Java: ``cloneGroupOffset``, which does nothing without a topic; here the brokers get
-        every topic.
+        Returns the addresses that did. Java: ``cloneGroupOffset``, which does nothing without a
+        topic; here the brokers get every topic.
 
         Args:
             source: group to copy from.
@@ -70,7 +68,7 @@ class Offsets(OffsetResets):
         Raises:
             TopicRouteNotFoundError: no member of the source was ever connected.
         """
-        places = await self._clusters.of_topic(retry_topic(source))
+        places = await self.admin.clusters.of_topic(retry_topic(source))
 
         async def clone(address: str) -> None:
             for name in [topic] if topic else await self._topics_of(address, source):
@@ -100,8 +98,8 @@ class Offsets(OffsetResets):
         """
         header = GetConsumeStatsRequestHeader(consumer_group=source, topic=topic)
         copied: dict[MessageQueue, int] = {}
-        for address in (await self._clusters.of_topic(topic)).values():
-            stats: ConsumeStats = await self.body_of(address, Code.GET_CONSUME_STATS, header)
+        for address in (await self.admin.clusters.of_topic(topic)).values():
+            stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
             for queue, wrapper in (stats.offset_table or {}).items():
                 if queue.topic == topic and wrapper.consumer_offset >= 0:
                     offset = wrapper.consumer_offset
@@ -116,7 +114,7 @@ class Offsets(OffsetResets):
 
         Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``.
         """
-        await self._clusters.route(topic)
+        await self.admin.clusters.route(topic)
 
         async def ask(queue: MessageQueue) -> QueueOffsets:
             address = await find_master(self.client, queue)
@@ -137,30 +135,25 @@ class Offsets(OffsetResets):
         Java: ``getConsumeStatus``.
 
         Args:
-            group: consumer group.
-            topic: the topic.
             client_id: of one member only.
 
         Raises:
             BrokerError: 206, no member is connected; 1, a member is too old.
         """
         header = GetConsumerStatusRequestHeader(topic=topic, group=group, client_addr=client_id)
-        for address in (await self._clusters.of_topic(topic)).values():
-            body: GetConsumerStatusBody | None
-            body = await self.body_of(address, Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, header)
-            return (body.consumer_table if body else None) or {}
+        for address in (await self.admin.clusters.of_topic(topic)).values():
+            code = Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
+            status = await self.fetch(GetConsumerStatusBody, address, code, header)
+            return status.consumer_table or {}
         return {}
 
     async def corrections(self, address: str, topic: str, compare_group: str) -> Mapping[int, int]:
         """Fetch the lowest offset of any group in a topic, by queue id (code 308).
 
+        There is no argument for groups to exclude: a broker (5.5.0) deletes all offsets of them.
         Java: ``queryCorrectionOffset``.
 
-        There is no argument for groups to exclude: a broker (5.5.0) deletes all offsets of them.
-
         Args:
-            address: address of the broker.
-            topic: the topic.
             compare_group: group to compare; if its offset is lower and before the oldest message,
                 the result is 2^63-1.
 
@@ -169,21 +162,19 @@ class Offsets(OffsetResets):
                 message.
         """
         header = QueryCorrectionOffsetHeader(topic=topic, compare_group=compare_group)
-        body: QueryCorrectionOffsetBody | None
-        body = await self.body_of(address, Code.QUERY_CORRECTION_OFFSET, header)
-        return (body.correction_offsets if body else None) or {}
+        code = Code.QUERY_CORRECTION_OFFSET
+        body = await self.fetch(QueryCorrectionOffsetBody, address, code, header)
+        return body.correction_offsets or {}
 
     async def all_of_broker(self, address: str) -> Mapping[str, Mapping[int, int]]:
         """Fetch all offsets of all groups, by ``topic@group`` and queue id (code 43).
 
         Java's slaves use it.
         """
-        body: ConsumerOffsetSerializeWrapper | None
-        body = await self.body_of(address, Code.GET_ALL_CONSUMER_OFFSET)
-        return (body.offset_table if body else None) or {}
+        code = Code.GET_ALL_CONSUMER_OFFSET
+        return (await self.fetch(ConsumerOffsetSerializeWrapper, address, code)).offset_table or {}
 
     async def delays(self, address: str) -> Mapping[int, int]:
         """Fetch the delivered offset of each delay level (code 45); see ``all_of_broker``."""
-        body: DelayOffsetSerializeWrapper | None
-        body = await self.body_of(address, Code.GET_ALL_DELAY_OFFSET)
-        return (body.offset_table if body else None) or {}
+        code = Code.GET_ALL_DELAY_OFFSET
+        return (await self.fetch(DelayOffsetSerializeWrapper, address, code)).offset_table or {}

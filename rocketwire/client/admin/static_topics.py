@@ -29,9 +29,6 @@ from rocketwire.policy.static_topics import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.topics import (
         TopicConfigAndQueueMapping,
@@ -50,14 +47,6 @@ class StaticTopics(AdminCalls):
     A change goes to several brokers; if one of them fails, repeat the call.
     """
 
-    def __init__(
-        self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
-    ) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-        self._topics = topics
-
     async def configs(self, topic: str) -> dict[str, TopicConfigAndQueueMapping]:
         """Fetch each broker's configuration of a topic, by broker name (codes 106, 351).
 
@@ -66,7 +55,7 @@ class StaticTopics(AdminCalls):
 
         async def ask(address: str) -> TopicConfigAndQueueMapping | None:
             try:
-                return await self._topics.config(address, topic)
+                return await self.admin.topics.config(address, topic)
             except BrokerError as error:
                 if error.code not in _NO_PART:
                     raise
@@ -85,7 +74,6 @@ class StaticTopics(AdminCalls):
         Returns the executed plan.
 
         Args:
-            topic: the topic.
             queue_nums: number of logical queues; cannot become smaller.
             brokers: names of the brokers for the queues.
             force: send changes that brokers consider outdated too.
@@ -127,7 +115,6 @@ class StaticTopics(AdminCalls):
         accepting them; then the new ones get their first logical offset; then all others.
 
         Args:
-            plan: the plan.
             force: send changes that brokers consider outdated too.
 
         Raises:
@@ -140,7 +127,7 @@ class StaticTopics(AdminCalls):
         masters = await self._masters()
         ends: dict[MessageQueue, int] = {}
         for broker in map_out:
-            stats = await self._topics.stats_of(masters[broker], plan.topic or "")
+            stats = await self.admin.topics.stats_of(masters[broker], plan.topic or "")
             ends |= {
                 queue: topic_offset.max_offset
                 for queue, topic_offset in (stats.offset_table or {}).items()
@@ -163,7 +150,6 @@ class StaticTopics(AdminCalls):
         """Send brokers their part of a plan (code 513; Java: ``createStaticTopic``).
 
         Args:
-            plan: the plan.
             brokers: names; None for all of the plan.
             force: send changes that brokers consider outdated too.
 
@@ -188,11 +174,11 @@ class StaticTopics(AdminCalls):
 
         Java: ``examineTopicStats``.
         """
-        physical = (await self._topics.stats(topic)).offset_table or {}
+        physical = (await self.admin.topics.stats(topic)).offset_table or {}
         return logical_offsets(topic, await self.configs(topic), physical)
 
     async def _masters(self) -> Mapping[str, str]:
-        table = (await self._clusters.info()).broker_addr_table or {}
+        table = (await self.admin.clusters.info()).broker_addr_table or {}
         return {
             name: group.broker_addrs[MASTER_ID]
             for name, group in table.items()
@@ -201,7 +187,7 @@ class StaticTopics(AdminCalls):
 
     async def _neighbours(self, plan: TopicRemappingDetailWrapper) -> list[str]:
         """Return all brokers of the clusters in a plan."""
-        table = (await self._clusters.info()).cluster_addr_table or {}
+        table = (await self.admin.clusters.info()).cluster_addr_table or {}
         meant = set(plan.broker_config_map or {})
         return [
             name

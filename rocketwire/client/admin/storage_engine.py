@@ -57,29 +57,24 @@ class Stores(AdminCalls):
     ) -> CheckRocksdbCqWriteResult:
         """Let a broker compare its queues in RocksDB with those in files (code 354).
 
-        Java: ``checkRocksdbCqWriteProgress``.
-
-        The broker responds when it has started; the result is in its log.
+        The broker responds when it has started; the result is in its log. Java:
+        ``checkRocksdbCqWriteProgress``.
 
         Args:
-            address: address of the broker.
             topic: only this topic; empty for all.
             since: earliest store time, milliseconds since 1970.
         """
         header = CheckRocksdbCqWriteProgressRequestHeader(topic=topic, check_store_time=since)
-        body: CheckRocksdbCqWriteResult = await self.body_of(
-            address, Code.CHECK_ROCKSDB_CQ_WRITE_PROGRESS, header
+        return await self.fetch(
+            CheckRocksdbCqWriteResult, address, Code.CHECK_ROCKSDB_CQ_WRITE_PROGRESS, header
         )
-        return body
 
     async def export_rocksdb_config(
         self, address: str, kinds: Iterable[RocksDBConfig] = tuple(RocksDBConfig)
     ) -> None:
         """Let a broker export its configuration from RocksDB to JSON files (code 355).
 
-        Java: ``exportRocksDBConfigToJson``.
-
-        A broker without RocksDB does nothing and responds 0.
+        A broker without RocksDB does nothing and responds 0. Java: ``exportRocksDBConfigToJson``.
 
         Raises:
             BrokerError: 1, the broker could not write a file.

@@ -20,12 +20,9 @@ class TopicOrders(AdminCalls):
     async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
         """Set the queues of an ordered topic at every name server (code 100).
 
-        Returns the new value.
-
-        Java: ``createOrUpdateOrderConf``.
+        Returns the new value. Java: ``createOrUpdateOrderConf``.
 
         Args:
-            topic: the topic.
             text: ``broker:queues``, separated by ``;``.
             whole: replace the whole value; if False, only the brokers in ``text``.
 

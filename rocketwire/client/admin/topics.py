@@ -34,8 +34,6 @@ from rocketwire.policy.topic_attributes import attribute_changes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.topic_config import TopicConfig
 
 
@@ -47,11 +45,6 @@ class Topics(TopicOrders):
     or the name of a cluster, for all its masters; ``LocalProtocolError`` otherwise,
     ``ClusterNotFoundError`` for an unknown cluster.
     """
-
-    def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Send nothing yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
 
     # ------------------------------------------------------------------ changes
 
@@ -65,20 +58,15 @@ class Topics(TopicOrders):
     ) -> tuple[str, ...]:
         """Create or update a topic (code 17).
 
-        Returns the addresses of the brokers.
-
-        The brokers register it at the name servers soon.  Attributes are added or changed;
-        ``-name`` removes one. Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
+        Returns the addresses of the brokers. The brokers register it at the name servers soon.
+        Attributes are added or changed; ``-name`` removes one. Java:
+        ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
 
         Raises:
             BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
         """
         header = create_header(config, default_topic)
-        addresses = await self._clusters.targets(broker, cluster)
-        await call_each(
-            addresses, lambda address: self.ask(address, Code.UPDATE_AND_CREATE_TOPIC, header)
-        )
-        return addresses
+        return await self.change(broker, cluster, Code.UPDATE_AND_CREATE_TOPIC, header)
 
     async def create_or_update_all(
         self,
@@ -96,12 +84,7 @@ class Topics(TopicOrders):
         )
         body = CreateTopicListRequestBody(topic_config_list=changes)
         header = CreateTopicListRequestHeader()
-        addresses = await self._clusters.targets(broker, cluster)
-        await call_each(
-            addresses,
-            lambda address: self.ask(address, Code.UPDATE_AND_CREATE_TOPIC_LIST, header, body),
-        )
-        return addresses
+        return await self.change(broker, cluster, Code.UPDATE_AND_CREATE_TOPIC_LIST, header, body)
 
     async def update_perm(
         self, topic: str, perm: int, *, broker: str | None = None, cluster: str | None = None
@@ -116,7 +99,7 @@ class Topics(TopicOrders):
         Raises:
             BrokerError: 17, a broker does not have the topic.
         """
-        addresses = await self._clusters.targets(broker, cluster)
+        addresses = await self.admin.clusters.targets(broker, cluster)
         configs = await call_each(addresses, lambda address: self.config(address, topic))
         for address, config in configs.items():
             changed = replace(config, perm=perm, attributes={}, mapping_detail=None)
@@ -131,7 +114,7 @@ class Topics(TopicOrders):
         Raises:
             ClusterNotFoundError: there is no such cluster.
         """
-        for address in await self._clusters.replicas(cluster):
+        for address in await self.admin.clusters.replicas(cluster):
             await self.delete_in_broker(address, topic)
         await self.delete_in_name_servers(topic, cluster)
         for server in self.client.name_servers.each():
@@ -166,10 +149,7 @@ class Topics(TopicOrders):
             BrokerError: 17, the broker does not have it.
         """
         header = GetTopicConfigRequestHeader(topic=topic, lo=True)  # or the mapping is left out
-        body: TopicConfigAndQueueMapping = await self.body_of(
-            address, Code.GET_TOPIC_CONFIG, header
-        )
-        return body
+        return await self.fetch(TopicConfigAndQueueMapping, address, Code.GET_TOPIC_CONFIG, header)
 
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
@@ -207,25 +187,22 @@ class Topics(TopicOrders):
 
         Java: ``getSystemTopicListFromBroker``).
         """
-        body: TopicList | None
-        body = await self.body_of(address, Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
-        return tuple(name for name in (body or TopicList()).topic_list or () if name is not None)
+        topics = await self.fetch(TopicList, address, Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
+        return tuple(name for name in topics.topic_list or () if name is not None)
 
     async def stats(self, topic: str, *, by: str | None = None) -> TopicStatsTable:
         """Fetch the offsets of all queues of a topic, from all its brokers (code 202).
 
-        Java: ``examineTopicStats``.
-
-        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
+        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``. Java:
+        ``examineTopicStats``.
 
         Args:
-            topic: the topic.
             by: see ``Clusters.of_topic``.
 
         Raises:
             TopicRouteNotFoundError: no broker has the topic.
         """
-        places = await self._clusters.of_topic(topic, by=by)
+        places = await self.admin.clusters.of_topic(topic, by=by)
         stats_by_address = await read_from_each(
             places.values(), lambda address: self.stats_of(address, topic)
         )
@@ -245,7 +222,7 @@ class Topics(TopicOrders):
             BrokerError: 17, the broker does not have the topic.
         """
         header = GetTopicStatsInfoRequestHeader(topic=topic)
-        return await self.body_of(address, Code.GET_TOPIC_STATS_INFO, header) or TopicStatsTable()
+        return await self.fetch(TopicStatsTable, address, Code.GET_TOPIC_STATS_INFO, header)
 
     async def consumer_groups(self, topic: str) -> tuple[str, ...]:
         """Fetch the groups of a topic, from all its brokers (code 300).
@@ -256,17 +233,12 @@ class Topics(TopicOrders):
             TopicRouteNotFoundError: no broker has the topic.
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
-        places = await self._clusters.of_topic(topic)
-        group_lists: dict[str, GroupList | None] = await read_from_each(
+        places = await self.admin.clusters.of_topic(topic)
+        group_lists = await read_from_each(
             places.values(),
-            lambda address: self.body_of(address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
+            lambda address: self.fetch(GroupList, address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
         )
-        groups = (
-            group
-            for group_list in group_lists.values()
-            if group_list is not None
-            for group in group_list.group_list or ()
-        )
+        groups = (group for groups in group_lists.values() for group in groups.group_list or ())
         return tuple(dict.fromkeys(groups))
 
 

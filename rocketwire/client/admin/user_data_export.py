@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.trio_only import trio_only
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.policy.resource_names import (
     PREDEFINED_GROUPS,
     is_dlq_topic,
@@ -17,8 +17,6 @@ from rocketwire.policy.resource_names import (
 )
 
 if TYPE_CHECKING:
-    from rocketwire.client.admin.groups import Groups
-    from rocketwire.client.admin.topics import Topics
     from rocketwire.messages.groups import SubscriptionGroupConfig
     from rocketwire.messages.topic_config import TopicConfig
 
@@ -26,14 +24,8 @@ _MOST_PERM: Final = 7
 """All permission bits."""
 
 
-@trio_only()
-class Exports:
+class Exports(AdminCalls):
     """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
-
-    def __init__(self, topics: Topics, groups: Groups) -> None:
-        """Send nothing yet."""
-        self._topics = topics
-        self._groups = groups
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
         """Fetch the topics of a broker, without system topics (codes 21, 305).
@@ -41,13 +33,12 @@ class Exports:
         Java: ``getUserTopicConfig``.
 
         Args:
-            address: address of the broker.
             special: include topics of retries and dead letters.
         """
-        system_names = set(await self._topics.system_names(address))
+        system_names = set(await self.admin.topics.system_names(address))
         return {
             name: config
-            for name, config in (await self._topics.configs(address)).items()
+            for name, config in (await self.admin.topics.configs(address)).items()
             if name not in system_names
             and not is_system_topic(name)
             and (special or not (is_retry_topic(name) or is_dlq_topic(name)))
@@ -61,6 +52,6 @@ class Exports:
         """
         return {
             name: config
-            for name, config in (await self._groups.configs(address)).items()
+            for name, config in (await self.admin.groups.configs(address)).items()
             if not is_system_group(name) and name not in PREDEFINED_GROUPS
         }

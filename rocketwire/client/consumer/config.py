@@ -17,6 +17,7 @@ from rocketwire.client.arguments import (
     FLAG,
     MAYBE_TEXT,
     SOME_SECONDS,
+    Rule,
     check_settings,
     check_text,
     instance_of,
@@ -26,15 +27,13 @@ from rocketwire.client.arguments import (
     wrong_type,
 )
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.policy.allocation import AllocateMessageQueueAveragely
+from rocketwire.policy.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
 from rocketwire.policy.process_queue import Thresholds
 from rocketwire.wire.message.stored import StoredMessage
 from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
-    from rocketwire.client.arguments import Rule
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.policy.allocation import AllocateMessageQueueStrategy
 
 MAX_RECONSUME_TIMES: Final = 16
 """Default attempts of a failing message before it becomes a dead letter."""

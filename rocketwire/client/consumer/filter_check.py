@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode
-from rocketwire.messages.heartbeat import CheckClientRequestBody
+from rocketwire.messages.heartbeat import CheckClientRequestBody, SubscriptionData
 from rocketwire.policy.subscription import TAG
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.heartbeat import SubscriptionData
 
 
 async def check_expression(
@@ -19,8 +18,6 @@ async def check_expression(
     """Let a broker of the topic check a subscription (code 46); tags need no check.
 
     Args:
-        instance: client instance that sends the request.
-        group: consumer group with namespace.
         subscription: subscription to check.
 
     Raises:

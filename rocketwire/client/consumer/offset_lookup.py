@@ -27,9 +27,6 @@ async def find_offset_at(
     """Return the offset of that message; the end of the queue if there is none.
 
     Args:
-        instance: client instance that sends the requests.
-        group: consumer group.
-        queue: the queue.
         timestamp_millis: milliseconds since 1970.
 
     Raises:

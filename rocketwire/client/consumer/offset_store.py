@@ -22,7 +22,7 @@ from rocketwire.client.outages import Outages, advice_on
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
-from rocketwire.messages.offsets import OffsetSerializeWrapper
+from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper, OffsetSerializeWrapper
 from rocketwire.wire.json.limits import ANSWER_LIMITS
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -134,8 +133,6 @@ class RemoteBrokerOffsetStore(_Memory):
         """Start without offsets.
 
         Args:
-            instance: client instance that sends the requests.
-            group: consumer group with namespace.
             never_zero: request that the broker does not return 0 instead of an unknown offset.
         """
         super().__init__()

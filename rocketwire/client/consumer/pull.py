@@ -16,15 +16,15 @@ from rocketwire.client.consumer.pulled_messages import next_offset, read_message
 from rocketwire.client.consumer.queues import find_replica
 from rocketwire.client.net.rpc import make_request
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, ChannelError, DecodeError
+from rocketwire.errors import BrokerError, ChannelError, DecodeError, LimitExceededError
 from rocketwire.flags import PullSysFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG
-from rocketwire.wire.message.lazy_reader import StoredMessageReader
-from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
-from rocketwire.wire.request_template import PreparedRequest, build_template
+from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableMessage
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
+from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, build_template
 from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
@@ -33,13 +33,9 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.instance.routes import BrokerAddress
-    from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.lazy_reader import UnreadableMessage
-    from rocketwire.wire.message.stored import StoredLimits
-    from rocketwire.wire.request_template import RequestTemplate
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
 """Seconds that a broker may hold a pull of a push consumer; other pulls allow 20."""
@@ -347,12 +343,7 @@ class PullCalls:
     """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Start with masters.
-
-        Args:
-            instance: client instance with the routes; it sends the requests.
-            limits: limits of a response.
-        """
+        """Start with masters."""
         self._instance = instance
         self._limits = limits
         self._states: dict[MessageQueue, _QueueState] = {}
@@ -366,7 +357,6 @@ class PullCalls:
         """Pull once.
 
         Args:
-            request: the pull.
             within: timeout in seconds; None for 15 seconds more than ``suspend_timeout``.
 
         Raises:

@@ -243,11 +243,7 @@ class ReadReport:
     """
 
     def __init__(self, group: str) -> None:
-        """Start with zero.
-
-        Args:
-            group: consumer group.
-        """
+        """Start with zero."""
         self.unreadable = 0
         self._group = group
         self._limited_places: set[object] = set()
@@ -283,7 +279,6 @@ class ReadReport:
         """Count and log the unreadable messages of a pull.
 
         Args:
-            queue: the queue.
             result: result of the pull.
         """
         self.report_unreadable(queue, result.unreadable)

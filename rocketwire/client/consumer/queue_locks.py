@@ -43,7 +43,6 @@ class QueueLocks:
 
         Args:
             instance: client instance that sends the requests; its client id owns the locks.
-            group: consumer group with namespace.
         """
         self._instance = instance
         self._group = group

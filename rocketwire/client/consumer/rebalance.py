@@ -62,8 +62,6 @@ class Rebalance:
         """Start without allocations.
 
         Args:
-            instance: client instance with the routes; it sends the requests.
-            group: consumer group with namespace.
             model: whether the members share the queues, or each has all.
             strategy: allocation strategy; the same for all members.
         """
@@ -284,8 +282,6 @@ async def find_initial_offset(
     """Return the offset where a group without a stored offset starts.
 
     Args:
-        instance: client instance that sends the request.
-        queue: the queue.
         where: the setting; the three deprecated values mean ``CONSUME_FROM_LAST_OFFSET``, as in
             Java.
         timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.

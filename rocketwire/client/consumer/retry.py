@@ -65,9 +65,6 @@ async def send_message_back(
     """Send a message back (code 36); if its broker rejects it, send it to the group's retry topic.
 
     Args:
-        instance: client instance that sends the requests.
-        group: consumer group with namespace.
-        message: the consumed message.
         broker_name: broker of the message.
         delay_level: -1 for a dead letter at once, 0 to let the broker choose, else a delay level.
         max_reconsume_times: attempts before a message becomes a dead letter.
@@ -110,9 +107,6 @@ async def send_to_retry_topic(
     group has the lock of an orderly queue, the broker stores it as a dead letter.
 
     Args:
-        instance: client instance that sends the request.
-        group: consumer group with namespace.
-        message: the consumed message.
         max_reconsume_times: attempts before a message becomes a dead letter.
 
     Raises:

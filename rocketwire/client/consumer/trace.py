@@ -76,9 +76,7 @@ class ConsumerTrace:
         """Create the trace of a consumer.
 
         Args:
-            dispatcher: sends the records.
             instance: client instance with the address of this host.
-            group: consumer group with namespace.
             call_timeout: seconds from which a call is recorded as ``TIME_OUT``.
         """
         self._dispatcher = dispatcher
@@ -235,7 +233,6 @@ async def open_consumer_trace(
 
     Args:
         instance: client instance that sends the records.
-        group: consumer group with namespace.
         topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
         call_timeout: see ``ConsumerTrace``.
         nursery: runs the task that sends the records.

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.config import to_config
+from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.client.instance.heartbeats import HeartbeatHistory, build_heartbeat
-from rocketwire.client.instance.routes import Routes
+from rocketwire.client.instance.routes import BrokerAddress, Routes
 from rocketwire.client.net.broker_api import BrokerCalls
 from rocketwire.client.net.local_address import local_address
 from rocketwire.client.net.nameservers import NameServers
-from rocketwire.client.net.pool import open_pool
+from rocketwire.client.net.pool import ChannelPool, Connect, open_pool
 from rocketwire.client.outages import Outages
 from rocketwire.client.periodic import every
 from rocketwire.client.trio_only import require_trio, trio_only
@@ -40,10 +40,7 @@ from rocketwire.transport.nursery import background
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
-    from rocketwire.client.instance.routes import BrokerAddress
-    from rocketwire.client.net.pool import ChannelPool, Connect
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.command import RemotingCommand
@@ -203,7 +200,6 @@ class ClientInstance:
         """Return the address of the master of a broker group.
 
         Args:
-            broker_name: the group.
             topic: a topic of the group; its route is fetched if the client has no address.
 
         Raises:

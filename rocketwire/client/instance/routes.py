@@ -114,7 +114,6 @@ class Routes:
         Prefers the broker with that id; for a slave, then the broker with the next id; then any.
 
         Args:
-            broker_name: the group.
             broker_id: id that the last response suggested.
             only_this: accept no other broker.
         """

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
-from rocketwire.client.net.rpc import SUCCESS, decode_response, make_request
+from rocketwire.client.net.rpc import SUCCESS, Response, decode_response, make_request
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
-    from rocketwire.client.net.rpc import Response
     from rocketwire.messages.allocation import (
         LockBatchRequestBody,
         LockBatchResponseBody,
@@ -49,7 +48,6 @@ class BrokerCalls:
         """Send nothing yet.
 
         Args:
-            pool: carries the requests.
             config: language, version and header format of the requests.
         """
         self._pool = pool
@@ -69,8 +67,6 @@ class BrokerCalls:
         """Send a request and return the decoded response.
 
         Args:
-            address: ``host:port`` of the broker.
-            code: request code.
             header: an instance of the operation's header class, or ext fields.
             body: an instance of its body class, a list of them, or bytes.
             within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
@@ -201,8 +197,6 @@ class BrokerCalls:
         """Return the offset of the first message stored at or after a time (code 29).
 
         Args:
-            address: ``host:port`` of the broker.
-            queue: the queue.
             timestamp: milliseconds since 1970; if no message is newer, the result is the end of the
                 queue.
             boundary: if several messages have the same store time, ``UPPER`` selects the last;

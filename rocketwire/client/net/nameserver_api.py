@@ -53,7 +53,6 @@ class NameServerCalls:
         """Send a request and return the decoded response.
 
         Args:
-            code: request code.
             header: an instance of the operation's header class, or ext fields.
             body: an instance of its body class, or bytes.
             within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
@@ -75,7 +74,6 @@ class NameServerCalls:
         """Fetch the route of a topic (code 105).
 
         Args:
-            topic: name of the topic.
             standard_json: request quoted map keys; None lets the protocol version decide.
 
         Raises:

@@ -18,7 +18,7 @@ import trio
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameserver_selector import NameServerSelector, attempt_timeout
-from rocketwire.client.net.rpc import decode_response, make_request
+from rocketwire.client.net.rpc import Response, decode_response, make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
-    from rocketwire.client.net.rpc import Response
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -55,9 +54,7 @@ class SingleNameServer(NameServerCalls):
         """Send nothing yet.
 
         Args:
-            pool: carries the requests.
             config: language, version and header format of the requests.
-            address: ``host:port``.
         """
         self.address = address
         self._pool = pool
@@ -94,7 +91,6 @@ class NameServers(NameServerCalls):
         """Use the configured addresses; ``refresh`` reads DNS and the address server.
 
         Args:
-            pool: carries the requests.
             config: addresses, and the format of requests.
             environment: environment variables for settings that are not set; None for
                 ``os.environ``.

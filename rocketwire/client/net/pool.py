@@ -182,7 +182,6 @@ class ChannelPool:
         new channel, and the old connection is retired.
 
         Args:
-            address: ``host:port``.
             command: the request; the pool adds namespace, zone and signature.
             within: timeout in seconds; None for ``ClientConfig.mq_client_api_timeout``.
 
@@ -216,7 +215,6 @@ class ChannelPool:
         """Send a request as ``request`` does, with times of trio's clock.
 
         Args:
-            address: ``host:port``.
             command: the request.
             started: the current time.
             deadline: when to raise ``RequestTimeoutError``.
@@ -284,9 +282,7 @@ class ChannelPool:
     ) -> None:
         """Send a one-way request; connect first if necessary.
 
-        Returns when the system has the bytes.
-
-        For arguments and errors see ``request``.
+        Returns when the system has the bytes. For arguments and errors see ``request``.
         """
         limit = self._config.mq_client_api_timeout if within is None else within
         command = self.prepare(command)

@@ -21,13 +21,12 @@ from rocketwire.messages import (
     encode_header,
 )
 from rocketwire.messages.route import TopicRouteData
-from rocketwire.wire.command import new_command
+from rocketwire.wire.command import RemotingCommand, new_command
 from rocketwire.wire.json.limits import ANSWER_LIMITS
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.messages.operations.model import Body, Operation
-    from rocketwire.wire.command import RemotingCommand
 
 _MAX_BINARY_CODE: Final = 2**15 - 1
 """Largest request code that fits into a binary header."""
@@ -61,7 +60,6 @@ def make_request(
 
     Args:
         config: language, version and header format.
-        code: request code.
         header: an instance of a header class, or ext fields.
         body: an instance of a body class, a list of them, or bytes.
 

@@ -15,12 +15,11 @@ import trio
 from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalMessageError, RocketWireError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.send import RecallMessageRequestHeader
+from rocketwire.messages.send import RecallMessageRequestHeader, RecallMessageResponseHeader
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.sender import MessageSender
-    from rocketwire.messages.send import RecallMessageResponseHeader
 
 DETECT_TIMEOUT: Final = 0.2
 """Timeout of a reachability check in seconds (``detectTimeout``)."""

@@ -68,7 +68,6 @@ class FastPath:
             instance: carries the requests.
             sender: targets of the producer.
             keys: unique keys of the producer.
-            config: settings of the producer.
         """
         client = instance.config
         self._sender = sender

@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.resource_names import without_namespace
 from rocketwire.transport.nursery import background
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.instance.opening import Client
     from rocketwire.client.producer.producer import Producer
     from rocketwire.client.producer.transactions import TransactionCheck
     from rocketwire.client.publish.config import ProducerConfig
@@ -45,7 +44,6 @@ async def open_producer(
         client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
             which is closed with the producer.
         group: producer group; a client has one producer of a group.
-        config: settings of the producer.
         check: returns the state of a transaction when a broker checks it: a function or coroutine
             function of (half message).
         chance: selects the first queue, for tests.

@@ -80,9 +80,7 @@ class Producer(ProducerMember):
         """Create a producer without registering it.
 
         Args:
-            instance: client instance that sends the requests.
             group: producer group, without namespace.
-            config: settings of the producer.
             check: returns the state of a transaction when a broker checks it; None to ignore the
                 check.
             chance: selects the first queue.
@@ -119,7 +117,6 @@ class Producer(ProducerMember):
         """Send a message to the next queue, and to another broker if that fails.
 
         Args:
-            message: the message.
             within: timeout of all attempts in seconds; None for
                 ``ProducerConfig.send_msg_timeout``.
 
@@ -193,7 +190,6 @@ class Producer(ProducerMember):
         """Send a message to the queue that a function selects (Java: ``send(msg, selector, arg)``).
 
         Args:
-            message: the message.
             choose: function of the topic's queues that returns one of them.
             within: timeout in seconds; None for ``ProducerConfig.send_msg_timeout``.
 
@@ -416,7 +412,6 @@ class Producer(ProducerMember):
         """Recall a delayed message before it is delivered; returns its unique key.
 
         Args:
-            topic: topic of the message.
             recall_handle: ``SendResult.recall_handle``.
             within: timeout in seconds.
 

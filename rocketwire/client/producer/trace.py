@@ -27,7 +27,6 @@ class ProducerTrace:
         """Create the trace of a producer.
 
         Args:
-            dispatcher: sends the records.
             instance: client instance with the broker addresses.
             group: producer group without namespace.
         """

@@ -110,7 +110,6 @@ async def end_transaction(
 
     Args:
         instance: client instance that sends it.
-        group: producer group with namespace.
         wire_topic: topic with namespace.
         result: result of the half message.
         broker_name: broker of the half message.
@@ -185,8 +184,6 @@ class Transactions:
         """Create the transactions of a producer.
 
         Args:
-            instance: client instance that sends the requests.
-            group: producer group with namespace.
             check: returns the state of a transaction when a broker checks it; None to ignore
                 checks.
         """

@@ -12,6 +12,7 @@ from rocketwire.client.arguments import (
     MAYBE_TEXT,
     SOME_SECONDS,
     TEXT,
+    Rule,
     check_settings,
     instance_of,
     optional,
@@ -26,8 +27,6 @@ from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from rocketwire.client.arguments import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

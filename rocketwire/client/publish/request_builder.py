@@ -20,10 +20,10 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selection import QueueRotation
 from rocketwire.policy.resource_names import is_retry_topic, with_namespace
 from rocketwire.policy.retry import SEND_STATUSES, SendStatus
-from rocketwire.wire.command import new_command
+from rocketwire.wire.command import RemotingCommand, new_command
 from rocketwire.wire.message.body_compression import compress_body
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
-from rocketwire.wire.request_template import build_template
+from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, build_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
     from rocketwire.transport.fastpath.direct_requests import DirectRequests
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.request_template import PreparedRequest, RequestTemplate
     from rocketwire.wire.response_template import ResponseTemplate
 
 REPLY: Final = "reply"
@@ -142,7 +140,6 @@ class Target:
         """Create a target with at least one queue.
 
         Args:
-            topic: topic with namespace.
             info: queues of the topic.
             start: random number that selects the first queue.
         """
@@ -166,7 +163,6 @@ class Target:
         Args:
             queue: queue of this topic.
             group: producer group.
-            config: settings of the producer.
             client: settings of the client.
             use_form: whether requests can be built with forms; always the same value for a client.
         """

@@ -89,9 +89,6 @@ class MessageSender:
         """Start without topics.
 
         Args:
-            instance: client instance that sends the requests.
-            group: producer group with namespace.
-            config: settings of the producer.
             chance: selects the first queue.
         """
         self._instance = instance
@@ -134,9 +131,6 @@ class MessageSender:
 
     async def find_target(self, topic: str) -> Target:
         """Return the queues of a topic, or those that it will be created with.
-
-        Args:
-            topic: topic with namespace.
 
         Raises:
             TopicRouteNotFoundError: there is neither the topic nor a broker that creates topics.
@@ -181,7 +175,6 @@ class MessageSender:
 
         Args:
             topic: topic of the application.
-            message: the message.
             within: timeout of all attempts in seconds.
 
         Raises:
@@ -330,7 +323,6 @@ class MessageSender:
             topic: topic of the application.
             target: the topic.
             queue: queue of the topic.
-            message: the message.
             deadline: when to raise ``RequestTimeoutError``, on trio's clock.
             now: current time of that clock, if the caller has it.
             sent_request: the request, if it was just sent over the open channel.

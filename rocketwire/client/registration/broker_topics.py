@@ -174,7 +174,6 @@ def build_registration(
     """Build header and body of a registration (code 103).
 
     Args:
-        identity: the broker.
         settings: compression and acting master.
         body: topics.
         version: protocol version of the command.

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.addresses import join_address, split_address
-from rocketwire.client.config import to_config
+from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.client.handlers import async_handler, sync_function
 from rocketwire.client.net.nameservers import NameServers, SingleNameServer
-from rocketwire.client.net.pool import open_pool
+from rocketwire.client.net.pool import ChannelPool, Connect, RequestHandler, open_pool
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.registration.broker_topics import (
@@ -43,6 +43,7 @@ from rocketwire.messages import decode_header
 from rocketwire.messages.registration import (
     NotifyMinBrokerIdChangeRequestHeader,
     QueryDataVersionResponseHeader,
+    RegisterBrokerBody,
     RegisterBrokerResponseHeader,
     RegisterBrokerResult,
 )
@@ -53,9 +54,6 @@ from rocketwire.wire.command import RemotingCommand
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 
-    from rocketwire.client.config import ClientConfig
-    from rocketwire.client.net.pool import ChannelPool, Connect, RequestHandler
-    from rocketwire.messages.registration import RegisterBrokerBody
     from rocketwire.messages.topic_config import TopicConfig
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -341,7 +339,6 @@ async def open_registration(
     The first registration is tried before the block begins; see ``Registration.results``.
 
     Args:
-        identity: the broker.
         topics: its topics. A name server rejects a new broker that has exactly one topic.
         config: name servers, credentials, TLS; or the name servers as ``host:port;host:port``.
         settings: settings of the registration; None for Java's defaults.

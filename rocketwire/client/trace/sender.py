@@ -30,7 +30,6 @@ class TraceSender:
         """Create a sender with its own producer group, which brokers do not get in heartbeats.
 
         Args:
-            instance: client instance that sends the requests.
             name: end of the producer group: the traced group, and ``PRODUCE`` or ``CONSUME``.
 
         Raises:

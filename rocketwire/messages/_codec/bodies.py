@@ -92,15 +92,9 @@ def member(
     """A body member; see ``Member``.
 
     Args:
-        form: the form of its values.
         default: the default in Java's constructor; if not given, zero for primitives and None
             otherwise.
         factory: creates a mutable default.
-        wire: its name in JSON.
-        also: other names that Java reads.
-        clock: whether Java's default is its wall clock.
-        write_only: whether Java ignores it when reading.
-        since: first Java release with this member.
     """
     metadata = {"member": Member(form, wire, also, clock, write_only, since)}
     if default == {}:
@@ -286,7 +280,6 @@ def from_json(cls: type[T], value: JsonValue) -> T | None:
     """Reads a body class from parsed JSON.
 
     Args:
-        cls: the class.
         value: a JSON object or null.
 
     Returns:

@@ -85,14 +85,8 @@ def ext(
     """A header field; see ``Ext``.
 
     Args:
-        form: the form of its values.
         default: the default in Java's constructor.  A required field without a default must be
             passed to the constructor.
-        wire: its key in ``extFields``.
-        required: whether Java marks it as mandatory.
-        clock: whether Java's default is its wall clock.
-        check: Java's condition when reading.
-        since: first Java release with this field.
     """
     metadata = {"ext": Ext(form, wire, required, clock, check, since)}
     if default is _UNSET:
@@ -179,7 +173,6 @@ def decode_header(cls: type[T], ext_fields: Mapping[str, str | None] | None) -> 
     It is as lenient as Java's ``RemotingCommand.decodeCommandCustomHeader``.
 
     Args:
-        cls: the class.
         ext_fields: the command's map; None if it has no map, and then Java checks nothing.
 
     Raises:

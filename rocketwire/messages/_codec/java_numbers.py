@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.messages._codec.number_format import formatted_number
-from rocketwire.wire.json.fastjson import Real
-
-if TYPE_CHECKING:
-    from rocketwire.wire.json.fastjson import JsonValue
+from rocketwire.wire.json.fastjson import JsonValue, Real
 
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
 _LONG_DIGITS: Final = 19

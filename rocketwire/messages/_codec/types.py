@@ -25,13 +25,12 @@ from rocketwire.messages._codec.java_numbers import (
 )
 from rocketwire.wire.json.doubles import double_text
 from rocketwire.wire.json.enum_names import constant_finder
-from rocketwire.wire.json.fastjson import Real, dumps
+from rocketwire.wire.json.fastjson import JsonValue, Real, dumps
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.json.fastjson import JsonValue
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire import messages
 from rocketwire.messages._codec.fields import java_name
 from rocketwire.messages.operations.admin import OPERATIONS as _ADMIN
 from rocketwire.messages.operations.client import OPERATIONS as _CLIENT
@@ -24,42 +26,13 @@ OPERATIONS: Final[Mapping[int, Operation]] = {
 }
 """All operations by request code."""
 
-_MODULES: Final = [
-    "allocation",
-    "auth",
-    "brokers",
-    "callbacks",
-    "connections",
-    "controller",
-    "controller_log",
-    "groups",
-    "ha",
-    "heartbeat",
-    "kvconfig",
-    "lite",
-    "message_queue",
-    "offsets",
-    "pop",
-    "pull",
-    "queries",
-    "registration",
-    "route",
-    "rpc",
-    "send",
-    "static_topics",
-    "topic_config",
-    "topics",
-    "transactions",
-]
-"""The modules of ``rocketwire.messages`` with headers and bodies."""
-
 
 def _classes() -> dict[str, type[Any]]:
     classes = {
         java_name(cls): cls
-        for name in _MODULES
-        for cls in vars(import_module(f"rocketwire.messages.{name}")).values()
-        if dataclasses.is_dataclass(cls) and isinstance(cls, type)
+        for module in iter_modules(messages.__path__, f"{messages.__name__}.")
+        for cls in vars(import_module(module.name)).values()
+        if isinstance(cls, type) and cls.__module__ == module.name and dataclasses.is_dataclass(cls)
     }
     return dict(sorted(classes.items()))
 

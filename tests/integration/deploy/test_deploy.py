@@ -17,8 +17,9 @@ import trio
 import yaml
 
 from rocketwire_namesrv.command_line import USAGE, parse
-from rocketwire_namesrv.config.config import OBSERVE_PORT, Config, Owner, system_properties
+from rocketwire_namesrv.config.config import OBSERVE_PORT, Config, system_properties
 from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.server.server import NameServer, serve
 
 ROOT = Path(__file__).parents[3]

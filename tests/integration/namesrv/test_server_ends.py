@@ -19,7 +19,8 @@ from rocketwire_namesrv.protocol.session import NOT_SAVED
 from rocketwire_namesrv.runtime import sockets, storage
 from rocketwire_namesrv.runtime.sockets import BindError, Listening
 from rocketwire_namesrv.server import acceptor
-from rocketwire_namesrv.server.server import NameServer, load_state, serve, serve_until_signal
+from rocketwire_namesrv.server.server import NameServer, serve, serve_until_signal
+from rocketwire_namesrv.server.startup import load_state
 from rocketwire_namesrv.tls.contexts import TlsContexts
 from tests.support.running_server import (
     CLUSTER_INFO,

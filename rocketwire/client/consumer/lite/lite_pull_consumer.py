@@ -30,13 +30,13 @@ from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWireError
-from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
+from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.opening import Client
-    from rocketwire.messages.callbacks import ConsumerRunningInfo
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
@@ -527,8 +524,6 @@ async def open_lite_pull_consumer(
 
     Args:
         client: see ``open_push_consumer``.
-        group: consumer group.
-        config: settings of the consumer.
 
     Raises:
         IllegalTypeError, NotInTrioError: see ``open_push_consumer``.

@@ -14,13 +14,14 @@ import trio
 from rocketwire.client.arguments import (
     FLAG,
     SOME_SECONDS,
+    Rule,
     check_settings,
     optional,
     seconds,
     whole,
 )
 from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
-from rocketwire.client.consumer.pull import PullCalls
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullResult
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.callbacks import ConsumerRunningInfo
@@ -30,17 +31,14 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueStrategy,
 )
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
-from rocketwire.wire.message.stored import DEFAULT_LIMITS
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.client.arguments import Rule
-    from rocketwire.client.consumer.pull import PullRequest, PullResult
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,12 +177,7 @@ class LitePulls:
     """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Send nothing yet.
-
-        Args:
-            instance: client instance that sends the requests.
-            limits: limits of a response.
-        """
+        """Send nothing yet."""
         self._pulls = PullCalls(instance, limits)
         self._brokers_without_lite: set[str | None] = set()
 

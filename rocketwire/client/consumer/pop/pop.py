@@ -31,10 +31,10 @@ from rocketwire.messages.pop import (
     PopMessageRequestHeader,
     PopMessageResponseHeader,
 )
-from rocketwire.policy.pop_handle import batch_acks, handle_of, with_handles
+from rocketwire.policy.pop_handle import PopHandle, batch_acks, handle_of, with_handles
 from rocketwire.policy.subscription import SUB_ALL, TAG, matches_tags, subscription_data
-from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import DEFAULT_LIMITS
+from rocketwire.wire.message.lazy_reader import UnreadableMessage, decode_stored_messages
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.policy.pop_handle import PopHandle
-    from rocketwire.wire.message.lazy_reader import UnreadableMessage
-    from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 
 ANY_QUEUE: Final = -1
 """Queue id of a pop from any queue of the broker."""
@@ -110,13 +107,7 @@ class PopCalls:
     def __init__(
         self, instance: ClientInstance, group: str, limits: StoredLimits = DEFAULT_LIMITS
     ) -> None:
-        """Send nothing yet.
-
-        Args:
-            instance: client instance with the routes; it sends the requests.
-            group: consumer group with namespace.
-            limits: limits of a response.
-        """
+        """Send nothing yet."""
         self._limits = limits
         self._instance = instance
         self._group = group

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,20 +25,21 @@ from rocketwire.client.arguments import (
     FLAG,
     MAYBE_TEXT,
     SOME_SECONDS,
+    Rule,
     check_config,
     check_settings,
     instance_of,
     seconds,
     whole,
 )
-from rocketwire.client.consumer.config import check_subscription, parse_subscriptions
+from rocketwire.client.consumer.config import Filter, check_subscription, parse_subscriptions
 from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.pop.ack import Acknowledgements
-from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, handle_text
+from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopResult, PopStatus, handle_text
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.rebalance import queue_outage
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.log_text import log_text
 from rocketwire.client.outages import Outages
 from rocketwire.client.periodic import now_millis
@@ -47,7 +48,7 @@ from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWi
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
@@ -55,15 +56,8 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
-
-    from rocketwire.client.arguments import Rule
-    from rocketwire.client.consumer.config import Filter
-    from rocketwire.client.consumer.pop.pop import PopResult
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.opening import Client
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
 
@@ -518,10 +512,8 @@ async def open_pop_consumer(
 
     Args:
         client: see ``open_push_consumer``.
-        group: consumer group.
         subscriptions: see ``open_push_consumer``.
         listener: a coroutine function of (message) that handles a message.
-        config: settings of the consumer.
 
     Raises:
         IllegalHandlerError, IllegalTypeError, NotInTrioError: see ``open_push_consumer``.

@@ -81,14 +81,8 @@ class Assignment:
         """Start without queues.
 
         Args:
-            instance: client instance with the routes; it sends the requests.
-            group: consumer group with namespace.
-            config: settings of the consumer.
             subscriptions: subscriptions by topic; read for each rebalance and pull.
-            offsets: store of the consume offsets.
             locks: locks of orderly queues.
-            stats: statistics.
-            consumption: handles the messages.
             nursery: runs the pulls.
             on_changed: awaited when the assigned queues have changed.
         """

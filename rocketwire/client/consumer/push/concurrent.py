@@ -22,7 +22,10 @@ import trio
 
 from rocketwire.client.consumer.config import (
     MAX_RECONSUME_TIMES,
+    ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
+    MessageListenerConcurrently,
+    PushConsumerConfig,
     concurrently_context,
 )
 from rocketwire.client.consumer.push.worker_batches import (
@@ -40,11 +43,6 @@ from rocketwire.policy.resource_names import RETRY_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire.client.consumer.config import (
-        ConsumeConcurrentlyContext,
-        MessageListenerConcurrently,
-        PushConsumerConfig,
-    )
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.client.consumer.trace import ConsumerTrace
@@ -105,12 +103,6 @@ class ConcurrentConsumption:
 
         Args:
             instance: client instance that sends messages back.
-            group: consumer group with namespace.
-            config: settings of the consumer.
-            listener: the handler.
-            offsets: store of the consume offsets.
-            stats: statistics.
-            nursery: runs the workers.
             trace: records the handler calls; None without tracing.
         """
         self._instance = instance

@@ -17,7 +17,7 @@ from rocketwire.client.consumer.config import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
-from rocketwire.client.consumer.push.concurrent import with_real_topic
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.process_queue import ProcessQueue
@@ -54,9 +53,7 @@ async def consume_directly(
 
     Args:
         consumption: consumption with the handler.
-        message: the message.
         broker_name: broker that stores it.
-        group: consumer group with namespace.
     """
     message = with_real_topic(message, group)
     queue = MessageQueue(topic=message.topic, broker_name=broker_name, queue_id=message.queue_id)

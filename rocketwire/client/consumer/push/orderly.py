@@ -73,12 +73,7 @@ class OrderlyConsumption:
 
         Args:
             instance: client instance that sends messages to the retry topic.
-            group: consumer group with namespace.
-            config: settings of the consumer.
-            listener: the handler.
-            offsets: store of the consume offsets.
             locks: locks of the queues.
-            stats: statistics.
             nursery: runs the tasks.
             trace: records the handler calls; None without tracing.
         """

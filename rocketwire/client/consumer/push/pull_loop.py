@@ -105,13 +105,8 @@ class PullLoop:
         """Start without queues.
 
         Args:
-            instance: client instance with the routes; it sends the requests.
-            group: consumer group with namespace.
-            config: settings of the consumer.
             subscriptions: subscriptions by topic; read for each pull.
             offsets: offsets to commit with pulls.
-            stats: statistics.
-            consumption: handles the messages.
             on_moved: called when the broker moves the offset of a queue; its loop has ended then.
         """
         self.suspended = False

@@ -16,12 +16,19 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.consumer.config import (
+    Filter,
+    MessageListenerConcurrently,
+    MessageListenerOrderly,
     PushConsumerConfig,
     check_subscription,
     parse_subscriptions,
 )
 from rocketwire.client.consumer.filter_check import check_expression
-from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
+from rocketwire.client.consumer.offset_store import (
+    LocalFileOffsetStore,
+    OffsetStore,
+    RemoteBrokerOffsetStore,
+)
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
@@ -30,12 +37,12 @@ from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.policy.resource_names import retry_topic, with_namespace
 from rocketwire.policy.subscription import subscription_data, with_version
 from rocketwire.policy.validation import check_consumer_group, check_topic
@@ -44,17 +51,9 @@ from rocketwire.transport.nursery import background
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from rocketwire.client.consumer.config import (
-        Filter,
-        MessageListenerConcurrently,
-        MessageListenerOrderly,
-    )
-    from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.opening import Client
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
@@ -181,7 +180,6 @@ class PushConsumer:
         receives.
 
         Args:
-            topic: the topic.
             expression: tags as ``a || b``, or an expression of another type; None for all messages.
             expression_type: None or ``TAG``, ``SQL92``, or another type that the broker supports.
 
@@ -358,7 +356,6 @@ async def open_push_consumer(
     Args:
         client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
             which is closed with the consumer. A client has at most one consumer of a group.
-        group: consumer group.
         subscriptions: filter by topic: tags as ``a || b``, ``*`` for all, or expression and type,
             for example ``("a > 5", "SQL92")``.
         listener: a coroutine function of (messages, context) that handles messages in any order.
@@ -366,7 +363,6 @@ async def open_push_consumer(
         orderly_listener: a coroutine function of (messages, context) that handles the messages of
             each queue in order.
         orderly: whether the iterator keeps order; implied by ``orderly_listener``.
-        config: settings of the consumer.
 
     Raises:
         IllegalHandlerError: a listener is not async, or does not take two arguments. A listener

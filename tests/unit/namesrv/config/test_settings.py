@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config, Owner
+from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
 from rocketwire_namesrv.config.limits import Limit
-from rocketwire_namesrv.config.settings import BOUNDS, Bounds, networks_of
+from rocketwire_namesrv.config.settings import BOUNDS, Bounds, Owner, networks_of
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "name-server.md"
 OURS = [each for each in PROPERTIES if each.owner is Owner.OURS]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_namesrv.config.config import Config, Owner
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.config.update_policy import ALLOWED, Change, UpdateRefusedError, changes_by
 
 CONFIG = Config.load({"foo.bar": "1"}, home="~", config_path="ns.properties")

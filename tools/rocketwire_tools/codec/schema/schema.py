@@ -45,7 +45,7 @@ _FLAGS: Final = (
     flags.PullSysFlag,
 )
 _ENUM_NAMES: Final = {"OffsetOptionType": "OffsetOption.Type"}
-_JAVA: Final = re.compile(r"\bJava: ``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?")
+_JAVA: Final = re.compile(r"\s*\bJava: ``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?\.")
 _INT16: Final = range(-(1 << 15), 1 << 15)
 
 
@@ -137,12 +137,14 @@ _JAVA_NAMES: Final[dict[type[Any], str]] = {cls: name for name, cls in CLASSES.i
 
 
 def _docstring(cls: type[Any]) -> dict[str, Plain]:
-    """Returns the content of a docstring: the meaning, the class in Java, the first release."""
+    """Returns the meaning, the class in Java and the first release; see ``rocketwire.messages``."""
     doc = inspect.getdoc(cls) or ""
     java = _JAVA.search(doc)
+    package = "header" if is_header(cls) else "body"
+    name = java[1] if java else f"remoting.protocol.{package}.{cls.__name__}"
     return {
-        "java": java and f"org.apache.rocketmq.{java[1]}",
-        "meaning": " ".join(doc.partition("\n\n")[0].split()),
+        "java": f"org.apache.rocketmq.{name}",
+        "meaning": " ".join(_JAVA.sub("", doc).partition("\n\n")[0].split()),
         "since": java and java[2],
     }
 
