@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rocketwire import __version__
-from rocketwire_tools.conformance.model.case import Case, Severity, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report
 from rocketwire_tools.conformance.report.terminal import Terminal
 from rocketwire_tools.conformance.run.verdict import Verdict
@@ -18,11 +18,9 @@ from rocketwire_tools.conformance.run.verdict import Verdict
 DATE = "2026-11-23T20:40:00+00:00"
 
 
-def verdict(
-    case: str, kind: VerdictKind, reason: str = "", severity: Severity = Severity.MUST
-) -> Verdict:
+def verdict(case: str, kind: VerdictKind, reason: str = "", word: str = "MUST") -> Verdict:
     return Verdict(
-        case=Case(id=case, requirement="It MUST.", evidence="", steps=(), severity=severity),
+        case=Case(id=case, requirement=f"It {word}.", evidence="", steps=()),
         kind=kind,
         reason=reason,
     )
@@ -43,7 +41,7 @@ MADE = report.Report(
         verdict("ns/1/3", VerdictKind.ERROR, "the target is gone"),
         verdict("ns/2/1", VerdictKind.SKIP, "needs a server of its own"),
         verdict("ns/2/2", VerdictKind.SKIP, "needs a server of its own"),
-        verdict("ns/2/3", VerdictKind.FAIL, "wrong", Severity.SHOULD),
+        verdict("ns/2/3", VerdictKind.FAIL, "wrong", "SHOULD"),
     ],
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass, field
+import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,27 +22,26 @@ from rocketwire_tools.conformance.arguments import (
     FAILED,
     NUMBERS,
     PASSED,
-    UNREACHABLE,
     USAGE,
     add_run_options,
     address,
+    failure,
     output,
+    settings_of,
     start_command,
 )
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff_command import diff
 from rocketwire_tools.conformance.compare.record_command import record_command, replay_command
 from rocketwire_tools.conformance.interrupts import until_interrupted
-from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.model.case import VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.explain import explain
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
-from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
-from rocketwire_tools.conformance.run.target import CommandError, NotStartedError, Target
-from rocketwire_tools.conformance.run.verdict import Verdict
+from rocketwire_tools.conformance.run.runner import SuiteRun
+from rocketwire_tools.conformance.run.target import NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
-from rocketwire_tools.conformance.vectors.command import vectors
+from rocketwire_tools.conformance.vectors.vectors import NoVectorsError, export
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,101 +121,48 @@ def run(words: Sequence[str]) -> int:
         return PASSED
     if (args.target is None) == (args.start is None):
         arguments_parser.error("either HOST:PORT or --start COMMAND is required")
-    settings = Settings(
-        profile=Profile(args.profile),
-        destructive=args.destructive,
-        start=args.start,
-        options=tuple(args.option),
-        home=args.home,
-        patience=args.patience,
-    )
+    settings = settings_of(args, start=args.start)
     target = None if args.target is None else Target(args.target)
-    output_terminal = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
-    outcome = trio.run(_run, cases, settings, target, output_terminal)
-    if outcome.problem:
-        print(outcome.problem, file=sys.stderr)
+    printer = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
+    suite_run = SuiteRun(settings, printer.verdict, target)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    clock = time.monotonic()
+    status, problem = trio.run(_run, suite_run, cases)
+    if problem:
+        print(problem, file=sys.stderr)
+    order = {case.id: place for place, case in enumerate(cases)}
     run_report = report.Report(
         target=args.name or (str(args.target) if args.target else "started"),
         profile=settings.profile.value,
-        verdicts=outcome.verdicts,
-        seconds=outcome.seconds,
-        started=outcome.started,
+        verdicts=sorted(suite_run.verdicts, key=lambda verdict: order[verdict.case.id]),
+        seconds=time.monotonic() - clock,
+        started=started,
         server=str(args.target or args.start),
-        version=outcome.version,
-        left_behind=outcome.left_behind,
-        problems=[outcome.problem, *outcome.problems] if outcome.problem else outcome.problems,
+        version=suite_run.version,
+        left_behind=suite_run.left_behind,
+        problems=[problem, *suite_run.problems] if problem else suite_run.problems,
     )
     summary = report.as_json(run_report, strict=args.strict)
-    if outcome.verdicts:
-        output_terminal.summary(summary | {"problems": outcome.problems})
+    if run_report.verdicts:
+        printer.summary(summary | {"problems": suite_run.problems})
     _write(args, run_report)
-    return outcome.status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
+    return status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
 
 
-@dataclass(slots=True)
-class _RunResult:
-    """The result of a run.
-
-    Attributes:
-        verdicts: one for each case; fewer after an interrupt.
-        started: start time in ISO 8601, UTC.
-        seconds: duration.
-        version: version of the server.
-        left_behind: data that remains in the server.
-        problems: servers that did not start although others did.
-        problem: why the run ended early or did not start; empty if neither.
-        status: exit status unless the verdicts decide.
-    """
-
-    verdicts: list[Verdict] = field(default_factory=list[Verdict])
-    started: str = ""
-    seconds: float = 0.0
-    version: str = ""
-    left_behind: list[str] = field(default_factory=list[str])
-    problems: list[str] = field(default_factory=list[str])
-    problem: str = ""
-    status: int = PASSED
-
-
-async def _run(
-    cases: Sequence[Case],
-    settings: Settings,
-    target: Target | None,
-    output_terminal: terminal.Terminal,
-) -> _RunResult:
-    outcome = _RunResult(started=datetime.now(UTC).isoformat(timespec="seconds"))
-    started = trio.current_time()
-    run = SuiteRun(settings, output_terminal.verdict, target)
+async def _run(suite_run: SuiteRun, cases: Sequence[Case]) -> tuple[int, str]:
+    """Run cases; returns an exit status for a run that ended early, and the reason."""
     try:
-        if target is not None:
-            probed = await probe(target, PROBE_SECONDS * settings.patience)
-            outcome.version = probed.version
-            if probed.wrong is not None:
-                outcome.problem = f"{target.address} {probed.wrong}; no case can be run"
-                outcome.status = FAILED
-                return outcome
-        if await until_interrupted(partial(run.cases, cases, NUMBERS)):
-            played = sum(verdict.kind is not VerdictKind.SKIP for verdict in run.verdicts)
-            skipped = len(run.verdicts) - played
-            outcome.problem = (
-                f"interrupted: {played} of {len(cases)} cases were run, {skipped} skipped"
-            )
-            outcome.status = FAILED
-        outcome.verdicts, outcome.left_behind, outcome.problems = (
-            run.verdicts,
-            run.left_behind,
-            run.problems,
-        )
-        order = {case.id: place for place, case in enumerate(cases)}
-        outcome.verdicts.sort(key=lambda verdict: order[verdict.case.id])
-    except UnreachableError as error:
-        outcome.problem, outcome.status = f"unreachable: {error}", UNREACHABLE
-    except NotStartedError as error:
-        outcome.problem = f"the server did not start: {error.details}"
-        outcome.status = USAGE if isinstance(error, CommandError) else UNREACHABLE
-    outcome.version = outcome.version or run.version
-    outcome.seconds = trio.current_time() - started
-    return outcome
+        wrong = await suite_run.probe_target()
+        if wrong is not None:
+            return FAILED, f"{wrong}; no case can be run"
+        if await until_interrupted(partial(suite_run.cases, cases, NUMBERS)):
+            skipped = sum(verdict.kind is VerdictKind.SKIP for verdict in suite_run.verdicts)
+            played = len(suite_run.verdicts) - skipped
+            counts = f"{played} of {len(cases)} cases were run, {skipped} skipped"
+            return FAILED, f"interrupted: {counts}"
+    except (UnreachableError, NotStartedError) as error:
+        return failure(error)
+    return PASSED, ""
 
 
 def _explain(case_id: str) -> int:
@@ -257,6 +203,24 @@ def matrix(words: Sequence[str]) -> int:
         args.markdown.write_text(page.markdown(reports), "utf-8")
     if not args.html and not args.markdown:
         print(page.markdown(reports), end="")
+    return PASSED
+
+
+def vectors(words: Sequence[str]) -> int:
+    """Write the golden vectors to a folder."""
+    arguments_parser = argparse.ArgumentParser(
+        prog="rocketwire-conformance vectors",
+        description="Write the golden vectors as JSON lines, for tests of codecs in any language.",
+    )
+    text = "output folder; created if missing"
+    arguments_parser.add_argument("--export", required=True, type=Path, metavar="DIR", help=text)
+    folder: Path = arguments_parser.parse_args(words).export
+    try:
+        count = export(folder)
+    except (NoVectorsError, OSError) as error:
+        print(f"no vectors: {error}", file=sys.stderr)
+        return FAILED
+    print(f"{count} vectors in {folder}; see {folder / 'README.md'} for the format")
     return PASSED
 
 

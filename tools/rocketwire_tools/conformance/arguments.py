@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile
-from rocketwire_tools.conformance.run.target import Address
+from rocketwire_tools.conformance.run.executor import UnreachableError
+from rocketwire_tools.conformance.run.runner import Settings
+from rocketwire_tools.conformance.run.target import Address, CommandError, NotStartedError
 
 PASSED: Final = 0
 FAILED: Final = 1
@@ -76,6 +78,26 @@ def start_command(text: str) -> str:
     if not words:
         raise argparse.ArgumentTypeError("the command is empty")
     return text
+
+
+def settings_of(args: argparse.Namespace, **settings: Any) -> Settings:
+    """The settings of a run from the options of ``add_run_options`` and further ones."""
+    return Settings(
+        profile=Profile(args.profile),
+        destructive=args.destructive,
+        options=tuple(args.option),
+        home=args.home,
+        patience=args.patience,
+        **settings,
+    )
+
+
+def failure(error: UnreachableError | NotStartedError) -> tuple[int, str]:
+    """The exit status and the message for a server that does not respond or does not start."""
+    if isinstance(error, UnreachableError):
+        return UNREACHABLE, f"unreachable: {error}"
+    status = USAGE if isinstance(error, CommandError) else UNREACHABLE
+    return status, f"the server did not start: {error.details}"
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,8 @@
 
 How to write a case
 -------------------
-Call ``case(address, requirement, *steps, evidence=..., items=...)``; ``kv.py`` has examples.
+Call ``case(address, items, evidence, requirement, *steps)``, or ``since_5_3`` and ``only_5_5`` for
+behaviour of newer releases; ``kv.py`` has examples.
 
 * Addresses: ``transport/N``, ``ns/CODE/N``, ``process/N``, ``tls/N``. Never reuse a number.
 * Requirement: one sentence for authors of other servers, with MUST, SHOULD or MAY, which sets the
@@ -10,7 +11,7 @@ Call ``case(address, requirement, *steps, evidence=..., items=...)``; ``kv.py`` 
 * Steps (``model/steps.py``): ``Ask`` (send, await the response with that opaque), ``Send`` +
   ``Expect`` (literal bytes and frames), ``Until`` (poll), ``Open``, ``Close``, ``Wait``,
   ``Restart``, ``Call`` (an async function). ``model/requests.py`` has short forms:
-  ``ask(105, {"topic": "{topic}"}, success(...))``, ``register(...)``, ``until(...)``.
+  ``ask(105, {"topic": "{topic}"}, has({...}))``, ``send(...)``, ``expect(...)``, ``register(...)``.
 * Outcomes (``model/outcomes.py``): ``Response``, ``Closed``, ``Silence``, ``Incoming`` (905),
   ``RawBytes``; several are allowed. By default an ``Response`` has no remark and no body, and any
   ext fields.
@@ -31,39 +32,25 @@ from typing import TYPE_CHECKING
 
 from rocketwire_tools.conformance.cases import (
     acting_master,
-    binary_headers,
-    checksums,
     config,
-    config_updates,
-    connection_loss,
-    dialects,
-    flags,
     headers,
     kv,
-    kv_values,
     lists,
     liveness,
     mappings,
-    master_change,
-    members,
     names_and_sizes,
     notifications,
     old_brokers,
-    order,
-    overload,
-    packed_bodies,
     permissions,
     preamble,
     process,
     registration,
-    registration_bodies,
-    registration_headers,
+    registration_forms,
     routes,
     tls,
     topics,
     transport,
     unregistration,
-    versions,
     zones,
 )
 
@@ -73,38 +60,24 @@ if TYPE_CHECKING:
 MODULES = (
     transport,
     headers,
-    binary_headers,
-    flags,
     kv,
-    kv_values,
     registration,
-    master_change,
-    registration_headers,
-    registration_bodies,
-    checksums,
-    packed_bodies,
+    registration_forms,
     old_brokers,
     names_and_sizes,
     acting_master,
     notifications,
     mappings,
     unregistration,
-    connection_loss,
-    versions,
     liveness,
     routes,
-    dialects,
-    order,
     zones,
     lists,
     topics,
-    members,
     permissions,
     config,
-    config_updates,
     preamble,
     tls,
-    overload,
     process,
 )
 

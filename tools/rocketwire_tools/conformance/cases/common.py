@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import ALL_PROFILES, Case, Profile, case
 from rocketwire_tools.conformance.model.outcomes import (
     AllOf,
     Check,
@@ -13,32 +12,31 @@ from rocketwire_tools.conformance.model.outcomes import (
     JsonBody,
     Lacks,
     Like,
-    Outcome,
     Response,
     TextBody,
 )
 from rocketwire_tools.conformance.model.requests import (
-    NO_ROUTE,
     ask,
     broker_ext,
     data_version,
+    has,
     success,
 )
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Step
 
-BODY: Final = "RegisterBrokerBody.decode @ 5.5.0"
-
 ROUTE: Final = {"topic": "{topic}"}
 ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
+ORDER: Final = {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}"}
+ORDERED: Final = ORDER | {"value": "{broker}:8"}
 SPACE: Final = {"namespace": "{namespace}"}
 SLAVE: Final = broker_ext(address="{addressS}", broker_id=1, ha="{haS}")
 
 ACCEPTED: Final = Response(ext={})
 DONE: Final = Response(ext=None)
 THROWN: Final = Response(code=1, remark=Like(".+"), ext=None)
-ROUTED: Final = success(JsonBody(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
+ROUTED: Final = has({"queueDatas": [Has({"brokerName": "{broker}"})]})
 GONE: Final = success(
     JsonBody({"brokerAddrTable": Lacks(("{broker}",)), "clusterAddrTable": Lacks(("{cluster}",))})
 )
@@ -57,7 +55,7 @@ def slave(number: int = 1, **fields: str) -> dict[str, str]:
 def group(addresses: dict[str, str], **members: object) -> Response:
     """The response to 106 in which the group ``{broker}`` has exactly these addresses."""
     fields = Has({"brokerAddrs": addresses} | members)
-    return success(JsonBody(Has({"brokerAddrTable": Has({"{broker}": fields})})))
+    return has({"brokerAddrTable": Has({"{broker}": fields})})
 
 
 def one_broker(addresses: str, tail: str = "") -> TextBody:
@@ -77,7 +75,7 @@ def one_broker(addresses: str, tail: str = "") -> TextBody:
 
 def topics(*names: str, without: tuple[str, ...] = ()) -> Response:
     """A list that contains the topics ``names`` and none of ``without``."""
-    return success(JsonBody(Has({"topicList": AllOf((Contains(names), Lacks(without)))})), ext=None)
+    return has({"topicList": AllOf((Contains(names), Lacks(without)))}, ext=None)
 
 
 def shows(*lines: str) -> Response:
@@ -87,37 +85,10 @@ def shows(*lines: str) -> Response:
 
 def live(ext: dict[str, str], *, on: str = "reader") -> Step:
     """322 finds the broker's live entry with the registered data version."""
-    version = success(JsonBody(Has({"counter": 1, "timestamp": 1000})), ext={"changed": "false"})
+    version = has({"counter": 1, "timestamp": 1000}, ext={"changed": "false"})
     return ask(322, ext, version, body=data_version(), on=on)
 
 
 def route_with(**members: object) -> Response:
     """The route of ``{topic}`` whose queues at ``{broker}`` have these members."""
-    queue = Has({"brokerName": "{broker}"} | members)
-    return success(JsonBody(Has({"queueDatas": [queue]})))
-
-
-def body_case(
-    number: int,
-    what: str,
-    body: Any,
-    outcome: Outcome,
-    item: int,
-    *,
-    then: Outcome | None = None,
-    evidence: str = BODY,
-    version: int = 513,
-    profiles: frozenset[Profile] = ALL_PROFILES,
-    **ext: str,
-) -> Case:
-    """A case of one registration and the result of 105 for ``{topic}`` after it."""
-    expected = then or (ROUTED if outcome is ACCEPTED else NO_ROUTE)
-    return case(
-        f"ns/103/{number}",
-        what,
-        ask(103, broker_ext(**ext), outcome, body=body, version=version),
-        ask(105, ROUTE, expected, on="reader"),
-        evidence=evidence,
-        items=(item,),
-        profiles=profiles,
-    )
+    return has({"queueDatas": [Has({"brokerName": "{broker}"} | members)]})

@@ -1,16 +1,19 @@
-"""KV configuration: codes 100, 101, 102 and 219."""
+"""KV configuration: codes 100, 101, 102 and 219, and the KV file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import ENTRY, SPACE, put
-from rocketwire_tools.conformance.model.case import ONLY_5_5, Case, case
+from rocketwire_tools.conformance.model.case import case, only_5_5
 from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
-from rocketwire_tools.conformance.model.requests import OK_BARE, ask, success
+from rocketwire_tools.conformance.model.requests import OK, OK_BARE, ask, success
+from rocketwire_tools.conformance.model.steps import Restart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rocketwire_tools.conformance.model.case import Case
 
 NOTHING: Final = Response(
     code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}"
@@ -27,86 +30,64 @@ REFUSED: Final = Response(code=1, remark="namespace or key is null", ext=None)
 
 
 def _refused(number: int, what: str, ext: Mapping[str, str] | None) -> Case:
-    return case(
-        f"ns/100/{number}",
-        f"100 without {what} MUST be rejected.",
+    return case(f"ns/100/{number}", 41, PUT, f"100 without {what} MUST be rejected.",
         ask(100, ext, REFUSED),
-        evidence=PUT,
-        items=(41,),
-    )
+    )  # fmt: skip
 
 
 def _kept(number: int, what: str, value: str, written: str) -> Case:
-    return case(
-        f"ns/100/{number}",
+    return only_5_5(f"ns/100/{number}", 45, f"{PUT}, JSONWriter.writeString of fastjson2",
         f"A value with {what} MUST be stored, and MUST be listed in Java's JSON encoding.",
         ask(100, put(value), OK_BARE),
         ask(101, ENTRY, Response(ext={"value": value})),
         ask(219, SPACE, success(TextBody('{"table":{"{key}":"' + written + '"}}'))),
-        evidence=f"{PUT}, JSONWriter.writeString of fastjson2",
-        items=(45,),
-        profiles=ONLY_5_5,
-    )
+    )  # fmt: skip
 
 
 def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
     expected = (
         Response(code=22, ext={}, remark=ANY) if value is None else Response(ext={"value": value})
     )
-    return case(
-        f"ns/100/{number}",
-        f"A KV file that {what} MUST NOT prevent the start.",
+    return case(f"ns/100/{number}", 46, LOAD, f"A KV file that {what} MUST NOT prevent the start.",
         ask(101, {"namespace": "n", "key": "k"}, expected),
-        evidence=LOAD,
-        items=(46,),
         kv=content,
-    )
+    )  # fmt: skip
 
 
 CASES: Final = (
-    case(
-        "ns/100/1", "101 MUST return a stored value, and 219 MUST list it.",
+    case("ns/100/1", 37, f"{PUT}, {GET}, {LIST}",
+        "101 MUST return a stored value, and 219 MUST list it.",
         ask(100, put(), Response(ext=None)),
         ask(101, ENTRY, Response(ext={"value": "v"})),
         ask(219, SPACE, success(TextBody('{"table":{"{key}":"v"}}'), ext=None)),
-        evidence=f"{PUT}, {GET}, {LIST}", items=(37,),
     ),
-    case(
-        "ns/100/3", "A second value for a key MUST replace the first.",
+    case("ns/100/3", 37, PUT, "A second value for a key MUST replace the first.",
         ask(100, put("one")),
         ask(100, put("two")),
         ask(101, ENTRY, Response(ext={"value": "two"})),
-        evidence=PUT, items=(37,),
     ),
-    case(
-        "ns/100/4", "Several keys of a namespace MUST be listed together.",
+    case("ns/100/4", 37, LIST, "Several keys of a namespace MUST be listed together.",
         ask(100, put("1", "{keyA}")),
         ask(100, put("2", "{keyB}")),
         ask(219, SPACE, success(JsonBody({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
-        evidence=LIST, items=(37,),
     ),
     _refused(5, "a namespace", {"key": "{key}", "value": "v"}),
     _refused(6, "a key", {"namespace": "{namespace}", "value": "v"}),
     _refused(7, "ext fields", None),
-    case(
-        "ns/100/8", "100 without a value SHOULD create the namespace but no entry.",
+    case("ns/100/8", 42, PUT, "100 without a value SHOULD create the namespace but no entry.",
         ask(100, ENTRY, Response(ext=None)),
         ask(101, ENTRY, NOTHING),
         ask(219, SPACE, EMPTY),
-        evidence=PUT, items=(42,),
     ),
-    case(
-        "ns/100/9", "An empty value in a JSON header MUST be stored.",
+    case("ns/100/9", 43, PUT, "An empty value in a JSON header MUST be stored.",
         ask(100, put("")),
         ask(101, ENTRY, Response(ext={"value": ""})),
-        evidence=PUT, items=(43,),
     ),
-    case(
-        "ns/100/10", "An empty value in a binary header SHOULD be read as no value.",
+    case("ns/100/10", 43, "RocketMQSerializable.readStr, mapDeserialize @ 5.5.0",
+        "An empty value in a binary header SHOULD be read as no value.",
         ask(100, put(""), binary=True),
         ask(101, ENTRY, NOTHING),
         ask(219, SPACE, EMPTY),
-        evidence="RocketMQSerializable.readStr, mapDeserialize @ 5.5.0", items=(43,),
     ),
     _kept(20, "a quotation mark and a backslash", '"\\', '\\"\\\\'),
     _kept(21, "a slash, <, >, &, ' and =", "/<>&'=", "/<>&'="),
@@ -116,69 +97,73 @@ CASES: Final = (
     _kept(25, "non-ASCII letters", "é漢", "é漢"),
     _kept(26, "characters above U+FFFF", "😀", "😀"),
     _kept(27, "leading and trailing spaces", "  v  ", "  v  "),
-    case(
-        "ns/101/1",
+    case("ns/101/1", 38, GET,
         "101 for an unknown entry MUST return code 22 with the requested names in the remark.",
         ask(101, ENTRY, NOTHING),
-        evidence=GET, items=(38,),
     ),
-    case(
-        "ns/101/2", "101 for an unknown key of an existing namespace MUST return code 22.",
+    case("ns/101/2", 38, GET,
+        "101 for an unknown key of an existing namespace MUST return code 22.",
         ask(100, put("v", "{keyB}")),
         ask(101, ENTRY, NOTHING),
-        evidence=GET, items=(38,),
     ),
-    case(
-        "ns/101/3", "101 without ext fields MUST return code 22 with null in the remark.",
-        ask(
-            101, None,
-            Response(code=22, ext={}, remark="No config item, Namespace: null Key: null"),
-        ),
-        evidence=GET, items=(39,),
+    case("ns/101/3", 39, GET, "101 without ext fields MUST return code 22 with null in the remark.",
+        ask(101, None,
+            Response(code=22, ext={}, remark="No config item, Namespace: null Key: null")),
     ),
-    case(
-        "ns/102/1", "A deleted entry MUST be removed; its namespace remains.",
+    case("ns/102/1", 44, DELETE, "A deleted entry MUST be removed; its namespace remains.",
         ask(100, put()),
         ask(102, ENTRY, Response(ext=None)),
         ask(101, ENTRY, NOTHING),
         ask(219, SPACE, EMPTY),
-        evidence=DELETE, items=(44,),
     ),
-    case(
-        "ns/102/2", "Deleting an unknown entry MUST succeed.",
+    case("ns/102/2", 44, DELETE, "Deleting an unknown entry MUST succeed.",
         ask(102, ENTRY, Response(ext=None)),
         ask(102, None, Response(ext=None)),
-        evidence=DELETE, items=(44,),
     ),
-    case(
-        "ns/102/3", "Deleting an entry MUST NOT remove other entries of its namespace.",
+    case("ns/102/3", 44, DELETE,
+        "Deleting an entry MUST NOT remove other entries of its namespace.",
         ask(100, put("1", "{keyA}")),
         ask(100, put("2", "{keyB}")),
         ask(102, {"namespace": "{namespace}", "key": "{keyA}"}),
         ask(219, SPACE, success(TextBody('{"table":{"{keyB}":"2"}}'))),
-        evidence=DELETE, items=(44,),
     ),
-    case(
-        "ns/219/1", "219 for an unknown namespace MUST return code 22 with its name in the remark.",
-        ask(
-            219, {"namespace": "{namespaceX}"},
-            Response(code=22, ext=None, remark="No config item, Namespace: {namespaceX}"),
-        ),
+    case("ns/219/1", 40, LIST,
+        "219 for an unknown namespace MUST return code 22 with its name in the remark.",
+        ask(219, {"namespace": "{namespaceX}"},
+            Response(code=22, ext=None, remark="No config item, Namespace: {namespaceX}")),
         ask(219, None, Response(code=22, ext=None, remark="No config item, Namespace: null")),
-        evidence=LIST, items=(40,),
     ),
     _loaded(50, "is empty", "", None),
     _loaded(51, "is null", "null", None),
-    case(
-        "ns/100/52",
+    case("ns/100/52", 46, LOAD,
         "A KV file MUST be read; whitespace, unknown members and numbers instead of strings are "
         "allowed.",
         ask(101, {"namespace": "n", "key": "k"}, Response(ext={"value": "v"})),
         ask(101, {"namespace": "n", "key": "one"}, Response(ext={"value": "1"})),
         ask(101, {"namespace": "n", "key": "nil"}, Response(code=22, ext={}, remark=ANY)),
         ask(219, {"namespace": "empty"}, EMPTY),
-        evidence=LOAD, items=(46,),
         kv='{\n "a":1, "configTable" : { "n" : {"k":"v", "one":1, "nil":null}, "empty":{} }, '
         '"b":[]}\n',
+    ),
+    case("ns/100/2", 46, "KVConfigManager.load, persist @ 5.5.0",
+        "A value MUST survive a restart of the server.",
+        ask(100, put("kept"), OK),
+        Restart(),
+        ask(219, SPACE, success(JsonBody({"table": {"{key}": "kept"}})), on="b"),
+        tags=frozenset({"slow"}), fresh=True,
+    ),
+    case("ns/100/30", (), PUT, "A value of 30,000 characters MUST be stored.",
+        ask(100, put("x" * 30_000)),
+        ask(101, ENTRY, Response(ext={"value": "x" * 30_000})),
+    ),
+    case("ns/100/31", (), PUT, "Namespace and key MAY be empty strings.",
+        ask(100, {"namespace": "", "key": "", "value": "v"}),
+        ask(101, {"namespace": "", "key": ""}, Response(ext={"value": "v"})),
+        tags=frozenset({"destructive"}), cleanup=(ask(102, {"namespace": "", "key": ""}),),
+    ),
+    case("ns/100/32", (), "RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
+        "Unknown ext fields MUST be ignored.",
+        ask(100, put() | {"AccessKey": "a", "Signature": "s", "other": "x"}),
+        ask(101, ENTRY | {"other": "x"}, Response(ext={"value": "v"})),
     ),
 )  # fmt: skip

@@ -1,12 +1,12 @@
-"""Lists of topics and brokers (106, 206, 224, 304, 311, 312, 313)."""
+"""Lists of topics and brokers (106, 206, 224, 304, 311, 312, 313) and members of groups (901)."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.cases.common import topics
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import JsonBody, Response, TextBody
+from rocketwire_tools.conformance.cases.common import SLAVE, topics
+from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     ONE_SETTING,
     OTHER_SETTING,
@@ -17,6 +17,9 @@ from rocketwire_tools.conformance.model.requests import (
     success,
     topic_config,
 )
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Case
 
 LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"
 GATE: Final = "DefaultRequestProcessor.processRequest @ 5.5.0"
@@ -37,92 +40,83 @@ FLAGGED: Final = registration(
 
 def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
     rest_of_flags = set(range(4)) - set(flags)
-    return case(
-        f"ns/{code}/{number}",
+    return case(f"ns/{code}/{number}", 108,
+        "RouteInfoManager.getUnitTopics, getHasUnitSubTopicList, getHasUnitSubUnUnitTopicList @ "
+        "5.5.0",
         what,
         register(None, FLAGGED),
-        ask(
-            code,
-            None,
-            topics(
-                *(f"{{topic{n}}}" for n in flags),
-                without=tuple(f"{{topic{n}}}" for n in rest_of_flags),
-            ),
-        ),
-        evidence="RouteInfoManager.getUnitTopics, getHasUnitSubTopicList, "
-        "getHasUnitSubUnUnitTopicList @ 5.5.0",
-        items=(108,),
-    )
+        ask(code, None,
+            topics(*(f"{{topic{n}}}" for n in flags),
+                without=tuple(f"{{topic{n}}}" for n in rest_of_flags))),
+    )  # fmt: skip
+
+
+HANDLER: Final = (
+    "DefaultRequestProcessor.getBrokerMemberGroup, RouteInfoManager.getBrokerMemberGroup @ 5.5.0"
+)
+REMARK: Final = "not set any response code"
+ASKED: Final = {"clusterName": "{cluster}", "brokerName": "{broker}"}
+
+
+def member_group(
+    addresses: dict[str, str], *, cluster: str = "{cluster}", ext: object = ANY
+) -> Response:
+    """The response to 901 with exactly these addresses of ``{broker}``, and any remark."""
+    group = {"brokerAddrs": addresses, "brokerName": "{broker}", "cluster": cluster}
+    return success(JsonBody({"brokerMemberGroup": group}), remark=ANY, ext=ext)
 
 
 CASES: Final = (
-    case(
-        "ns/106/1", "A server without brokers MUST return empty tables and lists.",
+    case("ns/106/1", (1, 106, 113),
+        "RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
+        "A server without brokers MUST return empty tables and lists.",
         ask(106, None, success(TextBody('{"brokerAddrTable":{},"clusterAddrTable":{}}'), ext=None)),
         ask(206, None, NO_TOPICS),
         ask(304, None, NO_TOPICS),
-        evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
-        items=(1, 106, 113), fresh=True,
+        fresh=True,
     ),
-    case(
-        "ns/106/2",
+    since_5_3("ns/106/2", (48, 50, 93, 106, 113),
+        "RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
         "A server MUST list each broker and topic once; 106 has unquoted integer keys for every "
         "client.",
         register(on="a"),
-        ask(
-            106, {"acceptStandardJsonOnly": "true"},
+        ask(106, {"acceptStandardJsonOnly": "true"},
             success(
                 TextBody(
                     '{"brokerAddrTable":{"{broker}":{"brokerAddrs":{0:"{address}"},'
                     '"brokerName":"{broker}","cluster":"{cluster}","enableActingMaster":false}},'
-                    '"clusterAddrTable":{"{cluster}":["{broker}"]}}'
-                ),
-                ext=None,
-            ),
-            version=513,
-        ),
-        ask(
-            304, None,
-            success(
-                JsonBody({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}),
-                ext=None,
-            ),
-        ),
+                    '"clusterAddrTable":{"{cluster}":["{broker}"]}}'), ext=None), version=513),
+        ask(304, None,
+            success(JsonBody({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}),
+                ext=None)),
         register(SECOND, None, on="b"),
         ask(206, None, exactly("{topic}", "{topicB}")),
-        evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
-        items=(48, 50, 93, 106, 113), profiles=SINCE_5_3, fresh=True,
+        fresh=True,
     ),
-    case(
-        "ns/206/1", "206 MUST list the topics of all brokers.",
+    case("ns/206/1", 106, LISTS, "206 MUST list the topics of all brokers.",
         register(on="a"),
         register(SECOND, registration(("{topic}", "{topicC}")), on="b"),
         ask(206, None, topics("{topic}", "{topicB}", "{topicC}")),
-        evidence=LISTS, items=(106,),
     ),
-    case(
-        "ns/206/3", "With enableAllTopicList=false, 206 MUST be rejected.",
+    since_5_3("ns/206/3", 106, GATE, "With enableAllTopicList=false, 206 MUST be rejected.",
         ask(206, None, DISABLED),
         ask(224, {"cluster": "{cluster}"}, NO_TOPICS),
-        evidence=GATE, items=(106,), profiles=SINCE_5_3, options=ONE_SETTING,
+        options=ONE_SETTING,
     ),
-    case(
-        "ns/224/1", "224 MUST list only the topics of the cluster's brokers.",
+    case("ns/224/1", 107, "RouteInfoManager.getTopicsByCluster @ 5.5.0",
+        "224 MUST list only the topics of the cluster's brokers.",
         register(on="a"),
         register(SECOND, registration(("{topic}", "{topicC}")), on="b"),
         ask(224, {"cluster": "{cluster}"}, exactly("{topic}", "{topicB}")),
         ask(224, {"cluster": "{clusterB}"}, exactly("{topic}", "{topicC}")),
-        evidence="RouteInfoManager.getTopicsByCluster @ 5.5.0", items=(107,),
     ),
-    case(
-        "ns/224/2", "224 for an unknown cluster, or without one, MUST return an empty list.",
+    case("ns/224/2", 107, "RouteInfoManager.getTopicsByCluster @ 5.5.0",
+        "224 for an unknown cluster, or without one, MUST return an empty list.",
         ask(224, {"cluster": "{cluster}"}, NO_TOPICS),
         ask(224, None, NO_TOPICS),
         ask(224, {}, NO_TOPICS),
-        evidence="RouteInfoManager.getTopicsByCluster @ 5.5.0", items=(107,),
     ),
-    case(
-        "ns/224/3",
+    since_5_3("ns/224/3", 107, GATE,
         "With enableTopicList=false, 224, 311, 312 and 313 MUST be rejected, but 206 and 304 are "
         "not.",
         ask(224, {"cluster": "{cluster}"}, DISABLED),
@@ -131,12 +125,40 @@ CASES: Final = (
         ask(313, None, DISABLED),
         ask(206, None, success()),
         ask(304, None, success()),
-        evidence=GATE, items=(107,), profiles=SINCE_5_3, options=OTHER_SETTING,
+        options=OTHER_SETTING,
     ),
     _flags(1, 311, (1, 3), "311 MUST list the topics with the unit flag."),
     _flags(1, 312, (2, 3), "312 MUST list the topics with the unit subscription flag."),
-    _flags(
-        1, 313, (2,),
-        "313 MUST list the topics with the unit subscription flag but without the unit flag.",
+    _flags(1, 313, (2,),
+        "313 MUST list the topics with the unit subscription flag but without the unit flag."),
+    since_5_3("ns/901/1", 112, HANDLER, "901 MUST list the addresses of the group by id.",
+        register(on="a"),
+        register(SLAVE, None, on="b"),
+        ask(901, ASKED, member_group({"0": "{address}", "1": "{addressS}"}, ext=None)),
+    ),
+    since_5_3("ns/901/2", 112, f"{HANDLER}; RemotingCommand.createResponseCommand",
+        "A success of 901 SHOULD have the remark that Java fails to clear, and unquoted integer "
+        "keys.",
+        register(),
+        ask(901, ASKED,
+            success(TextBody(
+                '{"brokerMemberGroup":{"brokerAddrs":{0:"{address}"},'
+                '"brokerName":"{broker}","cluster":"{cluster}"}}'), remark=REMARK, ext=None),
+            version=513),
+    ),
+    since_5_3("ns/901/3", 112, HANDLER,
+        "901 with another cluster SHOULD return that cluster's name with the addresses of the "
+        "group.",
+        register(),
+        ask(901, ASKED | {"clusterName": "{clusterB}"},
+            member_group({"0": "{address}"}, cluster="{clusterB}")),
+    ),
+    since_5_3("ns/901/4", 112, HANDLER, "901 for an unknown group MUST succeed without addresses.",
+        ask(901, ASKED, member_group({})),
+    ),
+    since_5_3("ns/901/5", 112, HANDLER,
+        "901 without a group MUST succeed without addresses and names.",
+        ask(901, None, success(TextBody('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
+        ask(901, {}, success(TextBody('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
     ),
 )  # fmt: skip

@@ -1,30 +1,39 @@
-"""Liveness: expiry, heartbeats (904), data versions (322) and idle connections."""
+"""Data versions (322), heartbeats (904), expiry of brokers and idle connections."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.cases.common import ROUTE
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
+from rocketwire_tools.conformance.cases.common import DONE, ROUTE
+from rocketwire_tools.conformance.model.case import case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     Closed,
-    Has,
     JsonBody,
     Lacks,
     Response,
     Silence,
+    TextBody,
 )
 from rocketwire_tools.conformance.model.requests import (
+    FAILED,
     NO_ROUTE,
     ask,
     broker_ext,
     data_version,
+    expect,
+    has,
     register,
+    registration,
+    send,
     success,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Expect, Open, Request, Send, Step, Wait
+from rocketwire_tools.conformance.model.steps import Open, Request, Send, Wait
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Case
+    from rocketwire_tools.conformance.model.steps import Step
 
 HEARTBEAT: Final = (
     "DefaultRequestProcessor.brokerHeartbeat, RouteInfoManager.updateBrokerInfoUpdateTimestamp "
@@ -34,10 +43,20 @@ QUERY: Final = (
     "DefaultRequestProcessor.queryBrokerTopicConfig, RouteInfoManager.isBrokerTopicConfigChanged "
     "@ 5.5.0"
 )
+CHANGED: Final = Response(ext={"changed": "true"})
+GONE: Final = has({"brokerAddrTable": Lacks(("{broker}",))})
+
+
+def query(version: dict[str, int] | None, answered: str, stored: dict[str, int]) -> Step:
+    """322 with one data version; the response contains another."""
+    return ask(
+        322, broker_ext(), success(JsonBody(stored), ext={"changed": answered}), body=version
+    )
+
+
 SCAN: Final = "RouteInfoManager.scanNotActiveBroker @ 5.5.0"
 SHORT: Final = {"scanNotActiveBrokerInterval": "500"}
 BRIEF: Final = broker_ext(heartbeatTimeoutMillis="3000")
-GONE: Final = success(JsonBody(Has({"brokerAddrTable": Lacks(("{broker}",))})))
 
 
 def _beats(count: int, *steps: Step) -> tuple[Step, ...]:
@@ -45,16 +64,10 @@ def _beats(count: int, *steps: Step) -> tuple[Step, ...]:
 
 
 def _expiry(number: int, requirement: str, evidence: str, *steps: Step) -> Case:
-    return case(
-        f"ns/expiry/{number}",
-        requirement,
+    return since_5_3(f"ns/expiry/{number}", 83, evidence, requirement,
         *steps,
-        evidence=evidence,
-        items=(83,),
-        profiles=SINCE_5_3,
-        tags=frozenset({"slow"}),
-        options=SHORT,
-    )
+        tags=frozenset({"slow"}), options=SHORT,
+    )  # fmt: skip
 
 
 def _stays(number: int, what: str, evidence: str, beat: Step) -> Case:
@@ -70,65 +83,113 @@ def _stays(number: int, what: str, evidence: str, beat: Step) -> Case:
 
 
 def _idle(number: int, requirement: str, evidence: str, item: int, *steps: Step) -> Case:
-    return case(
-        f"idle/{number}",
-        requirement,
+    return case(f"idle/{number}", item, evidence, requirement,
         *steps,
-        evidence=evidence,
-        items=(item,),
-        tags=frozenset({"slow"}),
-        options={"serverChannelMaxIdleTimeSeconds": "2"},
-    )
+        tags=frozenset({"slow"}), options={"serverChannelMaxIdleTimeSeconds": "2"},
+    )  # fmt: skip
 
 
 CASES: Final = (
-    _expiry(
-        1,
+    since_5_3("ns/322/1", 80, QUERY,
+        "322 with the registered data version MUST return changed=false and that version.",
+        register(),
+        ask(322, broker_ext(),
+            success(TextBody('{"counter":1,"stateVersion":0,"timestamp":1000}'),
+                ext={"changed": "false"}), body=data_version()),
+    ),
+    since_5_3("ns/322/2", 80, f"{QUERY}, DataVersion.equals",
+        "322 with another counter, timestamp or stateVersion MUST return changed=true and the "
+        "stored version.",
+        register(),
+        query(data_version(2), "true", data_version()),
+        query(data_version(timestamp=1001), "true", data_version()),
+        query(data_version(state_version=1), "true", data_version()),
+        query(data_version(), "false", data_version()),
+    ),
+    case("ns/322/3", 80, QUERY,
+        "322 for an unknown broker MUST return changed=true without a body.",
+        ask(322, broker_ext(), CHANGED, body=data_version()),
+    ),
+    since_5_3("ns/322/4", 80, QUERY,
+        "322 without a data version MUST return changed=true and the stored version.",
+        register(),
+        query(None, "true", data_version()),
+    ),
+    since_5_3("ns/322/5", 81, QUERY,
+        "322 without clusterName or brokerAddr MUST be answered with code 1.",
+        ask(322, {"brokerAddr": "{address}", "brokerName": "{broker}", "brokerId": "0"}, FAILED,
+            body=data_version()),
+        ask(322, {"clusterName": "{cluster}", "brokerName": "{broker}", "brokerId": "0"}, FAILED,
+            body=data_version()),
+    ),
+    case("ns/322/6", 81, QUERY, "322 without brokerId and brokerName MUST be answered normally.",
+        register(),
+        ask(322, {"brokerAddr": "{address}", "clusterName": "{cluster}"},
+            success(ANY, ext={"changed": "false"}), body=data_version()),
+    ),
+    case("ns/322/7", 80, "DataVersion.decode @ 5.5.0",
+        "322 with an invalid body MUST be answered with code 1.",
+        ask(322, broker_ext(), FAILED, body=b"{x"),
+    ),
+    since_5_3("ns/322/8", 80, QUERY,
+        "322 MUST compare with the data version of the latest registration.",
+        register(),
+        register(None, registration(version=data_version(2, 0, 2000))),
+        query(data_version(), "true", data_version(2, 0, 2000)),
+        query(data_version(2, 0, 2000), "false", data_version(2, 0, 2000)),
+    ),
+    since_5_3("ns/904/1", 82, HEARTBEAT, "A heartbeat MUST succeed without ext fields.",
+        register(),
+        ask(904, broker_ext(), DONE),
+    ),
+    since_5_3("ns/904/2", 82, HEARTBEAT,
+        "A heartbeat of an unknown broker MUST succeed and MUST NOT register it.",
+        ask(904, broker_ext(), DONE),
+        ask(322, broker_ext(), CHANGED, body=data_version()),
+        ask(106, None, GONE),
+    ),
+    since_5_3("ns/904/3", 82, HEARTBEAT,
+        "A heartbeat without clusterName or brokerAddr MUST be answered with code 1.",
+        ask(904, {"brokerAddr": "{address}", "brokerName": "{broker}"}, FAILED),
+        ask(904, {"clusterName": "{cluster}", "brokerName": "{broker}"}, FAILED),
+        ask(904, None, FAILED),
+    ),
+    since_5_3("ns/904/4", 82, HEARTBEAT, "Invalid numbers in a heartbeat MUST be ignored.",
+        register(),
+        ask(904, broker_ext(broker_id="x", epoch="y", maxOffset="z", heartbeatTimeoutMills=""),
+            DONE),
+    ),
+    _expiry(1,
         "A broker without heartbeats MUST be removed after its timeout, and its connection MUST be "
-        "closed.",
-        f"{SCAN}, RemotingHelper.closeChannel", register(BRIEF, None, on="a"),
-        until(106, None, GONE, on="reader", within=12.0, not_before=1.0),
-        Expect((Closed(),), on="a"), ask(105, ROUTE, NO_ROUTE, on="reader"),
-    ),
+        "closed.", f"{SCAN}, RemotingHelper.closeChannel", register(BRIEF, None, on="a"),
+        until(106, None, GONE, on="reader", within=12.0, not_before=1.0), expect(Closed(), on="a"),
+        ask(105, ROUTE, NO_ROUTE, on="reader")),
     _stays(2, "sends heartbeats", HEARTBEAT, ask(904, broker_ext(), on="a")),
-    _stays(
-        3, "sends 322 with any result", QUERY,
-        ask(322, broker_ext(), success(ANY, ext={"changed": "true"}), body=data_version(9), on="a"),
-    ),
+    _stays(3, "sends 322 with any result", QUERY,
+        ask(322, broker_ext(), success(ANY, ext={"changed": "true"}), body=data_version(9),
+            on="a")),
     _stays(4, "registers repeatedly", SCAN, register(BRIEF, None, on="a")),
-    _expiry(
-        5, "Other requests on a broker's connection MUST NOT keep the broker registered.", SCAN,
+    _expiry(5, "Other requests on a broker's connection MUST NOT keep the broker registered.", SCAN,
         register(BRIEF, None, on="a"),
         Send(tuple(Request(code=206) for _ in range(32)), on="a", pieces=104, pause=0.25),
-        ask(106, None, GONE, on="reader"),
-    ),
-    _idle(
-        1, "A connection without traffic MUST be closed after serverChannelMaxIdleTimeSeconds.",
+        ask(106, None, GONE, on="reader")),
+    _idle(1, "A connection without traffic MUST be closed after serverChannelMaxIdleTimeSeconds.",
         "NettyRemotingServer.NettyConnectManageHandler.userEventTriggered @ 5.5.0", 34, Open(),
-        Expect((Silence(seconds=1.5),)), Expect((Closed(),), within=3.0),
-    ),
-    _idle(
-        2, "Parts of a frame MUST NOT keep a connection open.",
+        expect(Silence(seconds=1.5)), expect(Closed(), within=3.0)),
+    _idle(2, "Parts of a frame MUST NOT keep a connection open.",
         "NettyRemotingServer.configChannel @ 5.5.0 (IdleStateHandler behind the decoder)", 34,
-        Send((Request(code=106),), pieces=1, pause=0.1), Expect((Closed(),), within=5.0),
-    ),
-    _idle(
-        3, "Complete requests MUST keep a connection open.",
+        send(Request(code=106), pieces=1, pause=0.1), expect(Closed(), within=5.0)),
+    _idle(3, "Complete requests MUST keep a connection open.",
         "NettyRemotingServer.configChannel @ 5.5.0", 34,
-        *(4 * (ask(106, None, success()), Wait(1.0))), ask(106, None, success()),
-    ),
-    _idle(
-        4, "A broker MUST be removed if its connection is closed as idle.",
+        *4 * (ask(106, None, success()), Wait(1.0)), ask(106, None, success())),
+    _idle(4, "A broker MUST be removed if its connection is closed as idle.",
         "BrokerHousekeepingService.onChannelIdle @ 5.5.0", 87, register(on="a"),
-        Expect((Closed(),), on="a", within=5.0), until(106, None, GONE, on="reader"),
-    ),
-    case(
-        "idle/5",
+        expect(Closed(), on="a", within=5.0), until(106, None, GONE, on="reader")),
+    case("idle/5", 25,
+        "NettyRemotingServer.HandshakeHandler @ 5.5.0 (netty's "
+        "HAProxyMessageDecoder.detectProtocol)",
         "A first frame of 10 bytes MAY remain unanswered: Java waits for the twelfth byte.",
-        Send((b"\x00\x00\x00\x06\x00\x00\x00\x02{}",)),
-        Expect((Silence(), Response(code=3, remark=ANY))),
-        evidence="NettyRemotingServer.HandshakeHandler @ 5.5.0 "
-        "(netty's HAProxyMessageDecoder.detectProtocol)",
-        items=(25,),
+        send(b"\x00\x00\x00\x06\x00\x00\x00\x02{}"),
+        expect(Silence(), Response(code=3, remark=ANY)),
     ),
 )  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
+from rocketwire_tools.conformance.model.case import case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import (
     Has,
     JsonBody,
@@ -18,10 +18,14 @@ from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
+    has,
     register,
     registration,
     success,
 )
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Case
 
 FILTERS: Final = "RouteInfoManager.registerBroker, pickupTopicRouteData (filterServerTable) @ 5.5.0"
 MAPPINGS: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) @ 5.5.0"
@@ -30,7 +34,7 @@ MAPPINGS: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) 
 def filters(*servers: str) -> Response:
     """A route with exactly these filter servers of ``{address}``."""
     table = {"{address}": list(servers)} if servers else {}
-    return success(JsonBody(Has({"filterServerTable": table})))
+    return has({"filterServerTable": table})
 
 
 def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[s
 
 def mapped(members: object) -> Response:
     """A route with these mappings by broker."""
-    return success(JsonBody(Has({"topicQueueMappingByBroker": members})))
+    return has({"topicQueueMappingByBroker": members})
 
 
 def _registered(version: int = 1, **settings: Any) -> dict[str, Any]:
@@ -56,122 +60,93 @@ def _registered(version: int = 1, **settings: Any) -> dict[str, Any]:
 
 
 def _epoch(number: int, version: int, text: str, what: str) -> Case:
-    return case(
-        f"ns/mapping/{number}",
+    return since_5_3(f"ns/mapping/{number}", 72,
+        "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0 (WriteBrowserCompatible)",
         what,
         register(None, _registered(epoch=2**53 + 1)),
         ask(105, ROUTE, success(TextBody(Like(f'.*"epoch":{text},.*'))), version=version),
-        evidence="ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0 (WriteBrowserCompatible)",
-        items=(72,),
-        profiles=SINCE_5_3,
-    )
+    )  # fmt: skip
 
 
 CASES: Final = (
-    case(
-        "ns/filter/1", "The routes of a broker's topics MUST contain its filter servers.",
+    case("ns/filter/1", 70, FILTERS,
+        "The routes of a broker's topics MUST contain its filter servers.",
         register(None, registration(filter_servers=("f:1", "f:2")), on="a"),
         register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
-        ask(
-            105, ROUTE,
-            success(JsonBody(Has({"filterServerTable": Has({"{address}": ["f:1", "f:2"]})}))),
-        ),
-        evidence=FILTERS, items=(70,),
+        ask(105, ROUTE, has({"filterServerTable": Has({"{address}": ["f:1", "f:2"]})})),
     ),
-    case(
-        "ns/filter/2",
+    since_5_3("ns/filter/2", 70, FILTERS,
         "The table of filter servers MUST NOT contain addresses without filter servers.",
         register(None, registration(filter_servers=("f:1",)), on="a"),
         register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
         ask(105, ROUTE, filters("f:1")),
-        evidence=FILTERS, items=(70,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/filter/3",
+    case("ns/filter/3", 70, FILTERS,
         "A registration with a null list of filter servers MUST keep the current ones.",
         register(None, registration(filter_servers=("f:1",))),
         register(None, registration(filter_servers=None)),
         ask(105, ROUTE, filters("f:1")),
-        evidence=FILTERS, items=(70,),
     ),
-    case(
-        "ns/filter/4",
+    since_5_3("ns/filter/4", 70, FILTERS,
         "A registration with an empty list of filter servers MUST remove the current ones.",
         register(None, registration(filter_servers=("f:1",))),
         register(None, registration(filter_servers=())),
         ask(105, ROUTE, filters()),
-        evidence=FILTERS, items=(70,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/filter/5",
+    since_5_3("ns/filter/5", 70, FILTERS,
         "A registration without a list of filter servers MUST remove the current ones.",
         register(None, registration(filter_servers=("f:1",))),
-        register(
-            None, {"topicConfigSerializeWrapper": registration()["topicConfigSerializeWrapper"]},
-        ),
+        register(None,
+            {"topicConfigSerializeWrapper": registration()["topicConfigSerializeWrapper"]}),
         ask(105, ROUTE, filters()),
-        evidence=FILTERS, items=(70,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/filter/6", "A registration of a version below 37 MUST keep the current filter servers.",
+    case("ns/filter/6", (57, 70), "DefaultRequestProcessor.registerBroker @ 5.5.0",
+        "A registration of a version below 37 MUST keep the current filter servers.",
         register(None, registration(filter_servers=("f:1",))),
         register(None, registration()["topicConfigSerializeWrapper"], version=36),
         ask(105, ROUTE, filters("f:1")),
-        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", items=(57, 70),
     ),
-    case(
-        "ns/filter/7", "A registration without a body MUST remove the filter servers.",
+    since_5_3("ns/filter/7", 57, "DefaultRequestProcessor.registerBroker @ 5.5.0",
+        "A registration without a body MUST remove the filter servers.",
         register(None, registration(filter_servers=("f:1",))),
         ask(103, broker_ext(), Response(ext={})),
         ask(105, ROUTE, filters()),
-        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", items=(57,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/mapping/1", "The route of a static topic MUST contain its mapping.",
+    since_5_3("ns/mapping/1", 71, MAPPINGS, "The route of a static topic MUST contain its mapping.",
         register(None, _registered()),
         ask(105, ROUTE, mapped({"{broker}": mapping()})),
         ask(105, {"topic": "{topicB}"}, success(JsonBody(Lacks(("topicQueueMappingByBroker",))))),
-        evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/mapping/2",
+    since_5_3("ns/mapping/2", 71, MAPPINGS,
         "A changed mapping MUST be ignored with the same data version and applied with a new one.",
         register(None, _registered()),
         register(None, _registered(queues=16)),
         ask(105, ROUTE, mapped({"{broker}": mapping()})),
         register(None, _registered(2, queues=16)),
         ask(105, ROUTE, mapped({"{broker}": mapping(queues=16)})),
-        evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/mapping/3", "A mapping with another broker name SHOULD be added to the first.",
+    since_5_3("ns/mapping/3", 71, MAPPINGS,
+        "A mapping with another broker name SHOULD be added to the first.",
         register(None, _registered()),
         register(None, _registered(2, broker="{brokerB}")),
         ask(105, ROUTE, mapped({"{broker}": mapping(), "{brokerB}": mapping("{brokerB}")})),
-        evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/mapping/4", "A mapping SHOULD remain after the deletion of its topic.",
+    since_5_3("ns/mapping/4", 71, f"{MAPPINGS}, deleteTopic",
+        "A mapping SHOULD remain after the deletion of its topic.",
         register(None, _registered()),
         ask(216, ROUTE),
         register(),
         ask(105, ROUTE, mapped({"{broker}": mapping()})),
-        evidence=f"{MAPPINGS}, deleteTopic", items=(71,), profiles=SINCE_5_3,
     ),
     _epoch(10, 401, '"9007199254740993"', "Standard JSON MUST quote integers beyond 2^53 - 1."),
     _epoch(11, 400, "9007199254740993", "Java's own JSON MUST write large integers as numbers."),
-    case(
-        "ns/mapping/12", "The members of a mapping MUST be sorted by name.",
+    since_5_3("ns/mapping/12", 71, "TopicQueueMappingInfo @ 5.5.0",
+        "The members of a mapping MUST be sorted by name.",
         register(None, _registered()),
-        ask(
-            105, ROUTE,
+        ask(105, ROUTE,
             success(TextBody(Like(
                 r'.*,"topicQueueMappingByBroker":\{"{broker}":\{"bname":"{broker}",'
                 r'"currIdMap":\{"0":1\},"dirty":false,"epoch":5,"scope":"__global__",'
-                r'"topic":"{topic}","totalQueues":8\}\}\}'
-            ))),
-            version=513,
-        ),
-        evidence="TopicQueueMappingInfo @ 5.5.0", items=(71,), profiles=SINCE_5_3,
+                r'"topic":"{topic}","totalQueues":8\}\}\}'))), version=513),
     ),
 )  # fmt: skip

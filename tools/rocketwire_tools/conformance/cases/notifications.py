@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import Has, Incoming, JsonBody, Silence
+from rocketwire_tools.conformance.model.case import since_5_3
+from rocketwire_tools.conformance.model.outcomes import Has, Incoming, Silence
 from rocketwire_tools.conformance.model.requests import (
     OTHER_SETTING,
     ask,
     broker_ext,
+    expect,
+    has,
     register,
-    success,
     unregister,
 )
-from rocketwire_tools.conformance.model.steps import Ask, Close, Expect, Listen
+from rocketwire_tools.conformance.model.steps import Close, Expect, Listen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_tools.conformance.model.steps import Step
+    from rocketwire_tools.conformance.model.case import Case
+    from rocketwire_tools.conformance.model.steps import Ask, Step
 
 NOTIFY: Final = "RouteInfoManager.notifyMinBrokerIdChanged @ 5.5.0"
 JOINED: Final = f"{NOTIFY}, registerBroker"
@@ -54,12 +56,12 @@ def listen(*numbers: int) -> tuple[Listen, ...]:
 
 def notified(number: int, **fields: str) -> Expect:
     """Expect this notification of the member, and no other."""
-    return Expect((Incoming(code=905, flag=2, ext=fields),), on=f"s{number}")
+    return expect(Incoming(code=905, flag=2, ext=fields), on=f"s{number}")
 
 
 def not_notified(number: int) -> Expect:
     """Expect no notification of the member."""
-    return Expect((Silence(seconds=1.0),), on=f"s{number}")
+    return expect(Silence(seconds=1.0), on=f"s{number}")
 
 
 def _case(
@@ -76,35 +78,28 @@ def _case(
     Lost connections would make the server notify other members later, when another case may listen
     at their addresses.
     """
-    return case(
-        f"ns/905/{number}",
-        requirement,
+    return since_5_3(f"ns/905/{number}", 102, evidence, requirement,
         *steps,
-        evidence=evidence,
-        items=(102,),
-        profiles=SINCE_5_3,
-        options=options,
-        cleanup=leave(*members),
-    )
+        options=options, cleanup=leave(*members),
+    )  # fmt: skip
 
 
 CASES: Final = (
-    _case(
-        1, "If a smaller id joins, the other members MUST be notified of its address, one-way.",
+    _case(1, "If a smaller id joins, the other members MUST be notified of its address, one-way.",
         JOINED, members=(2, 1),
         steps=(
-            *listen(1, 2), *join(2, 1),
+            *listen(1, 2),
+            *join(2, 1),
             notified(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
             not_notified(1),
-        ),
-    ),
-    _case(
-        2,
+        )),
+    _case(2,
         "If the smallest id leaves, the remaining members MUST be notified of it and of the new "
-        "smallest id.",
-        LEFT, members=(2, 1, 0),
+        "smallest id.", LEFT, members=(2, 1, 0),
         steps=(
-            *join(0, 1, 2), *listen(1, 2), *leave(0),
+            *join(0, 1, 2),
+            *listen(1, 2),
+            *leave(0),
             *(
                 notified(
                     number,
@@ -114,57 +109,47 @@ CASES: Final = (
                 )
                 for number in (1, 2)
             ),
-        ),
-    ),
-    _case(
-        3, "If the connection of the smallest id is lost, the remaining members MUST be notified.",
+        )),
+    _case(3,
+        "If the connection of the smallest id is lost, the remaining members MUST be notified.",
         LEFT, members=(1, 0),
         steps=(
-            *join(0, 1), *listen(1), Close("b0"),
-            notified(
-                1, minBrokerId="1", minBrokerAddr="{listener1}", offlineBrokerAddr="{listener0}",
-            ),
-        ),
-    ),
-    _case(
-        4, "A group with enableActingMaster=false MUST NOT be notified if a member leaves.", LEFT,
+            *join(0, 1),
+            *listen(1),
+            Close("b0"),
+            notified(1, minBrokerId="1", minBrokerAddr="{listener1}",
+                offlineBrokerAddr="{listener0}"),
+        )),
+    _case(4, "A group with enableActingMaster=false MUST NOT be notified if a member leaves.", LEFT,
         members=(1, 0),
-        steps=(*join(0, 1, acting="false"), *listen(1), *leave(0, acting="false"), not_notified(1)),
-    ),
-    _case(
-        5, "If an id joins that is not the smallest, members MUST NOT be notified.", JOINED,
-        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), not_notified(0), not_notified(1)),
-    ),
-    _case(
-        6, "If an id leaves that is not the smallest, members MUST NOT be notified.", LEFT,
-        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), *leave(1), not_notified(0)),
-    ),
-    _case(
-        7, "Without notifyMinBrokerIdChanged, members MUST NOT be notified.", NOTIFY,
-        options=OTHER_SETTING, members=(2, 1), steps=(*listen(2), *join(2, 1), not_notified(2)),
-    ),
-    _case(
-        8, "An unreachable member MUST NOT delay responses.", NOTIFY, members=(2, 1),
+        steps=(
+            *join(0, 1, acting="false"),
+            *listen(1),
+            *leave(0, acting="false"),
+            not_notified(1),
+        )),
+    _case(5, "If an id joins that is not the smallest, members MUST NOT be notified.", JOINED,
+        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), not_notified(0), not_notified(1))),
+    _case(6, "If an id leaves that is not the smallest, members MUST NOT be notified.", LEFT,
+        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), *leave(1), not_notified(0))),
+    _case(7, "Without notifyMinBrokerIdChanged, members MUST NOT be notified.", NOTIFY,
+        options=OTHER_SETTING, members=(2, 1), steps=(*listen(2), *join(2, 1), not_notified(2))),
+    _case(8, "An unreachable member MUST NOT delay responses.", NOTIFY, members=(2, 1),
         steps=(
             *join(2, 1),
-            ask(
-                106, None,
-                success(JsonBody(Has({
-                    "brokerAddrTable": Has({
-                        "{broker}": Has({"brokerAddrs": {"1": "{listener1}", "2": "{listener2}"}}),
-                    }),
-                }))),
-                on="reader",
-            ),
-        ),
-    ),
-    _case(
-        9,
+            ask(106, None,
+                has({"brokerAddrTable": Has({"{broker}": Has({"brokerAddrs": {
+                    "1": "{listener1}",
+                    "2": "{listener2}",
+                }})})}), on="reader"),
+        )),
+    _case(9,
         "A single slave that becomes master at its address SHOULD be notified of its own change.",
         JOINED, members=(1,),
         steps=(
-            *listen(1), *join(1), register(member(1) | {"brokerId": "0"}, None, on="b1"),
+            *listen(1),
+            *join(1),
+            register(member(1) | {"brokerId": "0"}, None, on="b1"),
             notified(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
-        ),
-    ),
+        )),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The server as a program: output, exit status and files."""
+"""The server as a program: output, exit status, files, overload and shutdown."""
 
 from __future__ import annotations
 
@@ -6,14 +6,39 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Profile, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Response
-from rocketwire_tools.conformance.model.requests import ask
-from rocketwire_tools.conformance.model.steps import Call
+from rocketwire_tools.conformance.cases.common import ROUTE, put
+from rocketwire_tools.conformance.model.case import SINCE_5_3, SINCE_5_5_1, case, since_5_3
+from rocketwire_tools.conformance.model.outcomes import ANY, Response, Silence
+from rocketwire_tools.conformance.model.requests import (
+    NO_ROUTE,
+    ask,
+    expect,
+    register,
+    send,
+    success,
+    unsupported,
+    until,
+)
+from rocketwire_tools.conformance.model.steps import Call, Request, Send
 
 if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Case, Profile
     from rocketwire_tools.conformance.run.executor import CaseRun
     from rocketwire_tools.conformance.run.target import ProcessResult
+
+SUBMIT: Final = "NettyRemotingAbstract.processRequestCommand @ 5.5.0"
+BUSY: Final = Response(
+    code=2, remark="[OVERLOAD]system busy, start flow control for a while", ext=None
+)
+GO_AWAY: Final = Response(code=1500, remark="please go away", ext=None)
+NOT_READY: Final = Response(code=1, remark="name server not ready", ext=None)
+NEW: Final = 479
+OLD: Final = 475
+
+
+async def _terminate(play: CaseRun) -> None:
+    play.server().terminate()
+
 
 STARTUP: Final = (
     "NamesrvStartup.parseCommandlineAndConfigFile, createAndStartNamesrvController @ 5.5.0"
@@ -33,7 +58,7 @@ USAGE: Final = (
     " -n,--namesrvAddr <arg>   Name server address list, eg: '192.168.0.1:9876;192.168.0.2:9876'",
     " -p,--printConfigItem     Print all config items",
 )
-ENTRY: Final = {"namespace": "n", "key": "k"}
+N_K: Final = {"namespace": "n", "key": "k"}
 UNUSABLE_KV: Final = ("{}", '{"configTable":null}', "garbage", '{"configTable":{"n":')
 
 
@@ -99,9 +124,9 @@ async def _unusable_kv(play: CaseRun) -> None:
 
 async def _kv_file(play: CaseRun) -> None:
     server = play.server()
-    await play.run(ask(100, ENTRY | {"value": "v"}))
+    await play.run(ask(100, N_K | {"value": "v"}))
     first = server.read("kvConfig.json")
-    await play.run(ask(100, ENTRY | {"value": "w"}))
+    await play.run(ask(100, N_K | {"value": "w"}))
     second, kept = server.read("kvConfig.json"), server.read("kvConfig.json.bak")
     if first != '{"configTable":{"n":{"k":"v"}}}' or second != '{"configTable":{"n":{"k":"w"}}}':
         play.fail(f"the file was {first!r}, then {second!r}")
@@ -127,76 +152,88 @@ def _case(
     *,
     fresh: bool = False,
 ) -> Case:
-    return case(
-        f"process/{number}",
-        what,
+    return case(f"process/{number}", item, evidence, what,
         function,
-        evidence=evidence,
-        items=(item,),
-        profiles=profiles,
-        tags=SLOW,
-        options=None if fresh else {"conformance.key": "process"},
+        profiles=profiles, tags=SLOW, options=None if fresh else {"conformance.key": "process"},
         fresh=fresh,
-    )
+    )  # fmt: skip
 
 
 CASES: Final = (
-    _case(
-        1, "A ready server MUST print its header type and its address.",
-        Call(_says_where_it_listens), STARTUP, 122,
+    since_5_3("overload/1", 35, SUBMIT,
+        "A request beyond the queue's capacity MUST get code 2 at once; route requests have their "
+        "own queue.",
+        Send(tuple(Request(code=206, opaque=n) for n in range(300))),
+        *(expect(success(), BUSY) for _ in range(300)),
+        ask(105, ROUTE, NO_ROUTE),
+        ask(206, None, success()),
+        options={"defaultThreadPoolNums": "1", "defaultThreadPoolQueueCapacity": "2"},
     ),
-    _case(
-        2, "A server MUST end with status 143 after SIGTERM.", Call(_ends_with_143),
-        "Runtime.addShutdownHook in NamesrvStartup.start @ 5.5.0", 123, fresh=True,
+    since_5_3("goaway/1", 36,
+        "NettyRemotingAbstract.processRequestCommand (isShuttingDown), "
+        "NettyRemotingServer.shutdown @ 5.5.0",
+        "During a graceful shutdown a server MUST redirect newer clients and serve older ones as "
+        "before.",
+        ask(106, None, success(), version=NEW),
+        ask(106, None, success(), version=OLD, on="old"),
+        Call(_terminate),
+        until(106, None, GO_AWAY, version=NEW, within=8.0),
+        ask(9999, None, GO_AWAY, version=NEW),
+        ask(106, None, success(), version=OLD, on="old"),
+        ask(9999, None, unsupported(9999), version=OLD, on="old"),
+        ask(106, None, GO_AWAY, version=NEW, on="new"),
+        ask(106, None, success(), version=OLD, on="new"),
+        send(Request(code=106, flag=2, version=NEW), on="new"),
+        expect(Silence(), on="new"),
+        tags=frozenset({"slow"}),
+        options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"}, fresh=True,
     ),
-    _case(
-        3, "-h MUST print the usage and end with status 0.", Call(_help),
-        f"ServerUtil.parseCmdLine, {STARTUP}", 121,
+    case("goaway/2", (36, 96),
+        "ClientRequestProcessor.getRouteInfoByTopic (isShutdown) @ 5.5.1, apache/rocketmq pull "
+        "request 11073",
+        'After the start of a shutdown, route requests MUST be answered "not ready" or with a '
+        "redirect.",
+        register(on="broker", version=OLD),
+        ask(105, ROUTE, success(), version=OLD, on="old"),
+        Call(_terminate),
+        until(105, ROUTE, NOT_READY, version=OLD, on="old", within=8.0),
+        ask(105, {"topic": "{topicX}"}, NOT_READY, version=OLD, on="old"),
+        ask(105, None, NOT_READY, version=OLD, on="old"),
+        ask(105, ROUTE, NOT_READY, version=OLD, on="later"),
+        ask(105, ROUTE, NOT_READY, GO_AWAY, version=NEW, on="new"),
+        ask(106, None, success(), version=OLD, on="old"),
+        profiles=SINCE_5_5_1, tags=frozenset({"slow"}),
+        options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"}, fresh=True,
     ),
-    _case(
-        4,
+    _case(1, "A ready server MUST print its header type and its address.",
+        Call(_says_where_it_listens), STARTUP, 122),
+    _case(2, "A server MUST end with status 143 after SIGTERM.", Call(_ends_with_143),
+        "Runtime.addShutdownHook in NamesrvStartup.start @ 5.5.0", 123, fresh=True),
+    _case(3, "-h MUST print the usage and end with status 0.", Call(_help),
+        f"ServerUtil.parseCmdLine, {STARTUP}", 121),
+    _case(4,
         "An unknown option, or a missing argument, MUST be reported with the usage and status 1.",
-        Call(_unknown_flag), "ServerUtil.parseCmdLine @ 5.5.0", 121,
-    ),
-    _case(
-        5, "A missing configuration file MUST end the server with status 255.", Call(_missing_file),
-        STARTUP, 121,
-    ),
-    _case(
-        6, "A port that is in use MUST end the server with status 255.", Call(_port_in_use),
-        "NettyRemotingServer.start @ 5.5.0", 121,
-    ),
-    _case(
-        7,
+        Call(_unknown_flag), "ServerUtil.parseCmdLine @ 5.5.0", 121),
+    _case(5, "A missing configuration file MUST end the server with status 255.",
+        Call(_missing_file), STARTUP, 121),
+    _case(6, "A port that is in use MUST end the server with status 255.", Call(_port_in_use),
+        "NettyRemotingServer.start @ 5.5.0", 121),
+    _case(7,
         "Without ROCKETMQ_HOME a server SHOULD end with status 254 and a message, or not need it.",
-        Call(_no_home), CONTROLLER, 121,
-    ),
-    _case(
-        8, "-p SHOULD end with status 0 and not start.", Call(_prints_its_properties),
-        "MixAll.printObjectProperties @ 5.5.0", 121,
-    ),
-    _case(
-        9, "An unreadable KV file MUST end the server with status 255.", Call(_unusable_kv), LOAD,
-        46,
-    ),
-    _case(
-        10, "The KV file MUST be written after every change, with a backup of the old text.",
-        Call(_kv_file), PERSIST, 37, fresh=True,
-    ),
-    _case(
-        11, "With port 0 a server MUST use any free port and print it.", Call(_ephemeral_port),
-        "NettyRemotingServer.start @ 5.5.0", 122,
-    ),
-    case(
-        "process/12",
+        Call(_no_home), CONTROLLER, 121),
+    _case(8, "-p SHOULD end with status 0 and not start.", Call(_prints_its_properties),
+        "MixAll.printObjectProperties @ 5.5.0", 121),
+    _case(9, "An unreadable KV file MUST end the server with status 255.", Call(_unusable_kv), LOAD,
+        46),
+    _case(10, "The KV file MUST be written after every change, with a backup of the old text.",
+        Call(_kv_file), PERSIST, 37, fresh=True),
+    _case(11, "With port 0 a server MUST use any free port and print it.", Call(_ephemeral_port),
+        "NettyRemotingServer.start @ 5.5.0", 122),
+    case("process/12", 47, PERSIST,
         "If the KV file is not writable, changes MUST be applied and answered with success or code "
         "1.",
-        ask(
-            100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Response(),
-            Response(code=1, remark=ANY),
-        ),
+        ask(100, put(), Response(), Response(code=1, remark=ANY)),
         ask(101, {"namespace": "{namespace}", "key": "{key}"}, Response(ext={"value": "v"})),
-        evidence=PERSIST, items=(47,),
         options={
             "deleteTopicWithBrokerRegistration": "true",
             "kvConfigPath": "/proc/none/kvConfig.json",

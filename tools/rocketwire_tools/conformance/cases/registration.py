@@ -1,26 +1,28 @@
-"""Registration (103): brokers and topics, and the effect of a repeated registration."""
+"""Registration (103): brokers, topics, masters and slaves, and repeated registrations."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.cases.common import ACCEPTED, ROUTE, group, slave
-from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Contains, Has, JsonBody, Response, TextBody
+from rocketwire_tools.conformance.cases.common import ACCEPTED, ORDER, ORDERED, ROUTE, group, slave
+from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.outcomes import Contains, Has, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ONE_SETTING,
     ask,
     broker_ext,
     data_version,
+    has,
     register,
     registration,
+    send,
     success,
     topic_config,
     unregister,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Request, Send
+from rocketwire_tools.conformance.model.steps import Request
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
@@ -31,80 +33,64 @@ MASTER: Final = Response(ext={"haServerAddr": "{ha}", "masterAddr": "{address}"}
 def queues(perm: int = 6, number: int = 8) -> Response:
     """105 with one queue data of this permission and this many queues."""
     queue = Has({"perm": perm, "readQueueNums": number, "writeQueueNums": number})
-    return success(JsonBody(Has({"queueDatas": [queue]})))
+    return has({"queueDatas": [queue]})
 
 
 CASES: Final = (
-    case(
-        "ns/103/1",
+    case("ns/103/1", 48, f"{HANDLER}, {REGISTER}",
         "A registration MUST succeed with empty ext fields, and the topics MUST be routed to the "
         "broker.",
         register(None, None, ACCEPTED),
         ask(105, ROUTE, queues(), on="reader"),
         ask(105, {"topic": "{topicB}"}, queues(), on="reader"),
         ask(106, None, group({"0": "{address}"}, cluster="{cluster}"), on="reader"),
-        evidence=f"{HANDLER}, {REGISTER}", items=(48,),
     ),
-    case(
-        "ns/103/2",
+    since_5_3("ns/103/2", 49, HANDLER,
         "The response to a slave's registration MUST contain the addresses of its master.",
         register(on="master"),
         register(slave(), None, MASTER, on="slave"),
         ask(106, None, group({"0": "{address}", "1": "{addressS}"}), on="slave"),
-        evidence=HANDLER, items=(49,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/103/3", "The response to a slave without a live master MUST contain no addresses.",
+    since_5_3("ns/103/3", 49, HANDLER,
+        "The response to a slave without a live master MUST contain no addresses.",
         register(slave(), None, ACCEPTED, on="slave"),
         register(on="master"),
         unregister(on="master"),
         until(106, None, group({"1": "{addressS}"}), on="master"),
         register(slave(), None, ACCEPTED, on="slave"),
-        evidence=HANDLER, items=(49,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/103/4", "A registration of a single topic by an unknown broker MUST be rejected.",
+    since_5_3("ns/103/4", 50, REGISTER,
+        "A registration of a single topic by an unknown broker MUST be rejected.",
         register(None, registration(("{topic}",)), REFUSED),
         ask(105, ROUTE, NO_ROUTE),
         ask(106, None, group({})),
-        ask(304, None, success(JsonBody(Has({"topicList": Contains(("{cluster}", "{broker}"))})))),
-        evidence=REGISTER, items=(50,), profiles=SINCE_5_3,
+        ask(304, None, has({"topicList": Contains(("{cluster}", "{broker}"))})),
     ),
-    case(
-        "ns/103/5",
+    since_5_3("ns/103/5", 51, REGISTER,
         "After a registration without topics, a broker MUST be able to register a single topic.",
         register(None, registration(("{topic}",)), REFUSED),
         register(None, registration(()), ACCEPTED),
         register(None, registration(("{topic}",)), ACCEPTED),
         ask(105, ROUTE, queues()),
-        evidence=REGISTER, items=(51,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/103/6",
+    case("ns/103/6", 61, f"{REGISTER}, isTopicConfigChanged",
         "Changed queue numbers MUST be ignored with the same data version and applied with a new "
         "one.",
         register(),
         register(None, registration((topic_config("{topic}", readQueueNums=3), "{topicB}"))),
         ask(105, ROUTE, queues()),
-        register(
-            None,
-            registration(
-                (topic_config("{topic}", readQueueNums=3, writeQueueNums=3), "{topicB}"),
-                version=data_version(2),
-            ),
-        ),
+        register(None,
+            registration((topic_config("{topic}", readQueueNums=3, writeQueueNums=3), "{topicB}"),
+                version=data_version(2))),
         ask(105, ROUTE, queues(number=3)),
-        evidence=f"{REGISTER}, isTopicConfigChanged", items=(61,),
     ),
-    case(
-        "ns/103/7", "A new topic MUST be added even with the same data version.",
+    since_5_3("ns/103/7", 62, f"{REGISTER}, isTopicConfigChanged",
+        "A new topic MUST be added even with the same data version.",
         register(),
         register(None, registration(("{topic}", "{topicB}", "{topicC}"))),
         ask(105, {"topic": "{topicC}"}, queues()),
-        evidence=f"{REGISTER}, isTopicConfigChanged", items=(62,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/103/8",
+    since_5_3("ns/103/8", 62, f"{REGISTER}, isTopicConfigChanged",
         "The broker's next registration MUST restore a deleted topic, even with the same data "
         "version.",
         register(),
@@ -112,59 +98,113 @@ CASES: Final = (
         ask(105, ROUTE, NO_ROUTE),
         register(),
         ask(105, ROUTE, queues()),
-        evidence=f"{REGISTER}, isTopicConfigChanged", items=(62,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/103/9", "A topic that a registration no longer contains MUST remain by default.",
+    case("ns/103/9", 73, REGISTER,
+        "A topic that a registration no longer contains MUST remain by default.",
         register(None, registration(("{topic}", "{topicB}", "{topicC}"))),
         register(None, registration(("{topicB}", "{topicC}"), version=data_version(2))),
         ask(105, ROUTE, queues()),
-        evidence=REGISTER, items=(73,),
     ),
-    case(
-        "ns/103/10",
+    since_5_3("ns/103/10", 73, REGISTER,
         "With deleteTopicWithBrokerRegistration, a topic that a registration no longer contains "
         "MUST be removed.",
         register(None, registration(("{topic}", "{topicB}", "{topicC}")), on="a"),
-        register(
-            broker_ext(name="{brokerB}", address="{addressB}"),
-            registration(("{topicB}", "{topicD}")), on="b",
-        ),
+        register(broker_ext(name="{brokerB}", address="{addressB}"),
+            registration(("{topicB}", "{topicD}")), on="b"),
         register(None, registration(("{topicC}", "{topicE}"), version=data_version(2)), on="a"),
         ask(105, ROUTE, NO_ROUTE),
-        ask(
-            105, {"topic": "{topicB}"},
-            success(JsonBody(Has({"queueDatas": [Has({"brokerName": "{brokerB}"})]}))),
-        ),
+        ask(105, {"topic": "{topicB}"}, has({"queueDatas": [Has({"brokerName": "{brokerB}"})]})),
         ask(105, {"topic": "{topicC}"}, queues()),
-        evidence=REGISTER, items=(73,), profiles=SINCE_5_3,
         options={
             "deleteTopicWithBrokerRegistration": "true",
             "kvConfigPath": "/proc/none/kvConfig.json",
         },
     ),
-    case(
-        "ns/103/18", "A one-way registration MUST be executed.",
-        Send((Request(code=103, ext=broker_ext(), body=registration(), flag=2),)),
+    case("ns/103/18", 77, "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
+        "A one-way registration MUST be executed.",
+        send(Request(code=103, ext=broker_ext(), body=registration(), flag=2)),
         until(105, ROUTE, queues(), on="reader"),
-        evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0", items=(77,),
     ),
-    case(
-        "ns/103/19",
+    case("ns/103/19", 78, HANDLER,
         "The response to a registration MUST contain the namespace ORDER_TOPIC_CONFIG if it "
         "exists.",
-        ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}", "value": "{broker}:8"}),
+        ask(100, ORDERED),
         register(None, None, success(TextBody('{"table":{"{topic}":"{broker}:8"}}'), ext={})),
-        ask(102, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}"}),
+        ask(102, ORDER),
         register(None, None, success(TextBody('{"table":{}}'), ext={})),
-        evidence=HANDLER, items=(78,), fresh=True,
+        fresh=True,
     ),
-    case(
-        "ns/103/20",
+    since_5_3("ns/103/20", 78, HANDLER,
         "With returnOrderTopicConfigToBroker=false, the response to a registration MUST have no "
         "body.",
-        ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}", "value": "{broker}:8"}),
+        ask(100, ORDERED),
         register(None, None, ACCEPTED),
-        evidence=HANDLER, items=(78,), profiles=SINCE_5_3, options=ONE_SETTING,
+        options=ONE_SETTING,
+    ),
+    case("ns/103/11", 63, REGISTER,
+        "A slave that becomes master at the same address MUST NOT remain listed as slave.",
+        register(),
+        register(slave()),
+        ask(106, None, group({"0": "{address}", "1": "{addressS}"})),
+        register(broker_ext(address="{addressS}", broker_id=0)),
+        ask(106, None, group({"0": "{addressS}"})),
+    ),
+    since_5_3("ns/103/12", 64, REGISTER,
+        "A new address for an id MUST be ignored if its stateVersion is lower than the current "
+        "one.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(broker_ext(address="{addressB}"), registration(version=data_version(1, 4)),
+            ACCEPTED, on="b"),
+        ask(106, None, group({"0": "{address}"}), on="b"),
+    ),
+    since_5_3("ns/103/13", 64, REGISTER,
+        "A new address for an id MUST replace the current one if its stateVersion is equal or "
+        "higher.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(broker_ext(address="{addressB}"), registration(version=data_version(1, 5)),
+            on="b"),
+        ask(106, None, group({"0": "{addressB}"}), on="b"),
+        register(broker_ext(address="{addressC}"), registration(version=data_version(1, 6)),
+            on="c"),
+        ask(106, None, group({"0": "{addressC}"}), on="c"),
+    ),
+    since_5_3("ns/103/14", (64, 75), REGISTER,
+        "A new address for the id of a master of another cluster SHOULD replace it with any "
+        "stateVersion.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(broker_ext(cluster="{clusterB}", address="{addressB}"),
+            registration(version=data_version(1, 4)), on="b"),
+        ask(106, None, group({"0": "{addressB}"}, cluster="{cluster}"), on="b"),
+    ),
+    since_5_3("ns/103/15", 65, REGISTER,
+        "A slave that registers as master with a lower stateVersion MUST be removed from the "
+        "group.",
+        register(None, registration(version=data_version(1, 5)), on="a"),
+        register(slave(), None, on="b"),
+        register(broker_ext(address="{addressS}", broker_id=0),
+            registration(version=data_version(1, 4)), ACCEPTED, on="b"),
+        ask(106, None, group({"0": "{address}"}), on="b"),
+        ask(322, slave(), Response(ext={"changed": "true"}), body=data_version(), on="b"),
+    ),
+    case("ns/103/16", 75, REGISTER,
+        "A broker name registered in two clusters MUST be listed in both, and MUST keep its first "
+        "cluster.",
+        register(on="a"),
+        register(broker_ext(cluster="{clusterB}", address="{addressS}", broker_id=1), on="b"),
+        ask(106, None,
+            has({
+                "brokerAddrTable": Has({"{broker}": Has({"cluster": "{cluster}"})}),
+                "clusterAddrTable": Has({"{cluster}": ["{broker}"], "{clusterB}": ["{broker}"]}),
+            })),
+    ),
+    case("ns/103/17", 74, REGISTER,
+        "An address registered under two broker names MUST be listed under both.",
+        register(on="a"),
+        register(broker_ext(name="{brokerB}"), on="a"),
+        ask(106, None,
+            has({"brokerAddrTable": Has({
+                "{broker}": Has({"brokerAddrs": {"0": "{address}"}}),
+                "{brokerB}": Has({"brokerAddrs": {"0": "{address}"}}),
+            })})),
     ),
 )  # fmt: skip

@@ -1,24 +1,30 @@
-"""Unregistration (104): which data is removed and which remains."""
+"""Unregistration (104) and lost connections: which data is removed and which remains."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import DONE, GONE, ROUTE, SLAVE, group, live
-from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Lacks, Response, Silence
+from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.outcomes import Check, Has, Lacks, Response, Silence
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
     data_version,
+    expect,
+    has,
     register,
     registration,
+    send,
     success,
     unregister,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Expect, Request, Send, Step
+from rocketwire_tools.conformance.model.steps import Close, Request
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.steps import Step
 
 UNREGISTER: Final = "RouteInfoManager.unRegisterBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.unregisterBroker @ 5.5.0"
@@ -30,19 +36,23 @@ def not_live(ext: dict[str, str], *, on: str = "reader") -> Step:
     return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on=on)
 
 
+CLOSED: Final = (
+    "BrokerHousekeepingService.onChannelClose, RouteInfoManager.onChannelDestroy @ 5.5.0"
+)
+ADDRESSES: Final = ('"{address}"', '"{addressB}"', '"{addressC}"')
+
 CASES: Final = (
-    case(
-        "ns/104/1", "Unregistering a broker MUST remove its group, its cluster and its topics.",
+    case("ns/104/1", 88, f"{HANDLER}, {UNREGISTER}",
+        "Unregistering a broker MUST remove its group, its cluster and its topics.",
         register(),
         unregister(None, DONE),
         until(105, ROUTE, NO_ROUTE),
         until(106, None, GONE),
-        ask(304, None, success(JsonBody(Has({"topicList": Lacks(("{broker}", "{cluster}"))})))),
+        ask(304, None, has({"topicList": Lacks(("{broker}", "{cluster}"))})),
         not_live(broker_ext()),
-        evidence=f"{HANDLER}, {UNREGISTER}", items=(88,),
     ),
-    case(
-        "ns/104/2", "If one member of a group unregisters, the others MUST remain.",
+    case("ns/104/2", 88, UNREGISTER,
+        "If one member of a group unregisters, the others MUST remain.",
         register(on="a"),
         register(SLAVE, None, on="b"),
         unregister(on="a"),
@@ -50,105 +60,131 @@ CASES: Final = (
         ask(105, ROUTE, success(), on="reader"),
         live(SLAVE),
         not_live(broker_ext()),
-        evidence=UNREGISTER, items=(88,),
     ),
-    case(
-        "ns/104/3", "104 with a wrong brokerId and the correct address MUST unregister the broker.",
+    since_5_3("ns/104/3", 89, UNREGISTER,
+        "104 with a wrong brokerId and the correct address MUST unregister the broker.",
         register(),
         unregister(broker_ext(broker_id=5), DONE),
         until(106, None, GONE),
-        evidence=UNREGISTER, items=(89,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/104/4",
+    since_5_3("ns/104/4", 89, UNREGISTER,
         "104 with the correct brokerId and a wrong address MUST NOT unregister the broker.",
         register(on="a"),
         register(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m"),
         unregister(broker_ext(address="{addressX}"), DONE, on="a"),
-        unregister(
-            broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m",
-        ),
-        until(
-            106, None, success(JsonBody(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))),
-            on="reader",
-        ),
+        unregister(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"),
+            on="m"),
+        until(106, None, has({"brokerAddrTable": Lacks(("{brokerM}",))}), on="reader"),
         ask(106, None, group({"0": "{address}"}), on="reader"),
         live(broker_ext()),
-        evidence=UNREGISTER, items=(89,), profiles=SINCE_5_3,
     ),
-    case(
-        "ns/104/5",
+    since_5_3("ns/104/5", (90, 91), f"{HANDLER}, {UNREGISTER}",
         "104 without ext fields or without brokerId MUST succeed and MUST NOT change other "
         "brokers.",
         register(on="a"),
         register(SLAVE, None, on="b"),
-        ask(
-            104, {key: value for key, value in broker_ext().items() if key != "brokerId"}, DONE,
-            on="a",
-        ),
+        ask(104, {key: value for key, value in broker_ext().items() if key != "brokerId"}, DONE,
+            on="a"),
         not_live(broker_ext()),
         live(SLAVE),
         ask(104, None, DONE, on="a"),
         ask(104, {}, DONE, on="a"),
         live(SLAVE),
-        evidence=f"{HANDLER}, {UNREGISTER}", items=(90, 91), profiles=SINCE_5_3,
         tags=frozenset({"destructive"}), fresh=True,
     ),
-    case(
-        "ns/104/7", "104 for an unknown broker MUST succeed.",
+    case("ns/104/7", 88, HANDLER, "104 for an unknown broker MUST succeed.",
         unregister(None, DONE),
         unregister(None, DONE),
-        evidence=HANDLER, items=(88,),
     ),
-    case(
-        "ns/104/8", "Topics of an unregistered broker MUST remain at other brokers.",
+    case("ns/104/8", 88, f"{UNREGISTER}, cleanTopicByUnRegisterRequests",
+        "Topics of an unregistered broker MUST remain at other brokers.",
         register(on="a"),
-        register(
-            broker_ext(name="{brokerB}", address="{addressB}"),
-            registration(("{topic}", "{topicC}")), on="b",
-        ),
+        register(broker_ext(name="{brokerB}", address="{addressB}"),
+            registration(("{topic}", "{topicC}")), on="b"),
         unregister(on="a"),
         until(105, {"topic": "{topicB}"}, NO_ROUTE, on="reader"),
-        ask(
-            105, ROUTE,
-            success(JsonBody(Has({
+        ask(105, ROUTE,
+            has({
                 "brokerDatas": [Has({"brokerName": "{brokerB}"})],
                 "queueDatas": [Has({"brokerName": "{brokerB}"})],
-            }))),
-            on="reader",
-        ),
-        evidence=f"{UNREGISTER}, cleanTopicByUnRegisterRequests", items=(88,),
+            }), on="reader"),
     ),
-    case(
-        "ns/104/9", "A broker that unregisters MUST be able to register again.",
+    case("ns/104/9", 88, f"{UNREGISTER}, registerBroker",
+        "A broker that unregisters MUST be able to register again.",
         register(),
         unregister(),
         until(106, None, GONE),
         register(),
         ask(105, ROUTE, success()),
         live(broker_ext(), on="main"),
-        evidence=f"{UNREGISTER}, registerBroker", items=(88,),
     ),
-    case(
-        "ns/104/10", "A one-way 104 MUST be executed and MUST NOT be answered.",
+    case("ns/104/10", (22, 88), "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
+        "A one-way 104 MUST be executed and MUST NOT be answered.",
         register(),
-        Send((Request(code=104, ext=broker_ext(), flag=2),)),
-        Expect((Silence(),)),
+        send(Request(code=104, ext=broker_ext(), flag=2)),
+        expect(Silence()),
         until(106, None, GONE, on="reader"),
-        evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0", items=(22, 88),
     ),
-    case(
-        "ns/104/11",
+    since_5_3("ns/104/11", (), UNREGISTER,
         "104 with another cluster name SHOULD keep the live entry of the correct cluster.",
         register(on="a"),
         unregister(broker_ext(cluster="{clusterB}", name="{brokerB}"), DONE, on="b"),
         live(broker_ext()),
         ask(106, None, group({"0": "{address}"}), on="reader"),
-        evidence=UNREGISTER, profiles=SINCE_5_3,
     ),
-    case(
-        "ns/104/12", "104 with an invalid brokerId SHOULD succeed.",
+    since_5_3("ns/104/12", 90, HANDLER, "104 with an invalid brokerId SHOULD succeed.",
         unregister(broker_ext(broker_id="x"), DONE),
-        evidence=HANDLER, items=(90,), profiles=SINCE_5_3,
+    ),
+    case("ns/close/1", 84, CLOSED, "A broker MUST be removed at once if its connection is closed.",
+        register(on="a"),
+        Close("a"),
+        until(106, None, GONE, on="reader", within=2.0),
+        ask(105, ROUTE, NO_ROUTE, on="reader"),
+    ),
+    case("ns/close/2", 84, "BrokerHousekeepingService.onChannelException @ 5.5.0",
+        "A broker MUST be removed at once if its connection is reset.",
+        register(on="a"),
+        Close("a", reset=True),
+        until(106, None, GONE, on="reader", within=2.0),
+    ),
+    case("ns/close/3", 85, "RouteInfoManager.onChannelDestroy @ 5.5.0 (the live entry's channel)",
+        "A broker registered over a second connection MUST remain if the first closes, not if the "
+        "second does.",
+        register(on="a"),
+        register(on="b"),
+        Close("a"),
+        register(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m"),
+        Close("m"),
+        until(106, None, has({"brokerAddrTable": Lacks(("{brokerM}",))}), on="reader"),
+        ask(106, None, group({"0": "{address}"}), on="reader"),
+        live(broker_ext()),
+        Close("b"),
+        until(106, None, GONE, on="reader"),
+    ),
+    case("ns/close/4", 86, "RouteInfoManager.onChannelDestroy @ 5.5.0",
+        "If a connection of three brokers closes, at least one MUST be removed (Java: exactly "
+        "one).",
+        register(on="a"),
+        register(broker_ext(address="{addressB}", broker_id=1), on="a"),
+        register(broker_ext(address="{addressC}", broker_id=2), on="a"),
+        Close("a"),
+        until(106, None, success(Check("lacks-one", ADDRESSES)), on="reader"),
+    ),
+    case("ns/close/5", 84, CLOSED, "The loss of a slave's connection MUST NOT affect its master.",
+        register(on="a"),
+        register(SLAVE, None, on="b"),
+        Close("b"),
+        until(106, None, group({"0": "{address}"}), on="reader"),
+        ask(105, ROUTE, success(), on="reader"),
+    ),
+    case("ns/close/6", 85, CLOSED,
+        "Closing a connection without registrations MUST change nothing.",
+        register(on="a"),
+        ask(106, None, success(), on="x"),
+        Close("x"),
+        register(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m"),
+        Close("m"),
+        until(106, None, has({"brokerAddrTable": Lacks(("{brokerM}",))}), on="reader"),
+        live(broker_ext()),
     ),
 )  # fmt: skip

@@ -19,17 +19,17 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.case import VerdictKind
 from rocketwire_tools.conformance.model.placeholders import Names
+from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.target import NotStartedError
 from rocketwire_tools.conformance.selection import under
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.raw_connection import Arrival
-    from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
-    from rocketwire_tools.conformance.run.target import Target
+    from rocketwire_tools.conformance.run.runner import SuiteRun
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict
 
 _SHARED_LISTS: Final = frozenset({106, 206, 224, 304, 311, 312, 313})
@@ -257,10 +257,18 @@ class Comparison:
     played: int
 
 
-def explain(
-    differences: Sequence[Difference], known_list: Sequence[KnownDifference]
-) -> tuple[list[Difference], list[tuple[Difference, KnownDifference]]]:
-    """Split differences into unknown ones and known ones with their entries."""
+def sort_out(
+    differences: Iterable[Difference],
+    known_list: Sequence[KnownDifference],
+    played: Sequence[str] | int,
+) -> Comparison:
+    """Split differences into unknown ones and known ones with their entries.
+
+    Args:
+        differences: the differences.
+        known_list: differences that are on purpose.
+        played: the compared cases, or the number of other compared items.
+    """
     unexplained: list[Difference] = []
     explained: list[tuple[Difference, KnownDifference]] = []
     for difference in differences:
@@ -269,7 +277,19 @@ def explain(
             unexplained.append(difference)
         else:
             explained.append((difference, reason))
-    return unexplained, explained
+    used = {id(reason) for _, reason in explained}
+    unused = [
+        entry
+        for entry in known_list
+        if id(entry) not in used
+        and (
+            isinstance(played, int)
+            or entry.case == "*"
+            or any(under(case, entry.case) for case in played)
+        )
+    ]
+    number = played if isinstance(played, int) else len(played)
+    return Comparison(unexplained, explained, unused, number)
 
 
 def judge(
@@ -286,68 +306,44 @@ def judge(
         second: verdicts of the second server for the same cases.
         run: the word in the names of the runs.
         numbers: the number of each case.
-        known: differences that are on purpose.
+        known_list: differences that are on purpose.
     """
     by_case = {verdict.case.id: verdict for verdict in second}
-    unexplained: list[Difference] = []
-    explained: list[tuple[Difference, KnownDifference]] = []
+    differences: list[Difference] = []
     played: list[str] = []
     for verdict in first:
         counterpart = by_case.get(verdict.case.id)
         if counterpart is None or VerdictKind.SKIP in {verdict.kind, counterpart.kind}:
             continue
         played.append(verdict.case.id)
-        differences = compare(verdict, counterpart, Names(run, numbers[verdict.case.id]))
-        new_unexplained, new_explained = explain(differences, known_list)
-        unexplained += new_unexplained
-        explained += new_explained
-    used = {id(reason) for _, reason in explained}
-    unused = [
-        entry
-        for entry in known_list
-        if id(entry) not in used
-        and (entry.case == "*" or any(under(case, entry.case) for case in played))
-    ]
-    return Comparison(unexplained, explained, unused, len(played))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One of the two servers.
-
-    Attributes:
-        name: its address, or the command that starts it.
-        settings: settings of its run.
-        target: the running server; None to start it.
-        run: its run.
-    """
-
-    name: str
-    settings: Settings
-    target: Target | None
-    run: SuiteRun
+        differences += compare(verdict, counterpart, Names(run, numbers[verdict.case.id]))
+    return sort_out(differences, known_list, played)
 
 
 async def play_both(
-    cases: Sequence[Case], numbers: dict[str, int], first: Side, second: Side
-) -> tuple[list[Verdict], list[Verdict]]:
+    cases: Sequence[Case], numbers: dict[str, int], runs: Sequence[SuiteRun]
+) -> None:
     """Run cases on both servers concurrently.
 
     Raises:
+        UnreachableError: a running server cannot be reached, or is no name server.
         NotStartedError: a server did not start.
     """
+    for run in runs:
+        wrong = await run.probe_target()
+        if wrong is not None:
+            raise UnreachableError(wrong)
     failures: list[NotStartedError] = []
 
-    async def play(side: Side) -> None:
+    async def play(run: SuiteRun) -> None:
         try:
-            await side.run.cases(cases, numbers)
+            await run.cases(cases, numbers)
         except NotStartedError as error:
             failures.append(error)
             nursery.cancel_scope.cancel()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(play, first)
-        nursery.start_soon(play, second)
+        for run in runs:
+            nursery.start_soon(play, run)
     if failures:
         raise failures[0]
-    return first.run.verdicts, second.run.verdicts

@@ -15,35 +15,30 @@ from rocketwire_tools.conformance.arguments import (
     FAILED,
     NUMBERS,
     PASSED,
-    UNREACHABLE,
-    USAGE,
     add_run_options,
     address,
+    failure,
     output,
+    settings_of,
     start_command,
 )
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff import (
     ROCKETWIRE,
     Comparison,
-    Side,
     judge,
     known_differences,
     play_both,
 )
 from rocketwire_tools.conformance.interrupts import until_interrupted
-from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
-from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
-from rocketwire_tools.conformance.run.runner import Settings, SuiteRun, random_word
-from rocketwire_tools.conformance.run.target import CommandError, NotStartedError, Target
+from rocketwire_tools.conformance.run.runner import SuiteRun, random_word
+from rocketwire_tools.conformance.run.target import NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rocketwire_tools.conformance.model.case import Case
 
 _DESCRIPTION: Final = """\
 Send the same bytes to two servers and report all differences. A server is HOST:PORT, or a command
@@ -68,29 +63,27 @@ def diff(words: Sequence[str]) -> int:
     """Run ``diff`` and return the exit status."""
     arguments_parser = parser()
     args = arguments_parser.parse_args(words)
+    names = (args.first, args.second)
+    word = random_word()
     try:
         known_list = known_differences(args.known)
-        run = random_word()
-        sides = [_side(args, text, run) for text in (args.first, args.second)]
+        runs = [_suite_run(args, name, word) for name in names]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
         arguments_parser.error(str(error))
     cases = select(ALL, args.only, args.tag, args.without)
     if not cases:
         arguments_parser.error("no case selected")
     try:
-        interrupted = trio.run(until_interrupted, partial(_run_both, cases, sides))
-    except UnreachableError as error:
-        print(f"unreachable: {error}", file=sys.stderr)
-        return UNREACHABLE
-    except NotStartedError as error:
-        print(f"the server did not start: {error.details}", file=sys.stderr)
-        return USAGE if isinstance(error, CommandError) else UNREACHABLE
-    first, second = (side.run.verdicts for side in sides)
-    comparison = judge(first, second, run, NUMBERS, known_list)
+        interrupted = trio.run(until_interrupted, partial(play_both, cases, NUMBERS, runs))
+    except (UnreachableError, NotStartedError) as error:
+        status, text = failure(error)
+        print(text, file=sys.stderr)
+        return status
+    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, NUMBERS, known_list)
     print_comparison(comparison)
-    for side in sides:
-        for text in (*side.run.left_behind, *side.run.problems):
-            print(f"{side.name}: {text}")
+    for name, run in zip(names, runs, strict=True):
+        for text in (*run.left_behind, *run.problems):
+            print(f"{name}: {text}")
     if comparison.unexplained and not args.known:
         print(
             f"To ignore intended differences of rocketwire (B) from Java (A): --known {ROCKETWIRE}"
@@ -102,6 +95,12 @@ def diff(words: Sequence[str]) -> int:
     return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
 
 
+def _suite_run(args: argparse.Namespace, server: str, word: str) -> SuiteRun:
+    start = start_command(server) if args.start else None
+    settings = settings_of(args, start=start, keep_going=True, run=word)
+    return SuiteRun(settings, lambda _: None, None if start else Target(address(server)))
+
+
 def add_known(parser: argparse.ArgumentParser) -> None:
     """Add ``--known``."""
     parser.add_argument(
@@ -111,32 +110,6 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"TOML file of intended differences; {ROCKETWIRE} for the included file",
     )
-
-
-def _side(args: argparse.Namespace, text: str, run: str) -> Side:
-    settings = Settings(
-        profile=Profile(args.profile),
-        destructive=args.destructive,
-        start=start_command(text) if args.start else None,
-        options=tuple(args.option),
-        home=args.home,
-        patience=args.patience,
-        keep_going=True,
-        run=run,
-    )
-    target = None if args.start else Target(address(text))
-    return Side(
-        name=text, settings=settings, target=target, run=SuiteRun(settings, lambda _: None, target)
-    )
-
-
-async def _run_both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
-    for side in sides:
-        if side.target is not None:
-            probed = await probe(side.target, PROBE_SECONDS * side.settings.patience)
-            if probed.wrong is not None:
-                raise UnreachableError(f"{side.target.address} {probed.wrong}")
-    await play_both(cases, NUMBERS, sides[0], sides[1])
 
 
 def print_comparison(comparison: Comparison, played: str = "cases") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from rocketwire_tools.conformance.arguments import (
     address,
     output,
 )
-from rocketwire_tools.conformance.compare.diff import Comparison, explain, known_differences
+from rocketwire_tools.conformance.compare.diff import known_differences, sort_out
 from rocketwire_tools.conformance.compare.diff_command import add_known, as_json, print_comparison
 from rocketwire_tools.conformance.compare.recording import RecordingProxy, read
 from rocketwire_tools.conformance.compare.replay import replay
@@ -85,24 +86,15 @@ def replay_command(words: Sequence[str]) -> int:
         events = read(args.recording.read_text("utf-8"))
     except (OSError, ValueError) as error:
         parser.error(str(error))
-
-    stored: list[str] = []
-
-    async def run() -> Comparison:
-        result = await replay(events, args.target, patience=args.patience, exact=args.exact)
-        stored.extend(result.stored)
-        unexplained, explained = explain(result.differences, known_list)
-        used = {id(reason) for _, reason in explained}
-        unused = [entry for entry in known_list if id(entry) not in used]
-        return Comparison(unexplained, explained, unused, result.compared)
-
+    run = partial(replay, events, args.target, patience=args.patience, exact=args.exact)
     try:
-        comparison = trio.run(run)
+        result = trio.run(run)
     except UnreachableError as error:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
+    comparison = sort_out(result.differences, known_list, result.compared)
     print_comparison(comparison, "messages of the server")
-    for text in stored:
+    for text in result.stored:
         print(f"{args.target}: the replay leaves behind: {text}")
     if args.json:
         args.json.write_text(as_json(comparison), "utf-8")

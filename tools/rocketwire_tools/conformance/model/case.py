@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +50,9 @@ class VerdictKind(Enum):
     """The case could not be run: the target is unreachable, or the case itself is broken."""
 
 
+_SEVERITIES: Final = {"MUST": Severity.MUST, "SHOULD": Severity.SHOULD, "MAY": Severity.NOTE}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One requirement and the steps that verify it.
@@ -59,7 +63,6 @@ class Case:
         evidence: its source: Java's class and method with the release
             (``KVConfigManager.getKVConfig @ 5.5.0``), or the id of a recorded fixture.
         steps: actions and expectations, in order; the first unacceptable outcome ends the case.
-        severity: weight of the requirement.
         profiles: generations of Java's server that meet it.
         items: numbers in the checklist of name-server behaviour.
         tags: for selection. ``slow``: takes over two seconds. ``destructive``: changes data that is
@@ -79,7 +82,6 @@ class Case:
     requirement: str
     evidence: str
     steps: tuple[Step, ...]
-    severity: Severity = Severity.MUST
     profiles: frozenset[Profile] = ALL_PROFILES
     items: tuple[int, ...] = ()
     tags: frozenset[str] = frozenset()
@@ -89,6 +91,12 @@ class Case:
     files: tuple[str, ...] = ()
     fresh: bool = False
     cleanup: tuple[Step, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """The weight of the requirement: the first MUST, SHOULD or MAY in it."""
+        words = re.findall(r"\b(?:MUST|SHOULD|MAY)\b", self.requirement)
+        return _SEVERITIES[words[0]]
 
     @property
     def needs_start(self) -> bool:
@@ -104,45 +112,26 @@ class Case:
         return self.tags | added
 
 
-_SEVERITIES: Final = {"MUST": Severity.MUST, "SHOULD": Severity.SHOULD, "MAY": Severity.NOTE}
-
-
 def case(
     address: str,
+    items: int | tuple[int, ...],
+    evidence: str,
     requirement: str,
     *steps: Step,
-    evidence: str,
-    items: tuple[int, ...] = (),
-    profiles: frozenset[Profile] = ALL_PROFILES,
-    tags: frozenset[str] = frozenset(),
-    options: Mapping[str, str] | None = None,
-    jvm: tuple[str, ...] = (),
-    kv: str | None = None,
-    files: tuple[str, ...] = (),
-    fresh: bool = False,
-    cleanup: tuple[Step, ...] = (),
+    **settings: Any,
 ) -> Case:
-    """Write a case; its severity follows from the first MUST, SHOULD or MAY of the requirement.
-
-    Raises:
-        ValueError: the requirement has none of these words.
-    """
-    word = re.search(r"\b(MUST|SHOULD|MAY)\b", requirement)
-    if word is None:
-        raise ValueError(f"{address}: a requirement needs MUST, SHOULD or MAY")
+    """Write a case; ``settings`` are its further attributes."""
     return Case(
         id=address,
-        requirement=requirement,
+        items=(items,) if isinstance(items, int) else items,
         evidence=evidence,
+        requirement=requirement,
         steps=steps,
-        severity=_SEVERITIES[word[1]],
-        profiles=profiles,
-        items=items,
-        tags=tags,
-        options=options,
-        jvm=jvm,
-        kv=kv,
-        files=files,
-        fresh=fresh,
-        cleanup=cleanup,
+        **settings,
     )
+
+
+since_5_3 = partial(case, profiles=SINCE_5_3)
+"""Write a case that Java's servers meet since 5.3."""
+only_5_5 = partial(case, profiles=ONLY_5_5)
+"""Write a case that Java's servers meet since 5.5."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rocketwire_tools.conformance.model.outcomes import ANY, NO_EXT, Response
-from rocketwire_tools.conformance.model.steps import MAIN, Ask, Request, Until
+from rocketwire_tools.conformance.model.outcomes import ANY, NO_EXT, Has, JsonBody, Response
+from rocketwire_tools.conformance.model.steps import MAIN, Ask, Expect, Request, Send, Until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocketwire_tools.conformance.model.outcomes import Body, Outcome
     from rocketwire_tools.conformance.model.packed_body import Packed
+    from rocketwire_tools.conformance.model.steps import Sendable
 
 ONE_SETTING = {
     "enableAllTopicList": "false",
@@ -63,6 +64,21 @@ def until(
 def success(body: Body = ANY, **settings: Any) -> Response:
     """Success with a body."""
     return Response(code=0, body=body, **settings)
+
+
+def has(members: Mapping[str, object], **settings: Any) -> Response:
+    """Success with a JSON object that has at least these members."""
+    return success(JsonBody(Has(members)), **settings)
+
+
+def send(*parts: Sendable, **settings: Any) -> Send:
+    """``Send(parts)``; ``settings`` are its further attributes."""
+    return Send(parts, **settings)
+
+
+def expect(*outcomes: Outcome, **settings: Any) -> Expect:
+    """``Expect(outcomes)``; ``settings`` are its further attributes."""
+    return Expect(outcomes, **settings)
 
 
 NO_ROUTE = Response(code=17, remark=ANY, body=ANY)

@@ -31,7 +31,6 @@ class Request:
         flag: flag bits; 2 is one-way.
         binary: whether the header is binary (ROCKETMQ).
         language: name of the sender's language.
-        zlib: whether to compress the body, as in packed registrations.
     """
 
     code: int
@@ -42,7 +41,6 @@ class Request:
     flag: int = 0
     binary: bool = False
     language: str = "JAVA"
-    zlib: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

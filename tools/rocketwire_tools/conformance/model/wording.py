@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.outcomes import Outcome
     from rocketwire_tools.conformance.model.steps import Sendable, Step
 
-_MAX_CHARACTERS: Final = 400
+MAX_CHARACTERS: Final = 400
 """Maximum characters of one value."""
 _RESPONSE_FLAG: Final = 1
 
@@ -149,7 +149,7 @@ def describe_pattern(expected: object) -> str:
         case AllOf():
             return " and ".join(map(describe_pattern, expected.patterns))
         case bytes():
-            return _cut(expected.hex(" "))
+            return cut(expected.hex(" "))
         case _:
             return _describe_value(expected)
 
@@ -163,7 +163,7 @@ def _describe_value(expected: object) -> str:
         values = cast("list[object]", expected)
         ending = " in any order" if len(values) > 1 else ""
         return "[" + ", ".join(map(describe_pattern, values)) + "]" + ending
-    return _cut(json.dumps(expected, ensure_ascii=False, default=str))
+    return cut(json.dumps(expected, ensure_ascii=False, default=str))
 
 
 def _key(key: object) -> str:
@@ -242,9 +242,6 @@ def _named(codes: type[IntEnum], code: object) -> str:
     return f"{code} {name}" if name else str(code)
 
 
-def _cut(text: str) -> str:
-    return (
-        text
-        if len(text) <= _MAX_CHARACTERS
-        else f"{text[:_MAX_CHARACTERS]}... ({len(text)} characters)"
-    )
+def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """The text, truncated if it is long."""
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"

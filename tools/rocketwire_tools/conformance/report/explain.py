@@ -14,6 +14,7 @@ from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.model.requests import OK
 from rocketwire_tools.conformance.model.steps import Ask, Expect, Frame, Request, Send, Until
 from rocketwire_tools.conformance.model.wording import (
+    cut,
     describe_data,
     describe_outcome,
     describe_step,
@@ -107,7 +108,7 @@ def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
         header = data[8 : len(data) - len(body)]
         form = "binary" if part.binary else "JSON"
     elif isinstance(part, Frame):
-        data = literal_bytes(part, names) or b""
+        data = literal_bytes(part, names)
         header, body = (
             names.text(text).encode() if isinstance(text, str) else text
             for text in (part.header, part.body)
@@ -129,12 +130,9 @@ def _readable(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return _cut(data.hex(" "))
-    return _cut(text if text.isprintable() else json.dumps(text, ensure_ascii=False))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}... ({len(text)} characters)"
+        return cut(data.hex(" "), _CHARACTERS)
+    printed = text if text.isprintable() else json.dumps(text, ensure_ascii=False)
+    return cut(printed, _CHARACTERS)
 
 
 def _hex(data: bytes) -> Iterator[str]:

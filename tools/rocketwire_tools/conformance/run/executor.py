@@ -402,7 +402,7 @@ class CaseRun:
     def _encode(self, part: Sendable, link: RawConnection) -> tuple[int | None, bytes]:
         """The opaque and the bytes of data to send; None as opaque if it is not a ``Request``."""
         if not isinstance(part, Request):
-            return None, literal_bytes(part, self.names) or b""
+            return None, literal_bytes(part, self.names)
         request = with_names(part, self.names)
         opaque = request.opaque
         if opaque is None:

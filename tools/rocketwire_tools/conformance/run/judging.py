@@ -52,13 +52,12 @@ def _command_mismatch(
     if command is None or arrival.kind != expected:
         why = f" ({arrival.reason})" if arrival.reason else ""
         return f"{arrival.kind}{why} instead of a {expected}"
-    if isinstance(outcome, Incoming):
-        return match.incoming(outcome, command, names)
-    if outcome.opaque is not None and command.opaque != outcome.opaque:
-        return f"opaque: {command.opaque} instead of {outcome.opaque}"
-    if outcome.opaque is None and not own_number:
-        return f"opaque: {command.opaque} belongs to no request"
-    return match.response(outcome, command, names)
+    if isinstance(outcome, Response):
+        if outcome.opaque is not None and command.opaque != outcome.opaque:
+            return f"opaque: {command.opaque} instead of {outcome.opaque}"
+        if outcome.opaque is None and not own_number:
+            return f"opaque: {command.opaque} belongs to no request"
+    return match.command(outcome, command, names)
 
 
 def belongs(arrival: Arrival, opaque: int | None) -> bool:

@@ -12,7 +12,6 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
-    NO_BODY,
     NO_EXT,
     AllOf,
     BytesBody,
@@ -24,29 +23,23 @@ from rocketwire_tools.conformance.model.outcomes import (
     Like,
     Mark,
     Ordered,
+    Response,
     TextBody,
 )
 from rocketwire_tools.conformance.model.predicates import PREDICATES
+from rocketwire_tools.conformance.model.wording import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.conformance.model.outcomes import Body, Incoming, Response
+    from rocketwire_tools.conformance.model.outcomes import Body, Incoming
     from rocketwire_tools.conformance.model.placeholders import Names
-
-MAX_CHARACTERS = 400
-"""Maximum characters of a value in a message."""
 
 
 def abbreviate(value: object) -> str:
     """Format a value for a message, truncated if it is long."""
-    text = repr(value)
-    return (
-        text
-        if len(text) <= MAX_CHARACTERS
-        else f"{text[:MAX_CHARACTERS]}... ({len(text)} characters)"
-    )
+    return cut(repr(value))
 
 
 def value(pattern: object, got: object, names: Names, path: str = "") -> str | None:
@@ -186,18 +179,15 @@ def body(pattern: Body, got: bytes | None, names: Names) -> str | None:
     """Compare a body with the expected one."""
     if pattern is ANY:
         return None
-    if pattern is NO_BODY or isinstance(pattern, Mark):
+    if isinstance(pattern, Mark):
         return None if not got else f"body: {abbreviate(got)} instead of none"
     if got is None:
         return "body: missing"
     if isinstance(pattern, JsonBody):
         return _json_body(pattern, got, names)
     if isinstance(pattern, BytesBody):
-        return (
-            None
-            if got == pattern.data
-            else f"body: {abbreviate(got)} instead of {abbreviate(pattern.data)}"
-        )
+        expected = abbreviate(pattern.data)
+        return None if got == pattern.data else f"body: {abbreviate(got)} instead of {expected}"
     if isinstance(pattern, Check):
         wrong = PREDICATES[pattern.name](got, names, *pattern.arguments)
         return None if wrong is None else f"body: {wrong}: {abbreviate(got)}"
@@ -222,40 +212,23 @@ def ext(pattern: object, got: Mapping[str, str] | None, names: Names) -> str | N
     return value(pattern, None if got is None else dict(got), names, "ext")
 
 
-def _header(expected: Mapping[str, tuple[object, object]], names: Names) -> str | None:
-    for place, (pattern, got) in expected.items():
-        wrong = value(pattern, got, names, place)
-        if wrong is not None:
-            return wrong
-    return None
-
-
-def response(expected: Response, got: RemotingCommand, names: Names) -> str | None:
-    """Compare a response with an acceptable one, except for its opaque."""
+def command(expected: Response | Incoming, got: RemotingCommand, names: Names) -> str | None:
+    """Compare a response, or a request of the server, with the expected one but for its opaque."""
     header: dict[str, tuple[object, object]] = {
         "code": (expected.code, got.code),
-        "remark": (expected.remark, got.remark),
-        "flag": (expected.flag, got.flag),
-        "version": (expected.version, got.version),
-        "language": (expected.language, getattr(got.language, "name", got.language)),
-    }
-    if expected.binary is not None:
-        header["binary header"] = (expected.binary, bool(got.serialize_type))
-    return (
-        _header(header, names)
-        or ext(expected.ext, got.ext_fields, names)
-        or body(expected.body, got.body, names)
-    )
-
-
-def incoming(expected: Incoming, got: RemotingCommand, names: Names) -> str | None:
-    """Compare a request of the server with the expected one."""
-    header: dict[str, tuple[object, object]] = {
-        "code": (expected.code, got.code),
+        "remark": (expected.remark if isinstance(expected, Response) else ANY, got.remark),
         "flag": (expected.flag, got.flag),
     }
+    if isinstance(expected, Response):
+        header |= {
+            "version": (expected.version, got.version),
+            "language": (expected.language, getattr(got.language, "name", got.language)),
+        }
+        if expected.binary is not None:
+            header["binary header"] = (expected.binary, bool(got.serialize_type))
+    reasons = (value(pattern, there, names, place) for place, (pattern, there) in header.items())
     return (
-        _header(header, names)
+        next((reason for reason in reasons if reason is not None), None)
         or ext(expected.ext, got.ext_fields, names)
         or body(expected.body, got.body, names)
     )

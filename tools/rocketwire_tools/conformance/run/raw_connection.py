@@ -8,7 +8,7 @@ from __future__ import annotations
 import ssl
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -42,20 +42,6 @@ class Arrival:
     reason: str = ""
 
 
-class Stream(Protocol):
-    """A socket stream, or TLS over one."""
-
-    async def send_all(self, data: bytes) -> None:
-        """Send all bytes."""
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """Receive bytes; empty at the end."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close."""
-
-
 def frame_bytes(raw: RawFrame) -> bytes:
     """The encoded bytes of a frame."""
     body = raw.body or b""
@@ -75,7 +61,7 @@ class RawConnection:
         next_opaque: opaque of the next request.
     """
 
-    def __init__(self, name: str, stream: Stream, socket: trio.SocketStream) -> None:
+    def __init__(self, name: str, stream: trio.abc.Stream, socket: trio.SocketStream) -> None:
         self.name = name
         self.arrivals: list[Arrival] = []
         self.ended = False
@@ -157,15 +143,12 @@ class RawConnection:
         """Close the connection; with ``reset`` by RST."""
         self._scope.cancel()
         if reset:
-            self._socket.setsockopt(_SOL_SOCKET, _SO_LINGER, struct.pack("ii", 1, 0))
+            linger = struct.pack("ii", 1, 0)
+            self._socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, linger)
             self._socket.socket.close()
             return
         with trio.move_on_after(1):
             await self._socket.aclose()
-
-
-_SOL_SOCKET: Final = trio.socket.SOL_SOCKET
-_SO_LINGER: Final = trio.socket.SO_LINGER
 
 
 def _arrival_of(raw: RawFrame) -> Arrival:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import zlib
+import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.conformance.model.packed_body import Packed
-from rocketwire_tools.conformance.model.steps import Frame, Request
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.placeholders import Names
-    from rocketwire_tools.conformance.model.steps import Sendable
+    from rocketwire_tools.conformance.model.steps import Frame, Request
 
 
 def _literal(data: bytes | str, names: Names) -> bytes:
@@ -26,8 +26,7 @@ def frame_bytes(frame: Frame, names: Names) -> bytes:
     header_length = len(header) if frame.header_length is None else frame.header_length
     length = 4 + len(header) + len(body) if frame.length is None else frame.length
     mark = frame.type << 24 | header_length & 0xFFFFFF
-    words = ((length & 0xFFFFFFFF) << 32) | (mark & 0xFFFFFFFF)
-    return words.to_bytes(8, "big") + header + body
+    return struct.pack(">II", length & 0xFFFFFFFF, mark & 0xFFFFFFFF) + header + body
 
 
 def with_names(request: Request, names: Names) -> Request:
@@ -35,16 +34,7 @@ def with_names(request: Request, names: Names) -> Request:
     ext = request.ext
     if ext is not None:
         ext = {key: names.text(text) for key, text in ext.items()}
-    return Request(
-        code=request.code,
-        ext=ext,
-        body=_body(request, names),
-        version=request.version,
-        opaque=request.opaque,
-        flag=request.flag,
-        binary=request.binary,
-        language=request.language,
-    )
+    return replace(request, ext=ext, body=_body(request, names))
 
 
 def _body(request: Request, names: Names) -> bytes | None:
@@ -56,7 +46,7 @@ def _body(request: Request, names: Names) -> bytes | None:
     elif body is not None and not isinstance(body, bytes):
         text = json.dumps(names.value(body), separators=(",", ":"), ensure_ascii=False)
         body = text.encode()
-    return zlib.compress(body) if request.zlib and body is not None else body
+    return body
 
 
 def request_bytes(request: Request, opaque: int) -> bytes:
@@ -76,8 +66,6 @@ def request_bytes(request: Request, opaque: int) -> bytes:
     )
 
 
-def literal_bytes(part: Sendable, names: Names) -> bytes | None:
-    """Encode literal data; None for a ``Request``."""
-    if isinstance(part, bytes):
-        return part
-    return frame_bytes(part, names) if isinstance(part, Frame) else None
+def literal_bytes(part: bytes | Frame, names: Names) -> bytes:
+    """Encode literal data."""
+    return part if isinstance(part, bytes) else frame_bytes(part, names)

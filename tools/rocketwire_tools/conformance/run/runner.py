@@ -228,6 +228,18 @@ class SuiteRun:
         self._held_back: list[Verdict] = []
         self._servers = trio.CapacityLimiter(settings.max_servers)
 
+    async def probe_target(self) -> str | None:
+        """Probe the running server; returns why no case can be run on it, None if they can.
+
+        Raises:
+            UnreachableError: it does not accept connections.
+        """
+        if self._target is None:
+            return None
+        probed = await probe(self._target, PROBE_SECONDS * self._settings.patience)
+        self.version = probed.version
+        return None if probed.wrong is None else f"{self._target.address} {probed.wrong}"
+
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
         """Run cases; returns a verdict for each, in their order.
 
@@ -252,6 +264,7 @@ class SuiteRun:
             with TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
                 await self._run_on_servers(Path(folder), runnable, numbers)
             if self._failed_start is not None and not self._started:
+                self.problems.clear()  # the error reports them
                 raise self._failed_start
             self._release(started=True)
         order = {case.id: place for place, case in enumerate(cases)}

@@ -69,28 +69,10 @@ class Address:
 
 
 class Target:
-    """A server that the suite did not start.
-
-    Attributes:
-        address: its address.
-        managed: whether the suite started it and may restart it.
-    """
-
-    managed = False
+    """A server at an address; the suite did not start it."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
-
-    async def start(self) -> None:
-        """Start a managed server and wait until it accepts connections."""
-
-    async def stop(self, *, kill: bool = False) -> int | None:
-        """Stop a managed server; returns its exit status (negative for a signal) if known."""
-
-    @property
-    def output(self) -> str:
-        """Its output, if known."""
-        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +114,6 @@ class StartedTarget(Target):
     properties as separate words. The environment has them as ``JAVA_OPT_EXT``, and
     ``ROCKETMQ_HOME``.
     """
-
-    managed = True
-    setup: ServerSetup
-    """Its setup."""
 
     def __init__(
         self,
@@ -187,6 +165,7 @@ class StartedTarget(Target):
 
     @property
     def output(self) -> str:
+        """Its output so far."""
         path = self.folder / OUTPUT_FILE
         return path.read_text("utf-8", "replace") if path.exists() else ""
 
@@ -218,6 +197,7 @@ class StartedTarget(Target):
         return self.output[-MAX_OUTPUT:].strip()
 
     async def stop(self, *, kill: bool = False) -> int | None:
+        """Stop it; returns its exit status (negative for a signal), None if it does not run."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -233,7 +213,6 @@ class StartedTarget(Target):
         self,
         arguments: Sequence[str] | None = None,
         *,
-        environment: Mapping[str, str] | None = None,
         without: Sequence[str] = (),
         options: Mapping[str, str] | None = None,
         kv: str | None = None,
@@ -244,7 +223,6 @@ class StartedTarget(Target):
 
         Args:
             arguments: replacement for all words from ``-c``; None to keep them.
-            environment: additional variables.
             without: variables to remove.
             options: additional properties.
             kv: content of the KV file; None to keep it.
@@ -258,7 +236,7 @@ class StartedTarget(Target):
         if kv is not None:
             twin.write_kv(kv)
         twin._write_config(options or {})
-        process = twin._spawn(twin.words(arguments), environment or {}, without)
+        process = twin._spawn(twin.words(arguments), without)
         status = None
         with trio.move_on_after(seconds * self._patience):
             status = await twin._wait_for_end(process, until)
@@ -306,17 +284,11 @@ class StartedTarget(Target):
         text = "".join(f"{name}={value}\n" for name, value in settings.items())
         (self.folder / CONFIG_FILE).write_text(text, "utf-8")
 
-    def _spawn(
-        self,
-        words: Sequence[str],
-        environment: Mapping[str, str] | None = None,
-        without: Sequence[str] = (),
-    ) -> subprocess.Popen[bytes]:
+    def _spawn(self, words: Sequence[str], without: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         variables = {
             **os.environ,
             "ROCKETMQ_HOME": str(self.folder),
             "JAVA_OPT_EXT": " ".join(self.setup.jvm),
-            **(environment or {}),
         }
         for name in without:
             variables.pop(name, None)
@@ -343,13 +315,6 @@ class StartedTarget(Target):
         return True
 
 
-async def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Wait for a process to end; None after the timeout."""
-    with trio.move_on_after(seconds):
-        return await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
-    return None
-
-
 def _describe_end(status: int) -> str:
     if status >= 0:
         return f"the program ended with status {status} before it listened"
@@ -360,8 +325,8 @@ async def _end(process: subprocess.Popen[bytes], number: signal.Signals, seconds
     """Signal the process group, wait, and kill it after a timeout."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
-    with trio.CancelScope(shield=True):
-        await _wait(process, seconds)
+    with trio.CancelScope(shield=True), trio.move_on_after(seconds):
+        await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     return process.wait()
