@@ -36,6 +36,15 @@ fillers, which no consumer sees, and the queue leads to the next message. The st
 its name only when it is complete; until then it is OUT.partial.
 exit status: 0 if nothing was lost, 1 if the log has damage, 2 if no store was written"""
 
+_DIFF_EPILOG: Final = """\
+example:
+  rocketwire-store diff /data/master /data/slave
+
+A log ends with its last message. Units of queues whose messages only one log has are not compared;
+extensions, index files, timers, RocksDB and checkpoints are not compared at all.
+exit status: 0 if the stores are equal, or one is the beginning of the other and all else is equal;
+1 if they differ; 2 if a path is no store"""
+
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
@@ -56,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
         _add_pending,
         _add_rebuild,
         _add_export,
+        _add_diff,
     ):
         add(verbs)
     return parser
@@ -321,4 +331,35 @@ def _add_export(verbs: _Verbs) -> None:
         "--broken",
         action="store_true",
         help="also messages whose body has a wrong checksum; column crc_ok says so",
+    )
+
+
+def _add_diff(verbs: _Verbs) -> None:
+    text = "compare two stores: a master and its slave, or a store before and after"
+    parser = verbs.add_parser(
+        "diff",
+        help=text,
+        description=text,
+        epilog=_DIFF_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_runner("diff"))
+    for name in ("a", "b"):
+        parser.add_argument(
+            name, type=Path, metavar=name.upper(), help="root of a store, or folder of its log"
+        )
+    parser.add_argument("--json", action="store_true", help="write all differences as JSON lines")
+    parser.add_argument("--why", action="store_true", help="show file and byte of each difference")
+    parser.add_argument(
+        "--common",
+        action="store_true",
+        help="ignore parts of the log that only one store has: old files that a broker deleted, and"
+        " messages that a slave does not have yet",
+    )
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        default=100,
+        metavar="N",
+        help="show N differences in the table (default: %(default)s)",
     )
