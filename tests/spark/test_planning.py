@@ -15,12 +15,12 @@ from rocketwire_tools.pcap.files.records import CHUNK_SIZE
 from rocketwire_tools.pcap.files.splits import Split
 from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns
-from rocketwire_tools.spark.options import OptionError, Settings, read_options
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.options import Settings, read_options
 from rocketwire_tools.spark.part import Part
 from rocketwire_tools.spark.planning import (
     files,
     latest,
-    local,
     order_of,
     parts,
     parts_between,
@@ -98,8 +98,8 @@ def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_p
     with pytest.raises(CaptureError, match="there is no such file"):
         files([str(tmp_path / "*.pcap")])
     assert [] == files([str(tmp_path / "*.pcap")], may_be_none=True)
-    with pytest.raises(CaptureError, match=r"s3a://bucket/x\.pcap: Python workers see"):
-        local("s3a://bucket/x.pcap")
+    with pytest.raises(OptionError, match=r"s3a://bucket/x\.pcap: Python workers see"):
+        files(["s3a://bucket/x.pcap"])
 
 
 @pytest.fixture

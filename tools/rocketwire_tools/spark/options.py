@@ -1,23 +1,24 @@
-"""Options of the data source.
-
-Rules of this file: an unknown option or an invalid value is refused by name before anything is
-read.
-"""
+"""Options of the data source ``rocketmq-pcap``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.spark.option_values import (
+    PATHS,
+    OptionError,
+    one_of,
+    one_path,
+    plain_text,
+    read_values,
+    several_paths,
+    size,
+    switch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_TRUTHS: Final = {"true": True, "false": False}
-
-
-class OptionError(ValueError):
-    """An option of the data source is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,41 +66,31 @@ class Settings:
     join: str = "auto"
 
 
-_CHOICES: Final = {
-    "mode": ("mode", ("split", "exact")),
-    "body": ("body", ("none", "length", "decoded")),
-    "badfile": ("bad_file", ("fail", "skip")),
-    "lastfile": ("last_file", ("wait", "read")),
-    "join": ("join", ("auto", "all", "none")),
+def _secret(option: str, text: str) -> str:
+    if not text:
+        raise OptionError(f"option {option!r}: an empty secret hides nothing")
+    return text
+
+
+_READERS: Final = {
+    "path": (PATHS, one_path),
+    "paths": (PATHS, several_paths),
+    "splitSize": ("split_size", size),
+    "mode": ("mode", one_of("split", "exact")),
+    "shares": ("shares", size),
+    "body": ("body", one_of("none", "length", "decoded")),
+    "badFile": ("bad_file", one_of("fail", "skip")),
+    "extFields": ("ext_fields", switch),
+    "pushFilters": ("push_filters", switch),
+    "lookBehind": ("look_behind", size),
+    "lookAhead": ("look_ahead", size),
+    "chunkSize": ("chunk_size", size),
+    "filter": ("filter_text", plain_text),
+    "redact": ("redact", _secret),
+    "maxFilesPerTrigger": ("files_per_trigger", size),
+    "lastFile": ("last_file", one_of("wait", "read")),
+    "join": ("join", one_of("auto", "all", "none")),
 }
-_SIZES: Final = {
-    "splitsize": "split_size",
-    "lookbehind": "look_behind",
-    "lookahead": "look_ahead",
-    "chunksize": "chunk_size",
-    "shares": "shares",
-    "maxfilespertrigger": "files_per_trigger",
-}
-_SWITCHES: Final = {"extfields": "ext_fields", "pushfilters": "push_filters"}
-NAMES: Final = (
-    "path",
-    "paths",
-    "splitSize",
-    "mode",
-    "shares",
-    "body",
-    "badFile",
-    "extFields",
-    "pushFilters",
-    "lookBehind",
-    "lookAhead",
-    "chunkSize",
-    "filter",
-    "redact",
-    "maxFilesPerTrigger",
-    "lastFile",
-    "join",
-)
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
@@ -111,62 +102,4 @@ def read_options(options: Mapping[str, str]) -> Settings:
     Raises:
         OptionError: an option is invalid.
     """
-    values: dict[str, Any] = {"paths": ()}
-    for option, value in options.items():
-        name = option.lower()
-        if name == "path":
-            values["paths"] = (*values["paths"], value)
-        elif name == "paths":
-            values["paths"] = (*values["paths"], *_paths(value))
-        elif name == "filter":
-            values["filter_text"] = value
-        elif name == "redact":
-            values["redact"] = _secret(value)
-        elif name in _CHOICES:
-            field, choices = _CHOICES[name]
-            values[field] = _one_of(option, value, choices)
-        elif name in _SIZES:
-            values[_SIZES[name]] = _size(option, value)
-        elif name in _SWITCHES:
-            values[_SWITCHES[name]] = _TRUTHS[_one_of(option, value, tuple(_TRUTHS))]
-        else:
-            raise OptionError(f"unknown option {option!r}; the options are {', '.join(NAMES)}")
-    if not values["paths"]:
-        raise OptionError("no path: use load(PATH) or option 'path'")
-    return Settings(**values)
-
-
-def _secret(value: str) -> str:
-    if not value:
-        raise OptionError("option 'redact': an empty secret hides nothing")
-    return value
-
-
-def _paths(value: str) -> tuple[str, ...]:
-    """Return the paths of ``load([...])``, a JSON text."""
-    import msgspec
-
-    try:
-        return tuple(msgspec.json.decode(value, type=list[str]))
-    except msgspec.MsgspecError as error:
-        raise OptionError(f"option 'paths': {value!r} is not a JSON list of texts") from error
-
-
-def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
-    if value.lower() not in choices:
-        raise OptionError(f"option {name!r}: {value!r} is not one of {', '.join(choices)}")
-    return value.lower()
-
-
-def _size(name: str, value: str) -> int:
-    """Return a number of bytes from a text such as ``64m``."""
-    text = value.strip().lower()
-    digits = text.rstrip("bkmg")
-    unit = (
-        text[len(digits) :].removesuffix("b")
-        if len(text) - len(digits) > 1
-        else text[len(digits) :]
-    )
-    if not digits.isdecimal() or unit not in _UNITS:
-        raise OptionError(f"option {name!r}: {value!r} is not a size such as 1048576, 1024k or 1m")
-    return int(digits) * _UNITS[unit]
+    return Settings(**read_values(options, _READERS))

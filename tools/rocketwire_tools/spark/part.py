@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocketwire_tools.spark.sizing import file_size
+
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.splits import Split
 
@@ -20,3 +22,9 @@ class Part:
 
     split: Split
     share: tuple[int, int] = (0, 1)
+
+    @property
+    def whole_size(self) -> int | None:
+        """Bytes of a file that is read as a whole; None for a part of a file."""
+        is_whole = self.split.start == 0 and self.split.end is None and self.share == (0, 1)
+        return file_size(self.split.path) if is_whole else None

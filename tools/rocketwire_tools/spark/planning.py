@@ -13,15 +13,15 @@ import re
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.files.series import series
 from rocketwire_tools.pcap.files.splits import Split, plan, read_head
-from rocketwire_tools.spark.options import OptionError
+from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.part import Part
+from rocketwire_tools.spark.paths import local
 from rocketwire_tools.spark.sizing import part_size
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def files(paths: Sequence[str], *, may_be_none: bool = False) -> list[str]:
         may_be_none: whether a path may match no file yet.
 
     Raises:
-        CaptureError: a path matches no file, or is not on this machine.
+        CaptureError: a path matches no file.
+        OptionError: a path is not on this machine.
     """
     unique: set[str] = set()
     for pattern in paths:
@@ -80,21 +81,6 @@ def rotated(paths: Sequence[str]) -> list[str]:
         paths: sorted files.
     """
     return list({order_of(path): path for path in reversed(paths)}.values())[::-1]
-
-
-def local(path: str) -> str:
-    """Return the path of a file that a Python process can open.
-
-    Raises:
-        CaptureError: only Java can read its file system.
-    """
-    parts = urlsplit(path)
-    if parts.scheme == "file":
-        return unquote(parts.path)
-    if len(parts.scheme) > 1 and "://" in path:
-        message = "Python workers see mounted file systems only, not those of Hadoop"
-        raise CaptureError(path, None, message)
-    return path
 
 
 def parts(settings: Settings) -> list[Part]:

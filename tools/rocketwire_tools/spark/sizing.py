@@ -6,12 +6,20 @@ Rules of this file: sizes are file sizes; no file is opened.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.spark.part import Part
+    class _Part(Protocol):
+        """What one task can read."""
+
+        @property
+        def whole_size(self) -> int | None:
+            """Bytes of a file that is read as a whole; None for a part of a file."""
+
+
+_PartT = TypeVar("_PartT", bound="_Part")
 
 LARGEST_PART: Final = 512 << 20
 SMALLEST_PART: Final = 256 << 20
@@ -23,23 +31,32 @@ _TURNS: Final = 3
 """Minimum parts per processor, because several files cannot be distributed evenly."""
 
 
-def part_size(paths: Sequence[str], split_size: int | None, processors: int | None = None) -> int:
+def part_size(
+    paths: Sequence[str],
+    split_size: int | None,
+    processors: int | None = None,
+    *,
+    smallest: int = SMALLEST_PART,
+    largest: int = LARGEST_PART,
+) -> int:
     """Return the bytes of a part: as large as possible while processors are equally busy.
 
     Args:
         paths: the files that are read together.
         split_size: the option; None if it is not set.
         processors: their number; None for those of this machine.
+        smallest: bytes of a part, at least.
+        largest: bytes of a part, at most.
     """
     if split_size is not None:
         return split_size
-    total = sum(map(_size, paths))
+    total = sum(map(file_size, paths))
     among = _processors() if processors is None else processors
-    turns = max(-(-total // (among * LARGEST_PART)), 1 if len(paths) == 1 else _TURNS)
-    return min(max(-(-total // (among * turns)), SMALLEST_PART), LARGEST_PART)
+    turns = max(-(-total // (among * largest)), 1 if len(paths) == 1 else _TURNS)
+    return min(max(-(-total // (among * turns)), smallest), largest)
 
 
-def tasks(parts: Sequence[Part], processors: int | None = None) -> list[list[Part]]:
+def tasks(parts: Sequence[_PartT], processors: int | None = None) -> list[list[_PartT]]:
     """Return the parts of each task: a part of a file, or several small files.
 
     Args:
@@ -47,9 +64,9 @@ def tasks(parts: Sequence[Part], processors: int | None = None) -> list[list[Par
         processors: their number; None for those of this machine.
     """
     among = _processors() if processors is None else processors
-    sizes = [_whole(part) for part in parts]
+    sizes = [part.whole_size for part in parts]
     max_together = min(_TOGETHER, sum(filter(None, sizes)) // (among * _TURNS))
-    grouped: list[list[Part]] = []
+    grouped: list[list[_PartT]] = []
     room = 0
     for part, size in zip(parts, sizes, strict=True):
         if grouped and size is not None and size <= room:
@@ -61,14 +78,8 @@ def tasks(parts: Sequence[Part], processors: int | None = None) -> list[list[Par
     return grouped
 
 
-def _whole(part: Part) -> int | None:
-    """Return the size of a file that is read as a whole; None for a part of a file."""
-    split = part.split
-    is_whole = split.start == 0 and split.end is None and part.share == (0, 1)
-    return _size(split.path) if is_whole else None
-
-
-def _size(path: str) -> int:
+def file_size(path: str) -> int:
+    """Return the size of a file; 0 if it is gone."""
     try:
         return os.path.getsize(path)
     except OSError:

@@ -22,7 +22,8 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from rocketwire_tools.spark.options import OptionError, Settings, read_options
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.options import Settings, read_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -107,18 +107,24 @@ def _selection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--queue", type=natural, metavar="ID", help="only this queue")
     group.add_argument(
-        "--offsets", type=_range, metavar="FROM:TO", help="only these queue offsets, TO included"
+        "--offsets",
+        type=offset_range,
+        metavar="FROM:TO",
+        help="only these queue offsets, TO included",
     )
     group.add_argument(
-        "--physical", type=_range, metavar="FROM:TO", help="only these offsets of the commit log"
+        "--physical",
+        type=offset_range,
+        metavar="FROM:TO",
+        help="only these offsets of the commit log",
     )
     group.add_argument(
         "--begin",
-        type=_time,
+        type=time_ms,
         metavar="TIME",
         help="stored at or after TIME (ISO, or ms since 1970)",
     )
-    group.add_argument("--end", type=_time, metavar="TIME", help="stored at or before TIME")
+    group.add_argument("--end", type=time_ms, metavar="TIME", help="stored at or before TIME")
     group.add_argument(
         "--tag", action="append", default=[], help="with this tag; may be given several times"
     )
@@ -140,7 +146,12 @@ def _selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _range(text: str) -> tuple[int | None, int | None]:
+def offset_range(text: str) -> tuple[int | None, int | None]:
+    """First and last offset of ``FROM:TO``; None for one that is not given.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
     begin, separator, end = text.partition(":")
     try:
         first = int(begin) if begin else None
@@ -150,7 +161,12 @@ def _range(text: str) -> tuple[int | None, int | None]:
     return first, last
 
 
-def _time(text: str) -> int:
+def time_ms(text: str) -> int:
+    """A time in milliseconds since 1970.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
     from datetime import UTC, datetime
 
     if text.isascii() and text.isdecimal():

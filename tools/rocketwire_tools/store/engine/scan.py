@@ -141,6 +141,15 @@ class LogScan:
         """Bytes of all files."""
         return sum(file.size for file in self.files)
 
+    def resume(self, state: State, newest: int) -> None:
+        """Begin as a pass would go on that has read everything before ``start``.
+
+        Args:
+            state: of the message at ``start``.
+            newest: last store timestamp of the messages before it.
+        """
+        self._state, self._newest = state, newest
+
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
         for file in self.files:

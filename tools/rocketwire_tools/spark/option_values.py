@@ -1,0 +1,101 @@
+"""Options of a data source as texts, and the values that they stand for.
+
+Rules of this file: an unknown option or an invalid value is refused by name before anything is
+read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Reader: TypeAlias = Callable[[str, str], Any]
+
+_UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+PATHS: Final = "paths"
+"""Field of the paths: the only one that several options fill."""
+
+
+class OptionError(ValueError):
+    """An option of a data source is invalid."""
+
+
+def read_values(
+    options: Mapping[str, str], readers: Mapping[str, tuple[str, Reader]]
+) -> dict[str, Any]:
+    """Read the options.
+
+    Args:
+        options: from Spark; case does not matter.
+        readers: option → the field that it fills, and the function of option and text that reads
+            its value.
+
+    Returns:
+        Field → value, of the options that were given.
+
+    Raises:
+        OptionError: an option is invalid, or there is no path.
+    """
+    by_name = {name.lower(): entry for name, entry in readers.items()}
+    values: dict[str, Any] = {PATHS: ()}
+    for option, text in options.items():
+        if option.lower() not in by_name:
+            raise OptionError(f"unknown option {option!r}; the options are {', '.join(readers)}")
+        field, read = by_name[option.lower()]
+        value = read(option, text)
+        values[field] = values[field] + value if field == PATHS else value
+    if not values[PATHS]:
+        raise OptionError("no path: use load(PATH) or option 'path'")
+    return values
+
+
+def one_path(_: str, text: str) -> tuple[str, ...]:
+    """The path of ``load("...")``."""
+    return (text,)
+
+
+def several_paths(option: str, text: str) -> tuple[str, ...]:
+    """The paths of ``load([...])``, a JSON text."""
+    import msgspec
+
+    try:
+        return tuple(msgspec.json.decode(text, type=list[str]))
+    except msgspec.MsgspecError as error:
+        raise OptionError(f"option {option!r}: {text!r} is not a JSON list of texts") from error
+
+
+def plain_text(_: str, text: str) -> str:
+    """Any text."""
+    return text
+
+
+def one_of(*choices: str) -> Reader:
+    """A function that reads one of some words; case does not matter."""
+
+    def read(option: str, text: str) -> str:
+        if text.lower() not in choices:
+            raise OptionError(f"option {option!r}: {text!r} is not one of {', '.join(choices)}")
+        return text.lower()
+
+    return read
+
+
+def switch(option: str, text: str) -> bool:
+    """``true`` or ``false``."""
+    return bool(one_of("true", "false")(option, text) == "true")
+
+
+def size(option: str, text: str) -> int:
+    """A number of bytes from a text such as ``64m``."""
+    digits, unit = _digits_and_unit(text.strip().lower())
+    if not digits.isdecimal() or unit not in _UNITS:
+        raise OptionError(f"option {option!r}: {text!r} is not a size such as 1048576, 1024k or 1m")
+    return int(digits) * _UNITS[unit]
+
+
+def _digits_and_unit(text: str) -> tuple[str, str]:
+    digits = text.rstrip("bkmg")
+    unit = text[len(digits) :]
+    return digits, unit.removesuffix("b") if len(unit) > 1 else unit
