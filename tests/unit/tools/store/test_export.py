@@ -160,6 +160,19 @@ def test_a_message_with_a_wrong_checksum_is_only_written_on_request(
     assert [row["physical_offset"] for row in rows if not row["crc_ok"]] == [broken.physical_offset]
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])
+def test_a_block_with_nothing_but_wrong_checksums_leaves_an_empty_file(
+    suffix: str, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    broken = store.truth.pulled[7].physical_offset
+    damage(store, broken + 88, b"?")
+    out = tmp_path / f"out.{suffix}"
+
+    run("export", "-o", out, "--physical", f"{broken}:{broken}", store.root, status=1)
+
+    assert (json_lines(out.read_bytes()) if suffix == "jsonl" else table(out)) == []
+
+
 @pytest.mark.parametrize(("form", "text"), [("text", "body"), ("hex", b"body".hex())])
 def test_bodies_have_the_form_that_was_asked_for(
     form: str, text: str, store: BrokerStore, run: Callable[..., Any]

@@ -9,22 +9,21 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
-from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
+from rocketwire_tools.store.engine.hashes import positive_hashes
 from rocketwire_tools.store.lookup import index_geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
     from rocketwire_tools.store.checks.findings import Findings
-    from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
     Entries = npt.NDArray[np.void]
@@ -37,27 +36,7 @@ MAX_INDEX_FILE: Final = 1 << 30
 """A larger index file is not read; one of the default size has 420 MB."""
 
 _CHUNK_ENTRIES: Final = 1 << 16
-_SMALLEST_INT32: Final = -(1 << 31)
-
-
-def key_hashes(texts: Sequence[bytes]) -> Int64s:
-    """``index_file.key_hash`` of many texts ``topic#key`` in UTF-8."""
-    hashes = np.zeros(len(texts), np.int64)
-    by_length: dict[int, list[int]] = {}
-    for number, text in enumerate(texts):
-        if text.isascii():
-            by_length.setdefault(len(text), []).append(number)
-        else:
-            hashes[number] = string_hash(decode_utf8(text))
-    for length, numbers in by_length.items():
-        data = np.frombuffer(b"".join(texts[number] for number in numbers), np.uint8)
-        powers = np.array([pow(31, length - 1 - place, 1 << 32) for place in range(length)])
-        columns = data.reshape(len(numbers), length).astype(np.uint64) * powers.astype(np.uint64)
-        sums = columns.sum(axis=1, dtype=np.uint64) & np.uint64(0xFFFFFFFF)
-        hashes[numbers] = sums.astype(np.uint32).view(np.int32)
-    hashes[hashes == _SMALLEST_INT32] = 0
-    result: Int64s = np.abs(hashes)
-    return result
+_SPACE: Final = 0x20
 
 
 class _IndexFile:
@@ -197,6 +176,9 @@ class IndexCheck:
         self, rows: Rows, wanted: list[tuple[_IndexFile, Int64s, Entries]], *, is_covered: bool
     ) -> None:
         positions = rows.messages.positions
+        text_rows, text_hashes, is_tag = key_hashes(rows)
+        if self._are_equal(positions[text_rows] + rows.block.base, text_hashes, is_tag, wanted):
+            return
         places: list[Int64s] = []
         hashes: list[Int64s] = []
         for file, numbers, entries in wanted:
@@ -211,10 +193,7 @@ class IndexCheck:
             places.append(np.where(is_message, row, -1))
             hashes.append(entries["key_hash"].astype(np.int64))
             self.entries += len(numbers)
-        asked = np.arange(len(rows)) if is_covered else np.unique(np.concatenate(places))
-        asked = asked[asked >= 0]
-        text_rows, texts, is_tag = _texts(rows, asked.tolist())
-        keys = np.array(text_rows, np.int64) << 32 | key_hashes(texts)
+        keys = text_rows << 32 | text_hashes
         seen: list[Int64s] = []
         for (file, numbers, entries), row, number in zip(wanted, places, hashes, strict=True):
             stored = row << 32 | (number & 0xFFFFFFFF)
@@ -226,8 +205,32 @@ class IndexCheck:
                 self._add_entry(file, int(numbers[place]), text)
         if is_covered:
             stored = np.concatenate(seen) if seen else np.zeros(0, np.int64)
-            missing = ~np.isin(keys, stored) & ~np.array(is_tag, np.bool_)
+            missing = ~np.isin(keys, stored) & ~is_tag
             self.missing_keys += int(missing.sum())
+
+    def _are_equal(
+        self,
+        offsets: Int64s,
+        hashes: Int64s,
+        is_tag: Bools,
+        wanted: list[tuple[_IndexFile, Int64s, Entries]],
+    ) -> bool:
+        """Whether the entries of a block are those of its messages, in their order."""
+        if not wanted:
+            return False
+        entries = wanted[0][2]
+        if len(wanted) > 1:
+            entries = np.concatenate([part[2] for part in wanted])
+        if len(entries) == len(hashes) - int(is_tag.sum()):  # a release that indexes no tags
+            offsets, hashes = offsets[~is_tag], hashes[~is_tag]
+        are_equal = (
+            len(entries) == len(hashes)
+            and bool((entries["physical_offset"] == offsets).all())
+            and bool((entries["key_hash"] == hashes).all())
+        )
+        if are_equal:
+            self.entries += len(entries)
+        return are_equal
 
     def finish(self, *, log_end: int | None = None) -> None:
         """Check the slots of each file, and entries that are not in the order of the log.
@@ -264,7 +267,7 @@ class IndexCheck:
             if rows is None:
                 text = f"points to {offset}, where the log has no message"
                 self._add_entry(file, number, text)
-            elif key_hash not in key_hashes(_texts(rows, [0])[1]):
+            elif key_hash not in key_hashes(rows)[1]:
                 text = f"has hash {key_hash}, the message at {offset} has no such key"
                 self._add_entry(file, number, text)
 
@@ -280,6 +283,9 @@ class IndexCheck:
             numbers = number + np.arange(len(entries))
             hashes = entries["key_hash"].astype(np.int64)
             place = np.abs(hashes) % slots
+            if not (hashes < 0).any() and _are_chains(entries, number, place, newest):
+                number += len(entries)
+                continue
             order = np.argsort(place, kind="stable")
             sorted_slots = place[order]
             expected = np.empty(len(entries), np.int64)
@@ -320,34 +326,79 @@ class IndexCheck:
         )
 
 
-def _texts(rows: Rows, places: list[int]) -> tuple[list[int], list[bytes], list[bool]]:
-    """Row, text and kind of everything that Java puts into the index for some rows."""
-    text_rows: list[int] = []
-    texts: list[bytes] = []
-    is_tag: list[bool] = []
-    properties, topics = rows.property_bytes, rows.topics.names
-    names = {number: name.encode("utf-8", "surrogatepass") for number, name in enumerate(topics)}
-    numbers = rows.topic_numbers.tolist()
-    for row, values in _values(properties, places):
-        topic = names[numbers[row]] + b"#"
-        unique = values.get(message_const.UNIQ_KEY)
-        keys = [unique] if unique else []
-        keys += (values.get(message_const.KEYS) or "").split(" ")
-        for key in keys:
-            if key:
-                text_rows.append(row)
-                texts.append(topic + key.encode("utf-8", "surrogatepass"))
-                is_tag.append(False)
-        tags = values.get(message_const.TAGS)
-        if tags:
-            text_rows.append(row)
-            texts.append(topic + b"T#" + tags.encode("utf-8", "surrogatepass"))
-            is_tag.append(True)
-    return text_rows, texts, is_tag
+def _are_chains(entries: Entries, first: int, slots: Int64s, newest: npt.NDArray[np.int32]) -> bool:
+    """Whether each entry names the one before it in its slot; then ``newest`` is brought forward.
+
+    Of the entries of one slot exactly one may name an entry before ``first``; the others name
+    different ones of these, each an earlier one of the slot.  Then each names the one before it.
+
+    Args:
+        entries: that follow each other.
+        first: number of the first one.
+        slots: of each entry.
+        newest: last entry of each slot before ``first``.
+    """
+    previous = entries["previous"].astype(np.int64)
+    inner = np.flatnonzero(previous >= first)
+    names = previous[inner] - first
+    is_outer = previous < first
+    if not (newest[slots[is_outer]] == previous[is_outer]).all():
+        return False
+    if not (names < inner).all() or not (slots[names] == slots[inner]).all():
+        return False
+    is_named = np.zeros(len(slots), np.bool_)
+    is_named[names] = True
+    if int(is_named.sum()) != len(names):
+        return False
+    numbers = first + np.arange(len(slots))
+    before = newest[slots]
+    newest[slots] = numbers
+    if int((newest[slots] == numbers).sum()) != int(is_outer.sum()):
+        newest[slots] = before
+        return False
+    return True
 
 
-def _values(
-    properties: Sequence[bytes], places: Sequence[int]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for row in places:
-        yield row, decode_properties(decode_utf8(properties[row]))
+def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
+    """What Java puts into the index for some rows, in its order.
+
+    Returns:
+        The row of each entry, its hash, and whether it stands for a tag.
+    """
+    items = rows.property_items
+    topics = [string_hash(f"{name}#") for name in rows.topics.names]
+    tags = [string_hash(f"{name}#T#") for name in rows.topics.names]
+    parts: list[tuple[Int64s, Int64s]] = []
+    for name, begins in (
+        (message_const.UNIQ_KEY, topics),
+        (message_const.KEYS, topics),
+        (message_const.TAGS, tags),
+    ):
+        item = items.items_named(name)
+        row = np.flatnonzero(item >= 0)
+        starts, ends = items.values[item[row]], items.value_ends[item[row]]
+        if name == message_const.KEYS:
+            row, starts, ends = _split(items.data, row, starts, ends)
+        before = np.array(begins, np.int64)[rows.topic_numbers[row]]
+        parts.append((row, positive_hashes(items.hashes.of(starts, ends, before))))
+    row = np.concatenate([part[0] for part in parts])
+    is_tag = np.arange(len(row)) >= len(row) - len(parts[2][0])
+    order = np.argsort(row, kind="stable")
+    return row[order], np.concatenate([part[1] for part in parts])[order], is_tag[order]
+
+
+def _split(
+    data: bytes, rows: Int64s, starts: Int64s, ends: Int64s
+) -> tuple[Int64s, Int64s, Int64s]:
+    """Parts of texts between spaces, without empty ones, and the row of each."""
+    spaces = np.flatnonzero(np.frombuffer(data, np.uint8) == _SPACE)
+    text = np.searchsorted(starts, spaces, "right") - 1
+    spaces = spaces[(text >= 0) & (spaces < ends[np.maximum(text, 0)])] if len(ends) else spaces[:0]
+    if not len(spaces):
+        return rows, starts, ends
+    part_starts = np.sort(np.concatenate([starts, spaces + 1]))
+    part_ends = np.sort(np.concatenate([ends, spaces]))
+    filled = part_starts < part_ends
+    part_starts, part_ends = part_starts[filled], part_ends[filled]
+    text = np.searchsorted(starts, part_starts, "right") - 1
+    return rows[text], part_starts, part_ends

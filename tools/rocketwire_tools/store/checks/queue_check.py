@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire.policy.java_strings import string_hash
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import consume_queue, layouts
-from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -46,9 +43,6 @@ _EXTENSION: Final = 1 << 15
 
 _OFFSET: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CHUNK: Final = 1 << 20
-_TAGS: Final = message_const.TAGS.encode() + b"\x01"
-_SEPARATED_TAGS: Final = b"\x02" + _TAGS
-_SEPARATOR: Final = 2
 _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 
@@ -163,7 +157,6 @@ class QueueCheck:
         self._lmq = any(topic.startswith("%LMQ%") for topic, _ in queues)
         self._topics = {topic for topic, _ in (*queues, *batch_queues)}
         self._without_queue: dict[tuple[str, int], int] = {}
-        self._hashes: dict[bytes, int] = {b"": 0}
 
     # -------------------------------------------------------------- messages
 
@@ -262,7 +255,7 @@ class QueueCheck:
         units: Units,
         fits: Bools,
     ) -> None:
-        codes = self._tags_codes(rows, group)
+        codes = rows.tags_codes[group]
         stored = units["tags_code"].astype(np.int64)
         is_address = fits & (stored <= consume_queue.MAX_EXTENSION_ADDRESS)
         for place in np.flatnonzero(is_address).tolist():
@@ -283,33 +276,6 @@ class QueueCheck:
                 extension = consume_queue.decode_extension(data, 0)
                 return code if extension is None else extension.tags_code
         return code
-
-    def _tags_codes(self, rows: Rows, group: Int64s) -> Int64s:
-        hashes = self._hashes
-        if len(hashes) > 100_000:
-            hashes.clear()
-            hashes[b""] = 0
-        data, messages = rows.data, rows.messages
-        starts = messages.properties[group].tolist()
-        ends = (messages.properties[group] + messages.property_sizes[group]).tolist()
-        # the last of several properties with one name counts
-        places = map(data.rfind, repeat(_TAGS), starts, ends)
-        codes: list[int] = []
-        for place, start, end in zip(places, starts, ends, strict=True):
-            if place < 0:
-                codes.append(0)
-                continue
-            if place > start and data[place - 1] != _SEPARATOR:  # the end of another name
-                place = data.rfind(_SEPARATED_TAGS, start, end) + 1
-                if not place:
-                    place = start if data.startswith(_TAGS, start, end) else end
-            stop = data.find(b"\x02", place, end)
-            tags = data[place + len(_TAGS) : end if stop < 0 else stop]
-            code = hashes.get(tags)
-            if code is None:
-                code = hashes[tags] = string_hash(decode_utf8(tags))
-            codes.append(code)
-        return np.array(codes, np.int64)
 
     # -------------------------------------------------------------- other queues
 

@@ -87,6 +87,13 @@ def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.ND
     return places[positions].view(layout)
 
 
+def strings(data: Bytes, positions: Int64s, size: int) -> npt.NDArray[np.bytes_]:
+    """Copies of the ``size`` bytes at each of some positions."""
+    if not size:
+        return np.zeros(len(positions), "S1")
+    return records(data, positions, np.dtype(f"V{size}")).view(f"S{size}")
+
+
 class Messages:
     """Stored messages of one block, by column.
 

@@ -23,7 +23,7 @@ from rocketwire.wire.message.body_compression import compression_type, decompres
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
-from rocketwire_tools.store.engine.columns import records
+from rocketwire_tools.store.engine.columns import records, strings
 from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
@@ -61,26 +61,24 @@ class TopicNames:
         self.kinds: list[Kind] = []
         self._numbers: dict[bytes, int] = {}
 
-    def numbers(self, data: bytes, messages: Messages) -> Int64s:
-        """The number of each message's topic.
-
-        Args:
-            data: bytes of the block.
-            messages: of the block.
-        """
+    def numbers(self, messages: Messages) -> Int64s:
+        """The number of each message's topic."""
         result = np.full(len(messages), -1, np.int64)
+        data, topics, sizes = messages.data, messages.topics, messages.topic_sizes
         rest = np.arange(len(messages))
         for _ in range(_MAX_NEW_TOPICS):
             if not len(rest):
                 return result
-            start, size = int(messages.topics[rest[0]]), int(messages.topic_sizes[rest[0]])
-            equal = messages.topic_sizes[rest] == size
-            places = messages.topics[rest][:, None] + np.arange(size)
-            np.minimum(places, len(messages.data) - 1, out=places)
-            equal &= (messages.data[places] == messages.data[start : start + size]).all(1)
-            result[rest[equal]] = self._number(data[start : start + size])
-            rest = rest[~equal]
-        result[rest] = self._each_number(data, messages.chosen(rest))
+            size = int(sizes[rest[0]])
+            equally_long = rest[sizes[rest] == size]
+            names = strings(data, topics[equally_long], size)
+            result[equally_long[names == names[0]]] = self._number(names[:1].tobytes()[:size])
+            rest = rest[result[rest] < 0]
+        starts, ends = topics[rest], topics[rest] + sizes[rest]
+        result[rest] = [
+            self._number(data[start:end].tobytes())
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
         return result
 
     def _number(self, name: bytes) -> int:
@@ -91,12 +89,6 @@ class TopicNames:
             self.names.append(topic)
             self.kinds.append(kind_of_topic(topic))
         return number
-
-    def _each_number(self, data: bytes, messages: Messages) -> list[int]:
-        starts = messages.topics
-        ends = starts + messages.topic_sizes
-        names = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return [self._number(name) for name in names]
 
 
 def text_of(data: bytes) -> str:
@@ -118,13 +110,11 @@ class Rows:
         topics: TopicNames,
         *,
         max_body: int = MAX_BODY,
-        data: bytes | None = None,
     ) -> None:
         self.block = block
         self.topics = topics
         self.messages = block.messages
         self._max_body = max_body
-        self.data = bytes(block.view) if data is None else data
         self._flags: list[int] | None = None
         self._queue_offsets: list[int] | None = None
         self._properties: list[dict[str, str]] | None = None
@@ -135,9 +125,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.messages)
 
+    @property
+    def data(self) -> bytes:
+        """The bytes of the block."""
+        return self.block.data
+
     def chosen(self, rows: Bools | Int64s) -> Rows:
         """Some of the rows, before inner batches are unfolded; later use ``picked``."""
-        part = Rows(self.block, self.topics, max_body=self._max_body, data=self.data)
+        part = Rows(self.block, self.topics, max_body=self._max_body)
         part.messages = self.messages.chosen(rows)
         return part
 
@@ -170,7 +165,7 @@ class Rows:
         places: list[int] = []
         flags, offsets = self.column("flag").tolist(), self.column("queue_offset").tolist()
         properties, bodies = self.properties, self.bodies
-        rows = Rows(self.block, self.topics, max_body=self._max_body, data=self.data)
+        rows = Rows(self.block, self.topics, max_body=self._max_body)
         rows._flags, rows._queue_offsets, rows._properties = [], [], []
         rows._property_texts, rows._bodies, rows._batch_indexes = [], [], []
         for place, batch in enumerate(is_batch.tolist()):
@@ -234,7 +229,7 @@ class Rows:
     @cached_property
     def topic_numbers(self) -> Int64s:
         """Number of each row's topic."""
-        return self.topics.numbers(self.data, self.messages)
+        return self.topics.numbers(self.messages)
 
     @cached_property
     def property_bytes(self) -> list[bytes]:
@@ -279,6 +274,16 @@ class Rows:
     def property_items(self) -> PropertyItems:
         """Names and values of all properties as stored."""
         return PropertyItems(self.property_bytes)
+
+    @cached_property
+    def tags_codes(self) -> Int64s:
+        """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
+        items = self.property_items
+        item = items.items_named(message_const.TAGS)
+        rows = np.flatnonzero(item >= 0)
+        codes = np.zeros(len(self), np.int64)
+        codes[rows] = items.hashes.of(items.values[item[rows]], items.value_ends[item[rows]])
+        return codes
 
     @cached_property
     def keys(self) -> list[frozenset[str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,11 +19,13 @@ from rocketwire.store import commit_log, dledger
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
+from rocketwire_tools.store.engine.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
+    from rocketwire_tools.store.engine.columns import Int64s
 
 MAX_REGIONS: Final = 100_000
 """Regions that are kept; more are only counted."""
@@ -90,7 +93,7 @@ class Region:
         return self.kind in (RegionKind.HOLE, RegionKind.DAMAGE, RegionKind.GAP)
 
 
-@dataclass(slots=True)
+@dataclass
 class Block:
     """Messages that stand together.
 
@@ -107,6 +110,11 @@ class Block:
     messages: Messages
     view: memoryview
     state: State
+
+    @cached_property
+    def data(self) -> bytes:
+        """A copy of the bytes."""
+        return bytes(self.view)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -188,21 +196,19 @@ class LogScan:
 
     def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
         """The messages at the beginning of a block, and how many of its bytes they take."""
-        walk = _walk_entries if self.is_dledger else commit_log.walk
-        places, end = walk(view, 0, len(view))
+        places, end = _walk_entries(view) if self.is_dledger else walk(view)
         base = file.offset + position
         if base + end > self.stop:
-            places = [place for place in places if base + place < self.stop]
-        if not places:
-            return None, end if end else 0
-        data = np.frombuffer(view, np.uint8)
-        messages = Messages(data, np.array(places, np.int64))
+            places = places[base + places < self.stop]
+        if not len(places):
+            return None, end
+        messages = Messages(np.frombuffer(view, np.uint8), places)
         sound = messages.are_sound(base)
         if not sound.all():
             count = int(np.argmin(sound))
             if not count:
                 return None, 0
-            end = places[count] - (dledger.HEAD_SIZE if self.is_dledger else 0)
+            end = int(places[count]) - (dledger.HEAD_SIZE if self.is_dledger else 0)
             messages = messages.chosen(np.arange(count))
         self._see(messages)
         return Block(file, base, messages, view, self._state), end
@@ -334,9 +340,10 @@ def _claims(block: bytes, candidate: int, base: int) -> bool:
     return candidate + 36 > len(block) or offset == base + candidate
 
 
-def _walk_entries(data: memoryview, position: int, stop: int) -> tuple[list[int], int]:
-    """As ``commit_log.walk``, for entries of DLedger."""
+def _walk_entries(data: memoryview) -> tuple[Int64s, int]:
+    """As ``walk``, for entries of DLedger."""
     positions: list[int] = []
+    position, stop = 0, len(data)
     while position + dledger.HEAD_SIZE <= stop:
         magic = int.from_bytes(data[position : position + 4], "big", signed=True)
         size = int.from_bytes(data[position + 4 : position + 8], "big", signed=True)
@@ -352,4 +359,4 @@ def _walk_entries(data: memoryview, position: int, stop: int) -> tuple[list[int]
                 break
             positions.append(position + dledger.HEAD_SIZE)
         position += size
-    return positions, position
+    return np.array(positions, np.int64), position

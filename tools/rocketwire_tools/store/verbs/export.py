@@ -68,8 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
                     if not holds.all():
                         broken += int((~holds).sum())
                         rows = rows.picked(np.flatnonzero(holds))
-                output.write(rows)
-                count += len(rows)
+                if len(rows):
+                    output.write(rows)
+                    count += len(rows)
         output.close()
     damaged = [region for scan in scans for region in scan.regions if region.is_damage]
     report = {
