@@ -61,9 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = OpenedStore(arguments.paths)
     facts = read_log(store)
     sections = {
-        "lag": list(_lags(store, facts)),
+        "lag": list(group_lags(store, facts)),
         "delayed": list(_delayed(store, facts)),
-        "timer": list(_timers(store)),
+        "timer": list(timed_messages(store)),
         "transaction": list(_transactions(facts)),
     }
     for name, lines in sections.items():
@@ -135,7 +135,8 @@ def max_offsets(store: OpenedStore, facts: LogFacts) -> dict[tuple[str, int], in
     return offsets
 
 
-def _lags(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+def group_lags(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+    """Offsets of groups, and how many messages of a queue are behind them."""
     ends = max_offsets(store, facts)
     for name in _OFFSET_FILES:
         config = store.config(name)
@@ -187,7 +188,7 @@ def _transactions(facts: LogFacts) -> Iterator[dict[str, Any]]:
         yield _without(message, "level")
 
 
-def _timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
+def timed_messages(store: OpenedStore) -> Iterator[dict[str, Any]]:
     """Timed messages on the wheel, in the order of their slots."""
     file = store.folder.config.get("timercheck")
     read_time = 0

@@ -1,0 +1,237 @@
+"""Stores are listed, and their logs are cut where a message begins."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.store import consume_queue
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.stores import planning
+from rocketwire_tools.spark.stores.options import read_options
+from rocketwire_tools.spark.stores.planning import DamageError, Plan, opened_stores, parts, stores
+from rocketwire_tools.store.engine.scan import State
+from rocketwire_tools.store.opened import NoStoreError, OpenedStore
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.damage import log_files, remove_middle_file, zero_page
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+    from tests.unit.tools.spark.stores.conftest import ReadRows
+
+FIELDS = ("physical_offset", "store_timestamp", "topic")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A store that a test may change."""
+    return unpack(CURRENT, "plain", tmp_path / "copy").root
+
+
+def test_a_path_is_a_store_a_folder_of_stores_or_a_pattern(
+    packed_store: Callable[[str, str], BrokerStore], tmp_path: Path
+) -> None:
+    names: list[str] = []
+    for release in (CURRENT, OLD):
+        shutil.copytree(packed_store(release, "plain").root, tmp_path / release / "store")
+        names.append(str(tmp_path / release / "store"))
+    (tmp_path / CURRENT / "notes").mkdir()
+
+    assert list(opened_stores(read_options({"path": names[0]}))) == names[:1]
+    assert list(opened_stores(read_options({"path": str(tmp_path / CURRENT)}))) == names[:1]
+    both = opened_stores(read_options({"path": f"{tmp_path}/*/store"}))
+    assert sorted(both) == sorted(names)
+
+
+def test_files_of_one_commit_log_are_one_store(root: Path) -> None:
+    files = log_files(root)
+
+    found = stores([str(root / "commitlog" / "*")])
+
+    assert found == {str(root / "commitlog"): sorted((root / "commitlog").iterdir())}
+    assert stores([str(files[0]), str(files[0])]) == {str(files[0].parent): [files[0]]}
+
+
+def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nothing: there is no such file or folder"):
+        stores([str(tmp_path / "nothing")])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NoStoreError, match="empty: no commit log"):
+        opened_stores(read_options({"path": str(tmp_path / "empty")}))
+    with pytest.raises(OptionError, match="Python workers see mounted"):
+        stores(["s3a://bucket/store"])
+    assert opened_stores(read_options({"path": str(tmp_path)}), may_be_none=True) == {}
+
+
+@pytest.mark.parametrize("fields", [FIELDS, (*FIELDS, "state")], ids=["by queues", "by a pass"])
+def test_parts_begin_at_messages_and_have_the_wanted_size(
+    packed_store: Callable[[str, str], BrokerStore], fields: tuple[str, ...]
+) -> None:
+    store = packed_store(CURRENT, "plain")
+    offsets = {message.physical_offset for message in store.truth.pulled}
+
+    planned = parts(read_options({"path": str(store.root), "splitSize": "100k"}), fields)
+
+    assert len(planned) >= 8
+    assert {part.start for part in planned} <= offsets
+    assert all(a.stop == b.start for a, b in itertools.pairwise(planned))
+    assert all(part.stop - part.start >= 100 << 10 for part in planned[:-1])
+    assert {part.state for part in planned} == {State.LIVE}
+    assert [part.newest for part in planned] == sorted(part.newest for part in planned)
+
+
+def test_a_small_log_is_one_part_that_needs_no_pass(
+    packed_store: Callable[[str, str], BrokerStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = packed_store(CURRENT, "plain").root
+    monkeypatch.delattr(planning, "survey")
+
+    (part,) = parts(read_options({"path": str(root)}), ("state",))
+
+    assert (part.start, part.stop) == (0, OpenedStore([root]).log_files[-1].end)
+
+
+def test_a_pass_tells_later_parts_of_damage_before_them(root: Path) -> None:
+    zero_page(root)
+
+    planned = parts(read_options({"path": str(root), "splitSize": "50k"}), ("state",))
+
+    states = [part.state for part in planned]
+    assert states == sorted(states)
+    assert set(states) == {State.LIVE, State.SAVED}
+
+
+def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_in_use(_: OpenedStore) -> bool:
+        return True
+
+    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
+    (row,) = [
+        message
+        for message in OpenedStore([root]).scans()[0]
+        if message.file.path == log_files(root)[-1]
+    ][-1:]
+    end = row.base + int(row.messages.positions[-1] + row.messages.sizes[-1])
+
+    for fields in (FIELDS, ("state",)):
+        for options in ({"splitSize": "50k"}, {}, {"topic": "orders"}):
+            planned = parts(read_options({"path": str(root), **options}), fields)
+            assert planned[-1].stop == end
+
+
+@pytest.mark.slow
+def test_parts_of_other_times_and_offsets_are_left_out(
+    packed_store: Callable[[str, str], BrokerStore],
+    read_rows: ReadRows,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = packed_store(CURRENT, "plain")
+    monkeypatch.setattr(planning, "_MARGIN", 0)
+    pulled = store.truth.pulled
+    time = pulled[len(pulled) // 2].store_timestamp
+    whole, _ = read_rows(FIELDS, path=str(store.root), splitSize="20k")
+
+    for fields in (FIELDS, (*FIELDS, "state")):
+        for options, expected in (
+            ({"begin": str(time)}, [m for m in pulled if m.store_timestamp >= time]),
+            ({"end": str(time)}, [m for m in pulled if m.store_timestamp <= time]),
+            ({"physical": "500000:"}, [m for m in pulled if m.physical_offset >= 500_000]),
+            ({"physical": ":500000"}, [m for m in pulled if m.physical_offset <= 500_000]),
+        ):
+            planned, rows = read_rows(fields, path=str(store.root), splitSize="20k", **options)
+            offsets = [row["physical_offset"] for row in rows]
+            assert offsets == [message.physical_offset for message in expected]
+            assert len(planned) < 0.75 * len(whole)
+
+
+def test_a_topic_costs_the_bytes_of_its_own_messages(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    store = packed_store(CURRENT, "plain")
+
+    planned = parts(read_options({"path": str(store.root), "topic": "bills"}), FIELDS)
+
+    units = [unit for part in planned for unit in part.units or ()]
+    count = sum(message.topic == "bills" for message in store.truth.pulled)
+    assert sum(unit.stop - unit.start for unit in units) == count
+    rest = [part for part in planned if part.units is None]
+    last = store.truth.pulled[-1]
+    assert [part.start for part in rest] == [last.physical_offset + last.size]
+
+
+def test_a_topic_is_read_from_the_log_if_its_queues_cannot_lead_to_all_of_it(root: Path) -> None:
+    def reads_units(**options: str) -> bool:
+        settings = read_options({"path": str(root), "topic": "orders", **options})
+        return any(part.units is not None for part in parts(settings, FIELDS))
+
+    assert reads_units()
+    assert not reads_units(useQueues="false")
+    assert not reads_units(topic="orders,unheard")
+    files = sorted((root / "consumequeue" / "orders" / "0").iterdir())
+    whole = files[0].read_bytes()
+    first, rest = whole[: 10 * consume_queue.UNIT_SIZE], whole[10 * consume_queue.UNIT_SIZE :]
+    files[0].rename(files[0].with_name(f"{len(first):020d}"))
+    files[0].with_name(f"{len(first):020d}").write_bytes(rest)
+    assert not reads_units()  # units of older messages are missing
+    files[0].write_bytes(first[:-20])
+    assert not reads_units()  # so is one between two files
+    files[0].write_bytes(first)
+    assert reads_units()
+
+
+def test_store_times_that_go_back_need_a_pass(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(range(1_000, 0, -1))
+
+    def store_time(_: object) -> int:
+        return next(times)
+
+    monkeypatch.setattr(planning, "_store_time", store_time)
+    passes: list[object] = []
+    survey = planning.survey
+
+    def counted(*arguments: object) -> object:
+        passes.append(arguments)
+        return survey(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(planning, "survey", counted)
+
+    parts(read_options({"path": str(root), "splitSize": "50k"}), FIELDS)
+
+    assert len(passes) == 1
+
+
+def test_a_missing_file_is_refused_in_mode_failfast(root: Path) -> None:
+    remove_middle_file(root)
+
+    assert parts(read_options({"path": str(root)}), FIELDS)
+    with pytest.raises(DamageError, match=r"\d{20}: the next file, \d{20}, is missing"):
+        parts(read_options({"path": str(root), "mode": "FAILFAST"}), FIELDS)
+
+
+def test_parts_that_are_too_many_are_refused(root: Path) -> None:
+    os.truncate(log_files(root)[-1], 1 << 30)
+
+    with pytest.raises(OptionError, match=r"'splitSize': 64 bytes make \d+ parts of .*store"):
+        parts(read_options({"path": str(root), "splitSize": "64"}), FIELDS)
+
+
+@pytest.mark.slow
+def test_the_end_of_a_log_is_that_of_its_last_message(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    for kind in ("plain", "dledger", "rocksdb"):
+        store = packed_store(CURRENT, kind)
+        plan = Plan("x", OpenedStore([store.root]), read_options({"path": "x"}), 1 << 20)
+        (log,) = plan.logs()
+        last = store.truth.pulled[-1]
+        assert plan.end_of(log) == last.physical_offset + last.size

@@ -1,0 +1,160 @@
+"""Rows are those of the command, wherever a log is cut and whatever leads to the messages."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.spark.stores.planning import DamageError
+from rocketwire_tools.store.__main__ import main
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.damage import DAMAGE, flip_body, zero_page
+from tests.support.stores.fixtures import PACKED, unpack
+from tests.unit.tools.spark.stores.conftest import EVERY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+    from tests.unit.tools.spark.stores.conftest import ReadRows
+
+WITHOUT_STATE = tuple(name for name in EVERY if name not in ("crc_ok", "state"))
+pq: Any = importlib.import_module("pyarrow.parquet")
+
+
+def exported(root: Path, out: Path, *arguments: str, fields: Sequence[str] = EVERY) -> list[Any]:
+    """The rows that the command exports."""
+    names = ",".join(name for name in fields if name != "store")
+    main(["export", "--columns", names, *arguments, "-o", str(out), str(root)])
+    rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
+    return [row | {"store": str(root)} for row in rows]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("release", "kind"), PACKED)
+def test_parts_of_any_size_give_the_rows_of_the_command(
+    packed_store: Callable[[str, str], BrokerStore],
+    read_rows: ReadRows,
+    tmp_path: Path,
+    release: str,
+    kind: str,
+) -> None:
+    root = packed_store(release, kind).root
+    expected = exported(root, tmp_path / "all.parquet", "--system", "--broken")
+
+    for size in ("1g", "30k", "3000"):
+        _, rows = read_rows(path=str(root), system="true", splitSize=size)
+        assert rows == expected
+        _, rows = read_rows(WITHOUT_STATE, path=str(root), system="true", splitSize=size)
+        assert rows == [{name: row[name] for name in WITHOUT_STATE} for row in expected]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_queues_lead_to_the_messages_of_a_topic(
+    packed_store: Callable[[str, str], BrokerStore], read_rows: ReadRows, release: str
+) -> None:
+    store = packed_store(release, "plain")
+    pulled = [message for message in store.truth.pulled if message.topic == "orders"]
+
+    for size in ("1g", "3000"):
+        planned, rows = read_rows(
+            WITHOUT_STATE, path=str(store.root), topic="orders", splitSize=size
+        )
+        assert any(part.units for part in planned)
+        places = sorted((row["physical_offset"], row["queue_offset"]) for row in rows)
+        assert places == [(message.physical_offset, message.queue_offset) for message in pulled]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [name for name in DAMAGE if name != "remove_log"])
+def test_a_damaged_log_gives_the_rows_of_the_command_too(
+    read_rows: ReadRows, tmp_path: Path, damage: str
+) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "copy").root
+    DAMAGE[damage](root)
+    expected = exported(root, tmp_path / "all.parquet", "--broken")
+    without_state = [{name: row[name] for name in WITHOUT_STATE} for row in expected]
+
+    for size in ("1g", "20000"):
+        assert read_rows(path=str(root), splitSize=size)[1] == expected
+        assert read_rows(WITHOUT_STATE, path=str(root), splitSize=size)[1] == without_state
+        _, of_log = read_rows(
+            WITHOUT_STATE, path=str(root), splitSize=size, topic="orders", useQueues="false"
+        )
+        assert of_log == [row for row in without_state if row["topic"] == "orders"]
+
+
+def test_a_body_with_a_wrong_checksum_is_kept_dropped_or_refused(
+    read_rows: ReadRows, tmp_path: Path
+) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "copy").root
+    flip_body(root)
+
+    _, every = read_rows(path=str(root), mode="PERMISSIVE")
+    _, right = read_rows(path=str(root), mode="DROPMALFORMED")
+
+    assert [row for row in every if row["crc_ok"]] == right
+    assert len(every) == len(right) + 1
+    with pytest.raises(DamageError, match=r"commitlog/\d+ at byte \d+: the body"):
+        read_rows(path=str(root), mode="FAILFAST")
+
+
+def test_a_damaged_region_is_skipped_or_refused(read_rows: ReadRows, tmp_path: Path) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "copy").root
+    _, whole = read_rows(path=str(root), mode="FAILFAST")
+    zero_page(root)
+
+    _, rest = read_rows(path=str(root), mode="DROPMALFORMED")
+
+    assert 0 < len(whole) - len(rest) < 20
+    with pytest.raises(DamageError, match=r"commitlog/\d+ at byte \d+: \w+ of \d+ bytes, "):
+        read_rows(path=str(root), mode="FAILFAST")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"queue": "1"},
+        {"tag": "paid, new"},
+        {"offsets": "3:5"},
+        {"physical": "100000:400000"},
+        {"key": "order-1"},
+        {"sql": "amount > 3"},
+        {"topic": "orders", "tag": "paid"},
+        {"topic": "orders,bills", "queue": "0", "offsets": "2:"},
+        {"topic": "nothing"},
+    ],
+    ids=str,
+)
+def test_options_choose_the_messages_that_they_choose_for_the_command(
+    packed_store: Callable[[str, str], BrokerStore],
+    read_rows: ReadRows,
+    tmp_path: Path,
+    options: dict[str, str],
+) -> None:
+    root = packed_store(CURRENT, "plain").root
+    arguments = [
+        argument
+        for name, value in options.items()
+        for part in (value.split(",") if name in ("tag", "topic") else [value])
+        for argument in (f"--{name}", part.strip())
+    ]
+    expected = exported(root, tmp_path / "x.parquet", *arguments, fields=WITHOUT_STATE)
+
+    _, rows = read_rows(WITHOUT_STATE, path=str(root), splitSize="20000", **options)
+
+    assert sorted(rows, key=str) == sorted(expected, key=str)
+
+
+def test_a_read_may_name_the_store_alone(
+    packed_store: Callable[[str, str], BrokerStore], read_rows: ReadRows
+) -> None:
+    store = packed_store(CURRENT, "plain")
+
+    _, rows = read_rows(["store"], path=str(store.root))
+
+    assert rows == [{"store": str(store.root)}] * len(store.truth.pulled)

@@ -1,0 +1,110 @@
+"""Units of a consume queue, found by bisection or read at once.
+
+Units only say where to look: a caller compares the message that stands there with the unit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from contextlib import ExitStack
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from rocketwire.store import consume_queue, layouts
+from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
+from rocketwire_tools.store.engine.columns import record_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from rocketwire.store.consume_queue import QueueUnit
+    from rocketwire.store.folder import StoreFile
+
+    Units = npt.NDArray[np.void]
+
+_SIZE: Final = consume_queue.UNIT_SIZE
+UNIT: Final = record_type(layouts.QUEUE_UNIT)
+
+
+class QueueUnits:
+    """The units of one queue; a context manager that opens its files when they are read.
+
+    Attributes:
+        topic: of the queue.
+        queue_id: of the queue.
+        files: of the queue, by offset.
+        start: queue offset of its first unit.
+        stop: queue offset after its last one.
+    """
+
+    def __init__(self, topic: str, queue_id: int, files: Sequence[StoreFile]) -> None:
+        self.topic = topic
+        self.queue_id = queue_id
+        self.files = tuple(files)
+        self._open = ExitStack()
+        self._blocks: dict[StoreFile, FileBlocks] = {}
+        self.start = self.files[0].offset // _SIZE
+        self.stop = self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether no file is missing between two others, and each has whole units."""
+        return all(
+            before.end == after.offset and not before.size % _SIZE
+            for before, after in pairwise(self.files)
+        )
+
+    def _stop(self) -> int:
+        """Queue offset after the last unit: zeros stand behind it in the last file."""
+        last = self.files[-1]
+        first, end = last.offset // _SIZE, last.end // _SIZE
+        return first + bisect_left(range(first, end), True, key=lambda i: not self.unit(i).size)
+
+    def unit(self, offset: int) -> QueueUnit:
+        """The unit of a queue offset; an empty one where the files have none."""
+        data = bytes(self._read(offset, 1))
+        units = consume_queue.decode_units(data)
+        return next(units, consume_queue.QueueUnit(0, 0, 0))
+
+    def offset_at(self, physical_offset: int) -> int:
+        """Queue offset of the first unit that points to an offset of the log, or behind it."""
+        return self.start + bisect_left(
+            range(self.start, self.stop),
+            physical_offset,
+            key=lambda offset: self.unit(offset).physical_offset,
+        )
+
+    def read(self, start: int, stop: int) -> Units:
+        """The units from one queue offset to another."""
+        parts: list[Units] = []
+        while start < stop:
+            data = self._read(start, stop - start)
+            units = np.frombuffer(bytes(data[: len(data) - len(data) % _SIZE]), UNIT)
+            if not len(units):
+                break
+            parts.append(units)
+            start += len(units)
+        return np.concatenate(parts) if parts else np.empty(0, UNIT)
+
+    def _read(self, offset: int, count: int) -> memoryview:
+        place = offset * _SIZE
+        for file in self.files:
+            if file.offset <= place < file.end:
+                if file not in self._blocks:
+                    blocks = self._open.enter_context(open_blocks(file, block_size=_SIZE))
+                    self._blocks[file] = blocks
+                return self._blocks[file].read(place - file.offset, count * _SIZE)
+        return memoryview(b"")

@@ -1,0 +1,117 @@
+"""Reads parts of stores as Arrow batches; the rows are those of ``rocketwire-store export``."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire.sql92 import compile_expression
+from rocketwire_tools.spark.stores.columns import microseconds, pa, schema_of
+from rocketwire_tools.spark.stores.planning import DamageError, scan_of
+from rocketwire_tools.spark.stores.unit_blocks import UnitBlocks
+from rocketwire_tools.store.engine.arrow_rows import record_batch
+from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.selecting import passing_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rocketwire_tools.spark.stores.options import Settings
+    from rocketwire_tools.spark.stores.parts import LogPart
+    from rocketwire_tools.store.engine.rows import Rows
+    from rocketwire_tools.store.engine.scan import Block, LogScan
+
+BLOCK_SIZE: Final = 4 << 20
+"""Bytes of the log that become one batch."""
+_SPARED_COLLECTIONS: Final = 200_000
+
+
+def selection_of(settings: Settings) -> Selection:
+    """Return what the options ask for."""
+    (first, last), (begin, end) = settings.offsets, settings.physical
+    return Selection(
+        topics=frozenset(settings.topics),
+        with_system=settings.system,
+        queue_id=settings.queue_id,
+        min_queue_offset=first,
+        max_queue_offset=last,
+        min_physical_offset=begin,
+        max_physical_offset=end,
+        begin=settings.begin,
+        end=settings.end,
+        tags=frozenset(settings.tags),
+        key=settings.key,
+        message_id=settings.message_id,
+        matches=None if settings.sql is None else compile_expression(settings.sql),
+        with_ghosts=settings.ghosts,
+    )
+
+
+def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[Any]:
+    """Yield the rows of a part.
+
+    Args:
+        part: of a log.
+        fields: columns, in this order.
+        settings: options.
+
+    Raises:
+        DamageError: the part is damaged, and ``mode`` is ``FAILFAST``.
+        OSError: a file cannot be read.
+    """
+    gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
+    selection = selection_of(settings)
+    scan = scan_of(part, block_size=BLOCK_SIZE)
+    blocks: Iterable[Block] = scan
+    if part.units is not None:
+        blocks = UnitBlocks(part, scan, selection.tags)
+    for rows in passing_rows(blocks, selection, TopicNames(), is_folded=settings.folded):
+        if settings.mode == "failfast":
+            _refuse_damage(scan)
+        passing = _with_right_checksums(rows, settings.mode)
+        if len(passing):
+            yield _batch(passing, fields, part.store)
+    if settings.mode == "failfast":
+        _refuse_damage(scan)
+
+
+def _refuse_damage(scan: LogScan) -> None:
+    for region in scan.regions:
+        if region.is_damage:
+            raise DamageError(
+                f"{region.file} at byte {region.position}: {region.kind} of {region.size} bytes,"
+                f" {region.reason or 'a file is missing'}"
+            )
+
+
+def _with_right_checksums(rows: Rows, mode: str) -> Rows:
+    if mode == "permissive":
+        return rows
+    holds = np.array(rows.crc_holds)
+    if holds.all():
+        return rows
+    if mode == "failfast":
+        place = int(rows.messages.numbers("physical_offset")[int(np.argmin(holds))])
+        position = place - rows.block.file.offset
+        raise DamageError(
+            f"{rows.block.file.name} at byte {position}: the body of the message does not have its"
+            " checksum"
+        )
+    return rows.picked(np.flatnonzero(holds))
+
+
+def _batch(rows: Rows, fields: Sequence[str], store: str) -> Any:
+    """Rows as Spark takes them: with the store, and with times in microseconds."""
+    batch = record_batch(rows, [name for name in fields if name != "store"])
+    arrays = [
+        pa.repeat(pa.scalar(store), len(rows))
+        if name == "store"
+        else microseconds(batch.column(name))
+        if name.endswith("_timestamp")
+        else batch.column(name)
+        for name in fields
+    ]
+    return pa.record_batch(arrays, schema=schema_of("messages", fields))
