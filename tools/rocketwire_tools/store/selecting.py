@@ -48,7 +48,12 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
 
 
 def selected_rows(
-    scan: LogScan, selection: Selection, topics: TopicNames, *, is_folded: bool = False
+    scan: LogScan,
+    selection: Selection,
+    topics: TopicNames,
+    *,
+    is_folded: bool = False,
+    is_shown: bool | None = None,
 ) -> Iterator[Rows]:
     """Rows of a log that pass a selection, block by block; each is valid until the next.
 
@@ -57,8 +62,9 @@ def selected_rows(
         selection: which rows.
         topics: names of topics, filled as they come.
         is_folded: whether an inner batch stays one row.
+        is_shown: as of ``with_progress``.
     """
-    for block in with_progress(scan):
+    for block in with_progress(scan, is_shown=is_shown):
         rows = selection.apply(Rows(block, topics))
         if not len(rows):
             continue
