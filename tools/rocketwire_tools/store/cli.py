@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     class _Verbs(Protocol):
         """The verbs of a parser."""
 
-        def add_parser(self, name: str, **arguments: Any) -> argparse.ArgumentParser: ...
+        def add_parser(self, name: str, **arguments: Any) -> _VerbParser: ...
 
 
 _EXIT_STATUSES: Final = """\
@@ -46,6 +46,38 @@ exit status: 0 if the stores are equal, or one is the beginning of the other and
 1 if they differ; 2 if a path is no store"""
 
 
+_REPLAY_EPILOG: Final = """\
+example:
+  rocketwire-store replay -n localhost:9876 --topic orders --journal orders.journal ~/store
+
+Consumers get the same body, tags, keys, properties, flag, unique key and born time. Messages of a
+queue keep their order, and go to the queue with the same id, if the target has it. The topics must
+exist at the target. Without --topic, dead letters and messages to be consumed again are left out,
+and so are the topics of brokers: delayed and timed messages are sent if they were delivered, those
+of a transaction if it was committed.
+exit status: 0 if all messages were sent, 1 if some could not be sent or read, 2 if the command line
+or the journal is wrong or a path is no store; 130 if interrupted"""
+
+
+class _VerbParser(argparse.ArgumentParser):
+    """The parser of a verb.
+
+    Attributes:
+        connects: whether it has the options of a connection.  They are added when the parser is
+            used, because their module loads slowly.
+    """
+
+    connects = False
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        if self.connects:
+            from rocketwire_tools.admin.cli.settings import add_settings
+
+            self.connects = False
+            add_settings(self, taken=("--namespace",))
+        return super().parse_known_args(*arguments, **options)
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
     parser = argparse.ArgumentParser(
@@ -55,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    verbs = parser.add_subparsers(required=True, metavar="VERB", parser_class=_VerbParser)
     for add in (
         _add_info,
         _add_stat,
@@ -66,17 +98,20 @@ def parser() -> argparse.ArgumentParser:
         _add_rebuild,
         _add_export,
         _add_diff,
+        _add_replay,
     ):
         add(verbs)
     return parser
 
 
-def _verb(verbs: _Verbs, name: str, text: str, example: str) -> argparse.ArgumentParser:
+def _verb(
+    verbs: _Verbs, name: str, text: str, example: str = "", *, epilog: str = ""
+) -> _VerbParser:
     parser = verbs.add_parser(
         name,
         help=text,
         description=text,
-        epilog=f"example:\n  {example}",
+        epilog=epilog or f"example:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_runner(name))
@@ -100,10 +135,15 @@ def _runner(name: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-def _selection(parser: argparse.ArgumentParser) -> None:
+def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> None:
     group = parser.add_argument_group("which messages")
     group.add_argument(
-        "--topic", action="append", default=[], help="only this topic; may be given several times"
+        "--topic",
+        action="append",
+        default=[],
+        metavar="TOPIC[=NEW]" if is_replay else None,
+        help="only this topic; may be given several times"
+        + ("; =NEW sends its messages to another one" if is_replay else ""),
     )
     group.add_argument("--queue", type=natural, metavar="ID", help="only this queue")
     group.add_argument(
@@ -134,15 +174,17 @@ def _selection(parser: argparse.ArgumentParser) -> None:
         "--sql", metavar="EXPRESSION", help="whose properties pass this SQL92 filter"
     )
     group.add_argument(
+        "--ghosts", action="store_true", help="also old bytes after the end of the log"
+    )
+    if is_replay:
+        return
+    group.add_argument(
         "--system", action="store_true", help="also the topics that brokers write for themselves"
     )
     group.add_argument(
         "--compacted",
         action="store_true",
         help="read the logs of compacted topics instead of the commit log",
-    )
-    group.add_argument(
-        "--ghosts", action="store_true", help="also old bytes after the end of the log"
     )
 
 
@@ -379,3 +421,51 @@ def _add_diff(verbs: _Verbs) -> None:
         metavar="N",
         help="show N differences in the table (default: %(default)s)",
     )
+
+
+def _add_replay(verbs: _Verbs) -> None:
+    parser = _verb(
+        verbs,
+        "replay",
+        "send messages to a running cluster",
+        epilog=_REPLAY_EPILOG,
+    )
+    parser.connects = True
+    _selection(parser, is_replay=True)
+    group = parser.add_argument_group("how to send")
+    group.add_argument(
+        "--journal",
+        type=Path,
+        metavar="FILE",
+        help="note here what was sent; with the same file a second run sends nothing twice",
+    )
+    group.add_argument(
+        "--dry-run", action="store_true", help="read the store and the routes, and send nothing"
+    )
+    group.add_argument(
+        "--rate", type=_rate, metavar="N", help="send N messages a second (default: no limit)"
+    )
+    group.add_argument(
+        "--in-flight",
+        type=positive,
+        default=32,
+        metavar="N",
+        help="sends at once, one for each queue (default: %(default)s)",
+    )
+    group.add_argument(
+        "--retries",
+        type=natural,
+        default=6,
+        metavar="N",
+        help="attempts after the first one, with growing pauses (default: %(default)s)",
+    )
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a number above 0")
+    return rate

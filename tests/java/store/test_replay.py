@@ -1,0 +1,217 @@
+"""Stores of real brokers replayed to real brokers, which are then asked for every message."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire_tools.store.__main__ import main
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.processes import wait_until
+from tests.support.stores.answers import read_queue
+from tests.support.stores.cluster import StoreCluster
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore, Pulled, Queue
+
+SET_BY_BROKERS = {"CLUSTER", "MSG_REGION", "TRACE_ON", "WAIT"}
+"""Properties that a broker sets itself, or drops, by its release."""
+
+HOLD_BACK = {"DELAY", "TRAN_MSG"}
+"""Properties for which a broker would hold a message back once more."""
+
+
+@pytest.fixture
+def current(tmp_path: Path) -> Iterator[StoreCluster]:
+    with StoreCluster(tmp_path / "target", CURRENT) as target:
+        yield target
+
+
+@pytest.fixture(params=[CURRENT, OLD])
+def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreCluster]:
+    with StoreCluster(tmp_path / "target", request.param) as target:
+        yield target
+
+
+def create_topics(cluster: StoreCluster, topics: Mapping[str, int]) -> None:
+    async def create() -> None:
+        async with cluster.session() as session:
+            for topic, queues in topics.items():
+                await session.create_topic(topic, queues)
+
+    trio.run(create)
+
+
+def queues_of(cluster: StoreCluster, topics: Mapping[str, int]) -> dict[tuple[str, int], Queue]:
+    async def read() -> list[Queue]:
+        async with cluster.session() as session:
+            return [
+                await read_queue(session, topic, queue)
+                for topic, count in topics.items()
+                for queue in range(count)
+            ]
+
+    return {(queue.topic, queue.queue_id): queue for queue in trio.run(read)}
+
+
+def topics_of(store: BrokerStore) -> dict[str, int]:
+    """Topics of applications, and their numbers of queues."""
+    topics: dict[str, int] = {}
+    for queue in store.truth.queues:
+        if queue.topic in store.truth.topics:
+            topics[queue.topic] = max(topics.get(queue.topic, 0), queue.queue_id + 1)
+    return topics
+
+
+def contents(messages: Sequence[Pulled]) -> list[tuple[Any, ...]]:
+    """What consumers get of messages, in their order."""
+    return [
+        (
+            {
+                name: value
+                for name, value in one.properties.items()
+                if name not in SET_BY_BROKERS | HOLD_BACK
+            },
+            one.flag,
+            one.born_timestamp,
+            one.body_digest,
+            one.sys_flag & ~0x3C,  # addresses and transactions are the broker's
+        )
+        for one in messages
+    ]
+
+
+def replay(cluster: StoreCluster, *arguments: object, status: int = 0) -> None:
+    command = ["replay", "-n", cluster.name_server.address, *map(str, arguments)]
+    assert main(command) == status
+
+
+def test_consumers_get_every_message_as_it_was_and_in_its_order(
+    cluster: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    source = unpack(CURRENT, "plain", tmp_path / "source")
+    topics = topics_of(source)
+    create_topics(cluster, topics)
+
+    replay(cluster, "--json", source.root)
+
+    answers = queues_of(cluster, topics)
+    assert_same(answers, source)
+    report = json.loads(capsysbinary.readouterr().out)
+    assert report["sent"] == sum(len(answer.messages) for answer in answers.values())
+
+
+def assert_same(answers: Mapping[tuple[str, int], Queue], source: BrokerStore) -> None:
+    """Each queue has the messages of the source, in their order, and no others."""
+    for queue in source.truth.queues:
+        answer = answers.get((queue.topic, queue.queue_id))
+        if answer is not None:
+            assert contents(answer.messages) == contents(queue.messages)
+
+
+def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
+    current: StoreCluster, tmp_path: Path
+) -> None:
+    """Delivered after delays, committed, or in a batch that stayed one; each is sent at once."""
+    for kind in ("features", "timers", "inner"):
+        source = unpack(CURRENT, kind, tmp_path / kind)
+        deleted = source.truth.deleted_topics
+        topics = {
+            topic: queues for topic, queues in topics_of(source).items() if topic not in deleted
+        }
+        create_topics(current, topics)
+        chosen = [argument for topic in topics for argument in ("--topic", topic)]
+
+        replay(current, *chosen, source.root)
+
+        answers = queues_of(current, topics)
+        if kind != "inner":
+            assert_same(answers, source)
+            continue
+        for (topic, queue_id), answer in answers.items():
+            sent = [
+                one for one in source.truth.sent if (one.topic, one.queue_id) == (topic, queue_id)
+            ]
+            sent.sort(key=lambda one: one.queue_offset)
+            assert [
+                (one.properties["KEYS"], one.properties["TAGS"], one.flag, one.body_digest)
+                for one in answer.messages
+            ] == [(" ".join(one.keys), one.tags, one.flag, one.body_digest) for one in sent]
+
+
+def lines_of(journal: Path) -> list[bytes]:
+    return journal.read_bytes().splitlines() if journal.exists() else []
+
+
+def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
+    current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    source = unpack(CURRENT, "plain", tmp_path / "source")
+    topics = topics_of(source)
+    create_topics(current, topics)
+    journal = tmp_path / "journal"
+    options = ("-n", current.name_server.address, "--journal", str(journal), str(source.root))
+    program = [sys.executable, "-m", "rocketwire_tools.store", "replay", *options]
+
+    for count in (40, 90, 140):
+        child = subprocess.Popen([*program, "--rate", "80"])
+        try:
+            wait_until(lambda count=count: len(lines_of(journal)) >= count, "some are sent", 60)  # type: ignore[misc]
+        finally:
+            child.kill()
+            child.wait()
+    with journal.open("r+b") as file:  # as after the machine went down
+        file.truncate(len(journal.read_bytes()) - 700)
+    replay(current, "--json", "--journal", journal, source.root)
+    last = json.loads(capsysbinary.readouterr().out)
+    replay(current, "--json", "--journal", journal, source.root)
+    repeated = json.loads(capsysbinary.readouterr().out)
+
+    assert_same(queues_of(current, topics), source)
+    assert last["found"] > 0
+    assert (repeated["sent"], repeated["found"]) == (0, 0)
+    assert repeated["done_before"] == last["sent"] + last["found"] + last["done_before"]
+
+    other = unpack(CURRENT, "crc", tmp_path / "other")
+    replay(current, "--journal", journal, other.root, status=2)
+    replay(current, "--journal", journal, "--tag", "paid", source.root, status=2)
+    assert b"the journal belongs to another store" in capsysbinary.readouterr().err
+    assert_same(queues_of(current, topics), source)
+
+
+def test_a_replay_ends_with_one_line_if_the_target_takes_no_messages(
+    current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    source = unpack(CURRENT, "plain", tmp_path / "source")
+    journal = tmp_path / "journal"
+    first = next(iter(topics_of(source)))
+    run = ("--retries", "0", "--journal", journal, "--topic", first, source.root)
+
+    replay(current, *run, status=1)
+    assert capsysbinary.readouterr().err.decode().splitlines() == [
+        f"rocketwire-store: the target has no topic {first}: create it, or name another one with"
+        f" --topic {first}=NEW"
+    ]
+
+    create_topics(current, {first: 4})
+    replay(current, "--dry-run", *run)
+    assert b"messages would be sent; 0 were sent before" in capsysbinary.readouterr().out
+
+    current.broker.freeze()
+    replay(current, "--request-timeout", "1", *run, status=1)
+    current.broker.thaw()
+    error = capsysbinary.readouterr().err.decode()
+    assert error.startswith("rocketwire-store: ")
+    assert len(error.splitlines()) == 1
+
+    replay(current, *run)
+    assert_same(queues_of(current, {first: 4}), source)

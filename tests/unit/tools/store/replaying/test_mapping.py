@@ -1,0 +1,73 @@
+"""Topics and queues of the target."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.errors import IllegalNameError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
+
+
+def queues(**brokers: int) -> list[MessageQueue]:
+    return [
+        MessageQueue(topic="orders", broker_name=name, queue_id=number)
+        for name, count in brokers.items()
+        for number in range(count)
+    ]
+
+
+def test_a_queue_keeps_its_id_where_the_target_has_it() -> None:
+    chosen = [choose_queue(queues(a=4), number) for number in range(4)]
+
+    assert [queue.queue_id for queue in chosen] == [0, 1, 2, 3]
+
+
+def test_brokers_that_have_the_same_id_take_turns_by_id() -> None:
+    chosen = [choose_queue(queues(a=4, b=4), number) for number in range(4)]
+
+    assert [(queue.broker_name, queue.queue_id) for queue in chosen] == [
+        ("a", 0),
+        ("b", 1),
+        ("a", 2),
+        ("b", 3),
+    ]
+
+
+def test_an_id_that_the_target_does_not_have_counts_round_its_queues() -> None:
+    chosen = [choose_queue(queues(a=2, b=1), number) for number in (2, 3, 4, 5)]
+
+    assert [(queue.broker_name, queue.queue_id) for queue in chosen] == [
+        ("b", 0),
+        ("a", 0),
+        ("a", 1),
+        ("b", 0),
+    ]
+
+
+def test_a_topic_may_get_another_name() -> None:
+    topics = TopicMap(["orders=orders-2", "bills"])
+
+    assert topics.topics == {"orders", "bills"}
+    assert [topics.target(name) for name in ("orders", "bills", "x")] == ["orders-2", "bills", "x"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "error"),
+    [
+        (["orders=a", "orders=b"], "topic orders has two new names: a and b"),
+        (["SCHEDULE_TOPIC_XXXX"], "give its messages another topic: --topic SCHEDULE_TOPIC_XXXX"),
+        (["orders=RMQ_SYS_TRANS_HALF_TOPIC"], "RMQ_SYS_TRANS_HALF_TOPIC is a topic that brokers"),
+    ],
+)
+def test_names_that_contradict_or_belong_to_brokers_are_refused(
+    texts: list[str], error: str
+) -> None:
+    with pytest.raises(ValueError, match=error):
+        TopicMap(texts)
+
+
+@pytest.mark.parametrize("text", ["orders=", "orders=a b", "=b=c"])
+def test_a_new_name_must_be_that_of_a_topic(text: str) -> None:
+    with pytest.raises(IllegalNameError):
+        TopicMap([text])

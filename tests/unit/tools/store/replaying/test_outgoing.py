@@ -1,0 +1,94 @@
+"""Messages of real stores in the form in which they are sent once more."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.replaying.outgoing import NO_BATCH, messages_of, sent_properties
+from rocketwire_tools.store.selecting import selected_rows
+from tests.support.java.peers import CURRENT
+from tests.support.stores.truth import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+    from tests.support.stores import BrokerStore
+
+
+def messages(root: Path, *topics: str) -> list[ReplayMessage]:
+    store = OpenedStore([root])
+    return [
+        message
+        for scan in store.scans()
+        for rows in selected_rows(scan, Selection(topics=frozenset(topics)), TopicNames())
+        for message in messages_of(rows)
+        if message is not None
+    ]
+
+
+def test_body_born_time_flag_and_place_are_those_of_the_broker(plain: BrokerStore) -> None:
+    by_offset = {message.physical_offset: message for message in messages(plain.root)}
+
+    for pulled in plain.truth.pulled:
+        message = by_offset.pop(pulled.physical_offset)
+        place = message.topic, message.queue_id, message.queue_offset, message.batch_index
+        assert place == (pulled.topic, pulled.queue_id, pulled.queue_offset, NO_BATCH)
+        assert (message.flag, message.born) == (pulled.flag, pulled.born_timestamp)
+        assert digest(message.body) == pulled.body_digest
+        assert message.sys_flag == pulled.sys_flag & 0x703
+        assert message.unique_key == pulled.properties.get("UNIQ_KEY", "")
+        assert decode_properties(message.properties) == {
+            name: value
+            for name, value in pulled.properties.items()
+            if name not in {"CLUSTER", "MSG_REGION", "TRACE_ON"}
+        }
+        assert message.digest == pulled.digest
+    assert by_offset == {}
+
+
+def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    store = packed_store(CURRENT, "inner")
+    sent = {(one.topic, one.queue_id, one.queue_offset): one for one in store.truth.sent}
+
+    for message in messages(store.root, *store.truth.topics):
+        one = sent.pop((message.topic, message.queue_id, message.queue_offset))
+        properties = decode_properties(message.properties)
+        assert properties.pop("UNIQ_KEY") == message.unique_key  # the truth has the batch's
+        assert properties.items() >= one.properties.items()
+        assert hashlib.sha256(message.body).hexdigest()[:16] == one.body_digest
+        assert (message.batch_index >= 0) == (one.how == "inner")
+    assert sent == {}
+
+
+@pytest.mark.parametrize(
+    ("properties", "names"),
+    [
+        ({"DELAY": "3", "TAGS": "a"}, {"TAGS"}),
+        ({"TRAN_MSG": "true", "PGROUP": "g"}, {"PGROUP"}),
+        ({"TIMER_DELIVER_MS": "9", "TIMER_DELAY_SEC": "1", "k": "v"}, {"k"}),
+        (
+            {"TIMER_DELIVER_MS": "9", "TIMER_OUT_MS": "8", "DELAY": "1"},
+            {"TIMER_DELIVER_MS", "TIMER_OUT_MS"},
+        ),
+        (
+            {"INNER_MULTI_DISPATCH": "%LMQ%a", "INNER_MULTI_QUEUE_OFFSET": "4"},
+            {"INNER_MULTI_DISPATCH"},
+        ),
+        ({"__CRC32#": "1234567890", "REAL_TOPIC": "t", "WAIT": "false"}, {"REAL_TOPIC", "WAIT"}),
+    ],
+)
+def test_properties_that_hold_a_message_back_or_are_the_brokers_are_left_out(
+    properties: dict[str, str], names: set[str]
+) -> None:
+    assert sent_properties(properties) == {name: properties[name] for name in names}

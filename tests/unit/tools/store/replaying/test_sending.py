@@ -1,0 +1,328 @@
+"""What a replay sends, in which order, and what it does when responses are missing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace as changed
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.codes import ResponseCode
+from rocketwire.testing import reply
+from rocketwire_tools.store.replaying.journal import Journal
+from rocketwire_tools.store.replaying.mapping import TopicMap
+from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
+from tests.support.fakes.storing_cluster import StoringCluster, connected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+
+
+async def replay(
+    cluster: StoringCluster,
+    messages: Iterable[ReplayMessage],
+    journal: Path | None = None,
+    *,
+    topics: tuple[str, ...] = (),
+    stop_after: int | None = None,
+    **settings: Any,
+) -> Replayer:
+    """Send messages; with ``stop_after`` as if the process was killed after that many sends."""
+    book = Journal(journal, {}, None)
+    messages = list(messages)
+    try:
+        async with connected(cluster) as instance:
+            replayer = Replayer(instance, book, TopicMap(topics), ReplaySettings(**settings))
+            positions = {message.position: message for message in messages}
+            await replayer.check_target(
+                lambda lane: None if lane.last is None else positions[lane.last.position]
+            )
+            if stop_after is None:
+                await replayer.run(messages)
+                return replayer
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(replayer.run, messages)
+                while replayer.counts.sent + replayer.counts.found < stop_after:
+                    await trio.lowlevel.checkpoint()
+                nursery.cancel_scope.cancel()
+            return replayer
+    finally:
+        book.close()
+
+
+def once(key: str, answer: RemotingCommand) -> Callable[[str], RemotingCommand | None]:
+    """An answer to the first send of a message."""
+    left = [answer]
+
+    def decide(sent: str) -> RemotingCommand | None:
+        return left.pop() if sent == key and left else None
+
+    return decide
+
+
+async def test_each_queue_gets_its_messages_in_their_order_with_all_that_was_stored(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+) -> None:
+    messages = make(20)
+
+    replayer = await replay(cluster, messages)
+
+    assert cluster.keys("orders", 0) == [f"k{number}" for number in range(0, 20, 2)]
+    assert cluster.keys("orders", 1) == [f"k{number}" for number in range(1, 20, 2)]
+    stored = cluster.queues["orders", 1][3]
+    assert (stored.body, stored.flag, stored.born_timestamp) == (b"body 7", 7, 1_700_000_000_007)
+    assert stored.properties == {"UNIQ_KEY": "k7", "TAGS": "t"}
+    assert replayer.counts.sent == 20
+    assert replayer.counts.sent_bytes == sum(len(message.body) for message in messages)
+
+
+async def test_a_topic_with_fewer_queues_takes_the_queues_in_turns(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+) -> None:
+    await replay(cluster, make(9, queues=3), topics=("orders=bills",))
+
+    keys = cluster.keys("bills", 0)
+    for queue in range(3):
+        own = [key for key in keys if int(key[1:]) % 3 == queue]
+        assert own == [f"k{number}" for number in range(queue, 9, 3)]
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+async def test_a_message_whose_response_is_lost_is_stored_once(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, lost: str
+) -> None:
+    decide = once("k4", cluster.LOST)
+    if lost == "before":
+        cluster.before_store = decide
+    else:
+        cluster.after_store = decide
+
+    replayer = await replay(cluster, make(12))
+
+    assert cluster.keys("orders", 0) == ["k0", "k2", "k4", "k6", "k8", "k10"]
+    assert replayer.counts.retries == 1
+    assert replayer.counts.found == (1 if lost == "after" else 0)
+    assert replayer.counts.sent + replayer.counts.found == 12
+
+
+@pytest.mark.parametrize("code", [ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE])
+async def test_a_busy_broker_gets_the_message_again_later(
+    autojump_clock: trio.testing.MockClock,
+    cluster: StoringCluster,
+    make: Any,
+    code: ResponseCode,
+) -> None:
+    cluster.before_store = once("k3", reply(code=code, remark="busy"))
+
+    replayer = await replay(cluster, make(6))
+
+    assert cluster.keys("orders", 1) == ["k1", "k3", "k5"]
+    assert Counter(cluster.sends)["k3"] == 2
+    assert replayer.counts.retries == 1
+
+
+async def test_a_refused_message_ends_the_replay_and_what_is_under_way_is_noted(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, tmp_path: Path
+) -> None:
+    refusal = reply(code=ResponseCode.NO_PERMISSION, remark="no write")
+    cluster.before_store = lambda key: refusal if key == "k3" else None
+    journal = tmp_path / "journal"
+
+    with pytest.raises(ReplayError, match="message orders:1:1 at 300 was not sent") as error:
+        await replay(cluster, make(60), journal)
+    assert Counter(cluster.sends)["k3"] == 1
+    assert len(str(error.value).splitlines()) == 1
+
+    cluster.before_store = lambda _: None
+    replayer = await replay(cluster, make(60), journal)
+    assert cluster.keys("orders", 0) == [f"k{number}" for number in range(0, 60, 2)]
+    assert cluster.keys("orders", 1) == [f"k{number}" for number in range(1, 60, 2)]
+    assert replayer.counts.done_before + replayer.counts.sent == 60
+
+
+@pytest.mark.parametrize("stop_after", range(1, 12))
+@pytest.mark.parametrize("lost_lines", [0, 3])
+async def test_a_replay_that_is_continued_sends_nothing_twice(
+    autojump_clock: trio.testing.MockClock,
+    cluster: StoringCluster,
+    make: Any,
+    tmp_path: Path,
+    stop_after: int,
+    lost_lines: int,
+) -> None:
+    journal = tmp_path / "journal"
+    messages = make(12)
+    await replay(cluster, messages, journal, stop_after=stop_after)
+    kept = journal.read_bytes().splitlines(keepends=True)
+    flushed = max(number for number, line in enumerate(kept, 1) if line.startswith(b"{"))
+    journal.write_bytes(b"".join(kept[: max(flushed, len(kept) - lost_lines)]) + b"[0,")
+
+    replayer = await replay(cluster, messages, journal)
+
+    for queue in range(2):
+        assert cluster.keys("orders", queue) == [f"k{number}" for number in range(queue, 12, 2)]
+    counts = replayer.counts
+    assert counts.done_before + counts.found + counts.sent == 12
+    again = await replay(cluster, messages, journal)
+    assert again.counts.done_before == 12
+
+
+async def test_messages_with_the_same_key_are_told_apart_by_their_place(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, tmp_path: Path
+) -> None:
+    """In 5.3.3 the messages of a client batch have the unique key of the batch."""
+    journal = tmp_path / "journal"
+    messages = [
+        changed(message, unique_key="k", properties="UNIQ_KEY\x01k\x02", born=1, flag=0, body=b"b")
+        for message in make(6, queues=1)
+    ]
+    await replay(cluster, messages, journal, stop_after=3)
+
+    await replay(cluster, messages, journal)
+
+    assert cluster.keys("orders", 0) == ["k"] * 6
+
+
+async def test_no_more_sends_are_under_way_than_allowed_and_a_rate_is_kept(
+    autojump_clock: trio.testing.MockClock, make: Any
+) -> None:
+    cluster = StoringCluster(orders=8)
+    under_way, most = 0, 0
+
+    async def slow(request: RemotingCommand) -> RemotingCommand | None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await trio.sleep(0.01)
+        under_way -= 1
+        return cluster.send(request)
+
+    begin = trio.current_time()
+    async with connected(cluster) as instance:
+        cluster.broker.on(310, slow)
+        settings = ReplaySettings(in_flight=3, rate=50.0)
+        replayer = Replayer(instance, Journal(None, {}, None), TopicMap(()), settings)
+        await replayer.run(make(40, queues=8))
+        duration = trio.current_time() - begin
+    assert most <= 3
+    assert replayer.counts.sent == 40
+    assert math.isclose(duration, 40 / 50, rel_tol=0.1)
+
+
+async def test_reading_waits_while_many_bytes_are_not_sent(
+    autojump_clock: trio.testing.MockClock,
+    cluster: StoringCluster,
+    make: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.store.replaying.sending.MAX_WAITING", 5000)
+    read: list[int] = []
+
+    def messages() -> Iterable[ReplayMessage]:
+        for number, message in enumerate(make(40)):
+            read.append(number)
+            assert number - len(cluster.sends) < 8
+            yield message
+
+    async with connected(cluster) as instance:
+        replayer = Replayer(instance, Journal(None, {}, None), TopicMap(()), ReplaySettings())
+        await replayer.run(messages())
+    assert replayer.counts.sent == len(read) == 40
+
+
+async def test_nothing_is_sent_to_a_topic_that_is_missing_or_read_only(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+) -> None:
+    with pytest.raises(ReplayError, match="the target has no topic ledger: create it"):
+        await replay(cluster, make(3, "ledger"))
+    cluster.perm = 4
+    with pytest.raises(ReplayError, match="no broker of topic orders may be written to"):
+        await replay(cluster, make(3))
+    assert cluster.sends == []
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ("other cluster", "cluster c has no queue 0 of topic orders at broker a"),
+        ("fewer queues", "cluster c has no queue 1 of topic orders at broker a"),
+        ("new topic", "queue 0 of topic orders at broker a ends at offset 0, before 3"),
+        ("other messages", "offset 2 of queue 0 of topic orders at broker a is not message"),
+    ],
+)
+async def test_nothing_is_sent_if_the_journal_belongs_to_another_target(
+    autojump_clock: trio.testing.MockClock,
+    cluster: StoringCluster,
+    make: Any,
+    tmp_path: Path,
+    change: str,
+    text: str,
+) -> None:
+    journal = tmp_path / "journal"
+    await replay(cluster, make(6), journal)
+    other = StoringCluster(orders=1 if change == "fewer queues" else 2)
+    if change == "other cluster":
+        other.name = "d"
+    if change in ("fewer queues", "other messages"):
+        await replay(other, reversed(make(8, queues=1 if change == "fewer queues" else 2)))
+    if change == "fewer queues":
+        other.queues["orders", 0] = cluster.queues["orders", 0]
+    other.sends.clear()
+    before = journal.read_bytes()
+
+    with pytest.raises(ReplayError, match=text):
+        await replay(other, make(20), journal)
+
+    assert other.sends == []
+    assert journal.read_bytes() == before
+
+
+async def test_a_target_that_has_deleted_old_messages_is_still_the_same(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    await replay(cluster, make(6), journal)
+    cluster.first = 3
+
+    replayer = await replay(cluster, make(8), journal)
+
+    assert (replayer.counts.done_before, replayer.counts.sent) == (6, 2)
+
+
+async def test_stopping_finishes_what_is_under_way(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    book = Journal(journal, {}, None)
+    async with connected(cluster) as instance:
+        replayer = Replayer(instance, book, TopicMap(()), ReplaySettings(rate=10.0))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(replayer.run, make(30))
+            await trio.sleep(1.05)
+            replayer.stop()
+    book.close()
+    assert 0 < len(cluster.sends) < 30
+    assert replayer.counts.sent == len(cluster.sends)
+    assert (await replay(cluster, make(30), journal)).counts.found == 0
+
+
+async def test_a_journal_that_cannot_be_written_ends_the_replay(
+    autojump_clock: trio.testing.MockClock,
+    cluster: StoringCluster,
+    make: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Journal, "add", fail)
+    with pytest.raises(OSError, match="No space left"):
+        await replay(cluster, make(10))
+    assert len(cluster.sends) <= 2

@@ -1,0 +1,51 @@
+"""Questions about the queues of the target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.store.replaying.journal import Journal
+from rocketwire_tools.store.replaying.mapping import TopicMap
+from rocketwire_tools.store.replaying.sending import Replayer, ReplaySettings
+from rocketwire_tools.store.replaying.target import TargetQueues
+from tests.support.fakes.storing_cluster import StoringCluster, connected
+
+if TYPE_CHECKING:
+    import trio.testing
+
+QUEUE = MessageQueue(topic="bills", broker_name="a", queue_id=0)
+
+
+async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+) -> None:
+    messages = make(70, "bills", queues=1)
+    async with connected(cluster) as instance:
+        replayer = Replayer(instance, Journal(None, {}, None), TopicMap(()), ReplaySettings())
+        await replayer.run(messages)
+        queues = TargetQueues(instance, 5.0)
+
+        assert await queues.find(QUEUE, messages[66], 0) == 66
+        assert await queues.find(QUEUE, messages[66], 66) == 66
+        assert await queues.find(QUEUE, messages[66], 67) is None
+        for change in ({"unique_key": "k0"}, {"born": 1}, {"flag": 1}, {"body": b"other"}):
+            assert await queues.find(QUEUE, replace(messages[66], **change), 0) is None
+        stored = await queues.at(QUEUE, 5)
+        assert stored is not None
+        assert messages[5].is_stored_as(stored)
+        assert await queues.at(QUEUE, 70) is None
+        assert await queues.first(QUEUE) == 0
+
+
+async def test_the_end_of_a_queue_is_asked_for_until_all_messages_can_be_pulled(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+) -> None:
+    async with connected(cluster) as instance:
+        replayer = Replayer(instance, Journal(None, {}, None), TopicMap(()), ReplaySettings())
+        await replayer.run(make(3, "bills", queues=1))
+        cluster.undispatched = 4
+        assert await TargetQueues(instance, 5.0).end(QUEUE) == 3
+        cluster.undispatched = 10_000
+        assert await TargetQueues(instance, 5.0).end(QUEUE) == 2

@@ -1,0 +1,1 @@
+"""Stored messages sent to a running cluster."""

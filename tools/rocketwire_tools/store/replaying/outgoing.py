@@ -1,0 +1,146 @@
+"""Stored messages in the form in which they are sent once more.
+
+A consumer gets the same body, flag, born time and properties, unique key included.  Bodies stay
+compressed as they are.  Properties are left out if a broker sets them itself, or if they would make
+it hold the message back: a message that was delayed or committed once is sent as a plain one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages import message_const as const
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.message.properties import encode_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.store.engine.rows import Rows
+
+SET_BY_BROKERS: Final = frozenset(
+    {
+        const.CLUSTER,
+        const.MSG_REGION,
+        const.TRACE_ON,
+        const.INNER_NUM,
+        const.INNER_BASE,
+        const.INNER_MULTI_QUEUE_OFFSET,
+        const.POP_CK,
+        const.CRC32,
+    }
+)
+HELD_BACK: Final = frozenset({const.DELAY, const.TRANSACTION_PREPARED})
+TIMED: Final = frozenset({const.TIMER_DELAY_SEC, const.TIMER_DELAY_MS, const.TIMER_DELIVER_MS})
+"""Brokers hold a message back for these unless it has ``TIMER_OUT_MS``: then it was due once."""
+
+_BODY_FLAGS: Final = int(
+    MessageSysFlag.COMPRESSED | MessageSysFlag.MULTI_TAGS | MessageSysFlag.COMPRESSION_TYPE_MASK
+)
+_INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+DIGEST_DIGITS: Final = 16
+NO_BATCH: Final = -1
+"""Batch index of a message that is not in an inner batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayMessage:
+    """A stored message that is sent once more.
+
+    Attributes:
+        physical_offset: in the commit log.
+        batch_index: number in its inner batch, or ``NO_BATCH``.
+        digest: of the stored record, 16 hexadecimal digits.
+        topic, queue_id, queue_offset: where consumers saw it.
+        unique_key: of the producer; empty without one.
+        body: as stored.
+        born: milliseconds since 1970.
+        flag: the producer's.
+        sys_flag: compression of the body.
+        properties: to be sent, encoded.
+    """
+
+    physical_offset: int
+    batch_index: int
+    digest: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    unique_key: str
+    body: bytes
+    born: int
+    flag: int
+    sys_flag: int
+    properties: str
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Place in the order of the log."""
+        return self.physical_offset, self.batch_index
+
+    @property
+    def name(self) -> str:
+        """The message for people."""
+        return f"{self.topic}:{self.queue_id}:{self.queue_offset} at {self.physical_offset}"
+
+    def is_stored_as(self, message: StoredMessage) -> bool:
+        """Whether a message of the target is this one: key, born time, flag and body are equal."""
+        return (
+            (message.properties or {}).get(const.UNIQ_KEY, "") == self.unique_key
+            and message.born_timestamp == self.born
+            and message.flag == self.flag
+            and message.body_crc == crc32(self.body)
+        )
+
+
+def sent_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a stored message that are sent with it."""
+    dropped = SET_BY_BROKERS | HELD_BACK
+    if const.TIMER_OUT_MS not in properties:
+        dropped |= TIMED
+    return {name: value for name, value in properties.items() if name not in dropped}
+
+
+def digest_of(record: bytes | memoryview) -> str:
+    """The digest of a stored record."""
+    return hashlib.sha256(record).hexdigest()[:DIGEST_DIGITS]
+
+
+def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
+    """The message of each row; None for an inner batch that cannot be read.
+
+    Args:
+        rows: of one block, unfolded.
+    """
+    numbers = {
+        name: rows.column(name).tolist()
+        for name in ("physical_offset", "queue_id", "queue_offset", "flag", "sys_flag", "size")
+    }
+    born, positions = rows.column("born_timestamp").tolist(), rows.messages.positions.tolist()
+    topics, indexes = rows.column("topic"), rows.batch_indexes
+    bodies = rows.bodies if rows.are_unfolded else []
+    stored, properties = rows.stored_bodies, rows.properties
+    for row, position in enumerate(positions):
+        index = indexes[row]
+        sys_flag: int = numbers["sys_flag"][row]
+        if index is None and sys_flag & _INNER_BATCH == _INNER_BATCH:
+            yield None
+            continue
+        yield ReplayMessage(
+            physical_offset=numbers["physical_offset"][row],
+            batch_index=NO_BATCH if index is None else index,
+            digest=digest_of(rows.block.view[position : position + numbers["size"][row]]),
+            topic=topics[row],
+            queue_id=numbers["queue_id"][row],
+            queue_offset=numbers["queue_offset"][row],
+            unique_key=properties[row].get(const.UNIQ_KEY, ""),
+            body=stored[row] if index is None else bodies[row] or b"",
+            born=born[row],
+            flag=numbers["flag"][row],
+            sys_flag=sys_flag & _BODY_FLAGS if index is None else 0,
+            properties=encode_properties(sent_properties(properties[row])),
+        )

@@ -1,0 +1,365 @@
+"""Sends stored messages, each queue of the store in its order, several queues at once.
+
+A lane is a queue of the store.  It sends a message only when the target has the one before it.  If
+a response is missing, or a journal is continued, a lane does not know whether the target has its
+next message.  It then searches the target's queue for it before it sends it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.client.publish.request_builder import MessageFields, OutgoingMessage
+from rocketwire.client.publish.sender import MessageSender
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import (
+    BrokerError,
+    BrokerNotFoundError,
+    ChannelError,
+    RocketWireError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.policy.retry import SendStatus
+from rocketwire.transport.nursery import background
+from rocketwire_tools.store.replaying.journal import Progress
+from rocketwire_tools.store.replaying.mapping import choose_queue
+from rocketwire_tools.store.replaying.target import TargetQueues
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.client.publish.request_builder import Target
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire_tools.store.replaying.journal import Journal, JournalLane
+    from rocketwire_tools.store.replaying.mapping import TopicMap
+    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+
+GROUP: Final = "rocketwire-store-replay"
+"""Producer group of the requests."""
+
+MAX_WAITING: Final = 32 << 20
+"""Bytes of bodies that are read ahead of the sends."""
+
+SETTLE_SECONDS: Final = 3.0
+"""After this time a broker has stored or dropped the requests of a killed replay."""
+
+_OVERHEAD: Final = 1024
+"""Bytes that a message takes in memory without its body, roughly."""
+
+MAX_BACKOFF: Final = 16.0
+_SEND: Final = int(RequestCode.SEND_MESSAGE_V2)
+_TRANSIENT: Final = frozenset(
+    {
+        ResponseCode.SYSTEM_ERROR,
+        ResponseCode.SYSTEM_BUSY,
+        ResponseCode.SERVICE_NOT_AVAILABLE,
+        ResponseCode.GO_AWAY,
+    }
+)
+"""Codes of brokers that may take the message later."""
+
+
+class ReplayError(Exception):
+    """A replay cannot go on; the text is one line for the user."""
+
+
+@dataclass(slots=True)
+class ReplayCounts:
+    """What a replay has done.
+
+    Attributes:
+        sent, sent_bytes: messages that were sent now, and bytes of their bodies.
+        found: messages that the target had although the journal did not have them.
+        done_before: messages that the journal had.
+        less_safe: messages of ``sent`` that a broker stored, but did not flush or copy in time.
+        retries: attempts after the first.
+        physical_offset: of the last message that was read.
+    """
+
+    sent: int = 0
+    sent_bytes: int = 0
+    found: int = 0
+    done_before: int = 0
+    less_safe: int = 0
+    retries: int = 0
+    physical_offset: int = 0
+
+
+@dataclass(slots=True)
+class _Lane:
+    """A queue of the store.
+
+    Attributes:
+        journal: its progress.
+        target: topic of the target.
+        is_uncertain: whether the target may have messages that the journal does not have.
+        put, take: messages that were read and not sent.
+        done_before: progress when the replay began.
+        ended: when the lane sends nothing more.
+    """
+
+    journal: JournalLane
+    target: Target
+    is_uncertain: bool
+    put: trio.MemorySendChannel[ReplayMessage]
+    take: trio.MemoryReceiveChannel[ReplayMessage]
+    done_before: Progress | None
+    ended: trio.Event = field(default_factory=trio.Event)
+
+    def has_done(self, message: ReplayMessage) -> bool:
+        """Whether the journal had a message when the replay began."""
+        return self.done_before is not None and message.position <= self.done_before.position
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplaySettings:
+    """How messages are sent.
+
+    Attributes:
+        in_flight: sends at once, at most one for each queue of the store.
+        rate: messages a second; None for as fast as the target stores them.
+        retries: attempts after the first, with growing pauses.
+        timeout: seconds for a request.
+    """
+
+    in_flight: int = 32
+    rate: float | None = None
+    retries: int = 6
+    timeout: float = 5.0
+
+
+class Replayer:
+    """Sends messages to a cluster.
+
+    Attributes:
+        counts: what was done so far.
+    """
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        journal: Journal,
+        topics: TopicMap,
+        settings: ReplaySettings,
+    ) -> None:
+        self.counts = ReplayCounts()
+        self._instance = instance
+        self._journal = journal
+        self._topics = topics
+        self._settings = settings
+        config = ProducerConfig(send_msg_timeout=settings.timeout)
+        chance = random.Random()  # noqa: S311 - no queue is selected with it
+        self._sender = MessageSender(instance, GROUP, config, chance)
+        self._queues = TargetQueues(instance, settings.timeout)
+        self._lanes: dict[tuple[str, int], _Lane] = {}
+        self._limiter = trio.CapacityLimiter(settings.in_flight)
+        self._waiting = 0
+        self._freed = trio.Event()
+        self._next_send = -math.inf
+        self._error: Exception | None = None
+        self._is_stopping = False
+
+    def stop(self) -> None:
+        """Send nothing more; sends under way are finished."""
+        self._is_stopping = True
+        self._freed.set()
+
+    async def check_target(self, message_of: Callable[[JournalLane], ReplayMessage | None]) -> None:
+        """Check that the target has what the journal says.
+
+        Args:
+            message_of: returns the last message of a lane; None if the store has it no more.
+
+        Raises:
+            ReplayError: the journal belongs to another target.
+        """
+        if self._journal.age is not None:
+            await trio.sleep(max(0.0, SETTLE_SECONDS - self._journal.age))
+        for lane in self._journal.lanes.values():
+            queue = lane.queue
+            name = f"queue {queue.queue_id} of topic {queue.topic} at broker {queue.broker_name}"
+            target = await self.find_target(queue.topic or "")
+            if queue not in target.info.queues or lane.cluster != self._cluster(queue):
+                raise ReplayError(
+                    f"the journal belongs to another target: cluster {lane.cluster} has no {name}"
+                )
+            end = await self._queues.end(queue)
+            if end < lane.next_offset:
+                raise ReplayError(
+                    f"the journal belongs to another target: {name} ends at offset {end},"
+                    f" before {lane.next_offset}"
+                )
+            message = message_of(lane)
+            if lane.last is None or message is None:
+                continue
+            offset = lane.last.target_offset
+            stored = await self._queues.at(queue, offset)
+            if stored is None and await self._queues.first(queue) > offset:
+                continue  # the target has deleted it meanwhile
+            if stored is None or not message.is_stored_as(stored):
+                raise ReplayError(
+                    f"the journal belongs to another target: offset {offset} of {name} is not"
+                    f" message {message.name}"
+                )
+
+    async def find_target(self, topic: str) -> Target:
+        """The writable queues of a topic; no topic is created.
+
+        Raises:
+            ReplayError: there is none.
+        """
+        target = self._sender.targets.get(topic)
+        if target is not None:
+            return target
+        try:
+            route = await self._instance.route(topic)
+        except TopicRouteNotFoundError:
+            raise ReplayError(
+                f"the target has no topic {topic}: create it, or name another one with --topic"
+                f" {topic}=NEW"
+            ) from None
+        self._sender.set_route(topic, route)
+        target = self._sender.targets.get(topic)
+        if target is None:
+            raise ReplayError(f"no broker of topic {topic} may be written to")
+        return target
+
+    def _cluster(self, queue: MessageQueue) -> str:
+        route = self._instance.routes.get(queue.topic or "")
+        brokers = (route.broker_datas or ()) if route is not None else ()
+        names = {broker.broker_name: broker.cluster for broker in brokers}
+        return names.get(queue.broker_name) or ""
+
+    async def run(self, messages: Iterable[ReplayMessage]) -> None:
+        """Send messages, which are in the order of the log.
+
+        Raises:
+            ReplayError: a message could not be sent, or the journal not be written.
+            RocketWireError, OSError: a queue of the target could not be read.
+        """
+        async with background() as nursery:
+            await self._read(messages, nursery)
+            for lane in self._lanes.values():
+                lane.put.close()
+            for lane in self._lanes.values():
+                await lane.ended.wait()
+        if self._error is not None:
+            raise self._error
+
+    async def _read(self, messages: Iterable[ReplayMessage], nursery: trio.Nursery) -> None:
+        try:
+            for message in messages:
+                self.counts.physical_offset = message.physical_offset
+                lane = self._lanes.get((message.topic, message.queue_id))
+                if lane is None:
+                    lane = await self._open_lane(message)
+                    nursery.start_soon(self._run_lane, lane)
+                if lane.has_done(message):
+                    self.counts.done_before += 1
+                    await trio.lowlevel.checkpoint()
+                    continue
+                self._waiting += len(message.body) + _OVERHEAD
+                lane.put.send_nowait(message)
+                while self._waiting > MAX_WAITING and not self._is_stopping:
+                    self._freed = trio.Event()
+                    await self._freed.wait()
+                if self._is_stopping:
+                    return
+        except Exception as error:  # noqa: BLE001 - ``run`` raises it when the lanes have ended
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self._error = self._error or error
+        self.stop()
+
+    async def _open_lane(self, message: ReplayMessage) -> _Lane:
+        topic, queue_id = message.topic, message.queue_id
+        target = await self.find_target(self._topics.target(topic))
+        journal = self._journal.lanes.get((topic, queue_id))
+        is_continued = journal is not None
+        if journal is None:
+            queue = choose_queue(target.info.queues, queue_id)
+            begin = await self._queues.end(queue)
+            journal = self._journal.add_lane(topic, queue_id, queue, self._cluster(queue), begin)
+        lane = _Lane(journal, target, is_continued, *_open_channel(), journal.last)
+        self._lanes[topic, queue_id] = lane
+        return lane
+
+    # -------------------------------------------------------------- one lane
+
+    async def _run_lane(self, lane: _Lane) -> None:
+        try:
+            async for message in lane.take:
+                async with self._limiter:
+                    await self._wait_for_turn()
+                    if self._is_stopping:
+                        return
+                    await self._deliver(lane, message)
+                self._waiting -= len(message.body) + _OVERHEAD
+                if self._waiting <= MAX_WAITING:
+                    self._freed.set()
+        except (ReplayError, RocketWireError, OSError) as error:
+            self._fail(error)
+        finally:
+            lane.ended.set()
+
+    async def _wait_for_turn(self) -> None:
+        if self._settings.rate is not None:
+            self._next_send = max(self._next_send, trio.current_time())
+            turn, self._next_send = self._next_send, self._next_send + 1 / self._settings.rate
+            await trio.sleep_until(turn)
+
+    async def _deliver(self, lane: _Lane, message: ReplayMessage) -> None:
+        """Send a message, unless the target has it; try again while that may help."""
+        queue = lane.journal.queue
+        for attempt in range(self._settings.retries + 1):
+            try:
+                if lane.is_uncertain:
+                    offset = await self._queues.find(queue, message, lane.journal.next_offset)
+                    if offset is not None:
+                        self.counts.found += 1
+                        self._note(lane, message, offset)
+                        return
+                    lane.is_uncertain = False
+                await self._send(lane, message)
+                return
+            except (ChannelError, BrokerNotFoundError, BrokerError) as error:
+                is_final = isinstance(error, BrokerError) and error.code not in _TRANSIENT
+                if is_final or attempt == self._settings.retries or self._is_stopping:
+                    raise ReplayError(f"message {message.name} was not sent: {error}") from error
+            lane.is_uncertain = True
+            self.counts.retries += 1
+            await trio.sleep(min(0.5 * 2**attempt, MAX_BACKOFF))
+            with suppress(RocketWireError):  # the next attempt reports what is missing
+                await self._instance.refresh_route(queue.topic or "")
+
+    async def _send(self, lane: _Lane, message: ReplayMessage) -> None:
+        fields = MessageFields(message.born, message.flag, message.sys_flag, message.properties)
+        result = await self._sender.send_once(
+            lane.journal.queue.topic or "",
+            lane.target,
+            lane.journal.queue,
+            OutgoingMessage(_SEND, message.unique_key, message.body, fields),
+            trio.current_time() + self._settings.timeout,
+        )
+        self.counts.sent += 1
+        self.counts.sent_bytes += len(message.body)
+        self.counts.less_safe += result.status is not SendStatus.SEND_OK
+        self._note(lane, message, result.queue_offset)
+
+    def _note(self, lane: _Lane, message: ReplayMessage, offset: int) -> None:
+        self._journal.add(lane.journal, Progress(*message.position, offset, message.digest))
+
+
+def _open_channel() -> tuple[
+    trio.MemorySendChannel[ReplayMessage], trio.MemoryReceiveChannel[ReplayMessage]
+]:
+    return trio.open_memory_channel(math.inf)

@@ -1,0 +1,82 @@
+"""Queues of the target: their ends, and messages that a replay has sent to them before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.consumer.pull import PullCalls, PullRequest
+from rocketwire.client.consumer.queues import find_master
+from rocketwire.client.periodic import now_millis
+from rocketwire.policy.subscription import subscription_data
+
+if TYPE_CHECKING:
+    from rocketwire.client import ClientInstance
+    from rocketwire.client.consumer.pull import PullResult
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+
+TOOLS_GROUP: Final = "TOOLS_CONSUMER"
+"""Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
+
+DISPATCH_SECONDS: Final = 5.0
+"""Time for a broker to put stored messages into their queues; it takes milliseconds."""
+
+_POLL_SECONDS: Final = 0.05
+
+
+class TargetQueues:
+    """Reads queues of the target; for errors see ``BrokerCalls.call`` and ``PullCalls.pull``."""
+
+    def __init__(self, instance: ClientInstance, timeout: float) -> None:
+        self._instance = instance
+        self._timeout = timeout
+        self._pulls = PullCalls(instance)
+
+    async def first(self, queue: MessageQueue) -> int:
+        """Offset of the oldest message."""
+        address = await find_master(self._instance, queue)
+        return await self._instance.brokers.min_offset(address, queue)
+
+    async def end(self, queue: MessageQueue) -> int:
+        """Offset of the next message, when all stored ones can be pulled."""
+        address, brokers = await find_master(self._instance, queue), self._instance.brokers
+        with trio.move_on_after(DISPATCH_SECONDS):
+            while True:
+                stored = await brokers.max_offset(address, queue, committed=False)
+                readable = await brokers.max_offset(address, queue)
+                if readable >= stored:
+                    return readable
+                await trio.sleep(_POLL_SECONDS)
+        return await brokers.max_offset(address, queue)
+
+    async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
+        """The message at an offset; None if there is none."""
+        result = await self._pull(queue, offset, 1)
+        return next((one for one in result.messages if one.queue_offset == offset), None)
+
+    async def find(self, queue: MessageQueue, message: ReplayMessage, start: int) -> int | None:
+        """The offset from ``start`` on at which a message is stored; None if it is not."""
+        end = await self.end(queue)
+        offset = start
+        while offset < end:
+            result = await self._pull(queue, offset, 32)
+            for stored in result.messages:
+                if stored.queue_offset >= start and message.is_stored_as(stored):
+                    return stored.queue_offset
+            offset = max(result.next_begin_offset, offset + 1)
+        return None
+
+    async def _pull(self, queue: MessageQueue, offset: int, number: int) -> PullResult:
+        request = PullRequest(
+            queue=queue,
+            offset=offset,
+            group=TOOLS_GROUP,
+            subscription=subscription_data(queue.topic or "", None, version=now_millis()),
+            max_msg_nums=number,
+            suspend_timeout=0,
+            send_subscription=True,
+        )
+        return await self._pulls.pull(request, within=self._timeout)

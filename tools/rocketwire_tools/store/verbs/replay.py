@@ -1,0 +1,328 @@
+"""``replay``: stored messages sent to a running cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import trio
+
+from rocketwire.client import open_client
+from rocketwire.errors import RocketWireError
+from rocketwire_tools.admin.cli.client_config import client_config
+from rocketwire_tools.admin.cli.settings import settings_of
+from rocketwire_tools.admin.cli.signals import stopping
+from rocketwire_tools.admin.command import UsageError
+from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.lookup import at_physical_offset
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.output import json_line, write_table
+from rocketwire_tools.store.replaying.journal import FirstMessage, Journal
+from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
+from rocketwire_tools.store.replaying.outgoing import digest_of, messages_of
+from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
+from rocketwire_tools.store.selecting import selected_rows, selection_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from rocketwire.client import ClientConfig, ClientInstance
+    from rocketwire_tools.store.engine.filters import Selection
+    from rocketwire_tools.store.replaying.journal import JournalLane
+    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+
+INTERRUPTED: Final = 130
+_BLOCK_SIZE: Final = 1 << 20
+_INTERVAL: Final = 0.5
+"""Seconds between two lines of progress."""
+
+_CHOICES: Final = {
+    "queue": "queue",
+    "offsets": "offsets",
+    "physical": "physical",
+    "begin": "begin",
+    "end": "end",
+    "tag": "tags",
+    "key": "key",
+    "message_id": "id",
+    "sql": "sql",
+    "ghosts": "ghosts",
+}
+"""Options that choose messages → their names in a journal."""
+
+_TEXTS: Final = (
+    ("found", "the target had {} that the journal did not have"),
+    ("done_before", "{} were sent before"),
+    ("less_safe", "{} were not flushed or copied in time"),
+    ("broken_messages", "{} with a wrong checksum are left out"),
+    ("unreadable_batches", "{} batches cannot be read"),
+    ("damaged_regions", "{} damaged regions are left out"),
+)
+"""Counts of a report and their words."""
+
+_NO_LOG: Final = logging.NullHandler()
+"""Warnings of the client are not written: the replay reports what it could not do."""
+
+
+class StoredMessages:
+    """The messages of a store that are replayed.
+
+    Attributes:
+        store: the store.
+        topics: names of topics at the target.
+        broken: messages with a wrong checksum, which are left out.
+        unreadable: inner batches that cannot be read.
+    """
+
+    def __init__(self, store: OpenedStore, selection: Selection, topics: TopicMap) -> None:
+        self.store = store
+        self.topics = topics
+        self.broken = 0
+        self.unreadable = 0
+        self._selection = selection
+        self._scans = store.scans()
+
+    def __iter__(self) -> Iterator[ReplayMessage]:
+        for scan in self._scans:
+            scan.block_size = _BLOCK_SIZE
+            for rows in selected_rows(scan, self._selection, TopicNames(), is_shown=False):
+                for message, holds in zip(messages_of(rows), rows.crc_holds, strict=True):
+                    if message is None:
+                        self.unreadable += 1
+                    elif not self.topics.selects(message):
+                        continue
+                    elif not holds:
+                        self.broken += 1
+                    else:
+                        yield message
+
+    def omissions(self, done_before: int) -> dict[str, int]:
+        """Counts of what is not sent.
+
+        Args:
+            done_before: messages that a journal has.
+        """
+        return {
+            "done_before": done_before,
+            "broken_messages": self.broken,
+            "unreadable_batches": self.unreadable,
+            "damaged_regions": sum(
+                scan.regions_left_out + sum(region.is_damage for region in scan.regions)
+                for scan in self._scans
+            ),
+        }
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a part of the log was left out because of damage."""
+        return any(self.omissions(0).values())
+
+    def first(self) -> FirstMessage | None:
+        """The first message of the log; None without one."""
+        for scan in self.store.scans():
+            for block in scan:
+                position = int(block.messages.positions[0])
+                record = block.view[position : position + int(block.messages.sizes[0])]
+                return FirstMessage(block.base + position, digest_of(record))
+        return None
+
+    def check(self, journal: Journal) -> None:
+        """Check that the store has what a journal says.
+
+        Raises:
+            ValueError: the journal belongs to another store.
+        """
+        lasts = [lane.last for lane in journal.lanes.values() if lane.last is not None]
+        places = [FirstMessage(last.physical_offset, last.digest) for last in lasts]
+        if journal.store is not None:
+            places.append(journal.store)
+        begin = self.store.log_files[0].offset if self.store.log_files else 0
+        for offset, digest in places:
+            record = at_physical_offset(self.store, offset, "journal")
+            if offset >= begin and (record is None or digest_of(record.data) != digest):
+                raise ValueError(
+                    f"the journal belongs to another store: offset {offset} of this one does not"
+                    " have the message that it names"
+                )
+
+    def last_of(self, lane: JournalLane) -> ReplayMessage | None:
+        """The last message of a lane of a journal; None if the store has it no more."""
+        if lane.last is None:
+            return None
+        record = at_physical_offset(self.store, lane.last.physical_offset, "journal")
+        messages = messages_of(record.rows().unfolded()) if record is not None else ()
+        position = lane.last.position
+        return next((one for one in messages if one is not None and one.position == position), None)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replay messages."""
+    logging.getLogger("rocketwire").addHandler(_NO_LOG)
+    topics = TopicMap(arguments.topic)
+    selection = {name: getattr(arguments, option) for option, name in _CHOICES.items()}
+    selection["topics"] = sorted(f"{old}={topics.target(old)}" for old in topics.topics)
+    arguments.topic, arguments.system = list(topics.topics), bool(topics.topics)
+    messages = StoredMessages(OpenedStore(arguments.paths), selection_of(arguments), topics)
+    config = _client_config(arguments)
+    journal = Journal(
+        arguments.journal,
+        _as_json(selection),
+        messages.first(),
+        is_read_only=arguments.dry_run,
+    )
+    try:
+        messages.check(journal)
+        work = partial(_dry_run if arguments.dry_run else _replay, arguments, config)
+        return trio.run(work, messages, journal)
+    except (ReplayError, RocketWireError) as error:
+        print(f"rocketwire-store: {error}", file=sys.stderr)
+        return 1
+    finally:
+        journal.close()
+
+
+def _as_json(values: dict[str, Any]) -> dict[str, Any]:
+    """Values as they come back from JSON; options that were not given are left out."""
+    return {
+        name: list(cast("list[object]", value)) if isinstance(value, (tuple, list)) else value
+        for name, value in values.items()
+        if value not in (None, False, [])
+    }
+
+
+def _client_config(arguments: argparse.Namespace) -> ClientConfig:
+    try:
+        config = client_config(settings_of(arguments, os.environ))
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+    if not config.namesrv_addr:
+        raise ValueError("no name server: give -n host:port, or set NAMESRV_ADDR")
+    return config
+
+
+def _replayer(
+    arguments: argparse.Namespace,
+    config: ClientConfig,
+    instance: ClientInstance,
+    messages: StoredMessages,
+    journal: Journal,
+) -> Replayer:
+    settings = ReplaySettings(
+        in_flight=arguments.in_flight,
+        rate=arguments.rate,
+        retries=arguments.retries,
+        timeout=config.mq_client_api_timeout,
+    )
+    return Replayer(instance, journal, messages.topics, settings)
+
+
+async def _replay(
+    arguments: argparse.Namespace, config: ClientConfig, messages: StoredMessages, journal: Journal
+) -> int:
+    begin, error, signal = time.monotonic(), None, 0
+    async with open_client(config) as instance:
+        replayer = _replayer(arguments, config, instance, messages, journal)
+        await replayer.check_target(messages.last_of)
+        async with stopping() as stop, trio.open_nursery() as nursery:
+
+            async def stop_when_requested() -> None:
+                await stop.requested.wait()
+                replayer.stop()
+
+            nursery.start_soon(stop_when_requested)
+            if sys.stderr.isatty():
+                nursery.start_soon(_show_progress, replayer, messages)
+            try:
+                await replayer.run(messages)
+            except (ReplayError, RocketWireError, OSError) as failure:
+                error = failure
+            signal = stop.signal
+            nursery.cancel_scope.cancel()
+    report = {
+        **asdict(replayer.counts),
+        **messages.omissions(replayer.counts.done_before),
+        "queues": len(journal.lanes),
+        "seconds": round(time.monotonic() - begin, 3),
+        "error": None if error is None else str(error),
+    }
+    _report(report, is_json=arguments.json, is_interrupted=bool(signal))
+    if error is not None:
+        print(f"rocketwire-store: {error}", file=sys.stderr)
+    if signal:
+        return INTERRUPTED
+    return 1 if error is not None or messages.is_damaged else 0
+
+
+async def _show_progress(replayer: Replayer, messages: StoredMessages) -> None:
+    files = messages.store.log_files
+    start, size = files[0].offset, max(files[-1].end - files[0].offset, 1)
+    begin, counts = time.monotonic(), replayer.counts
+    try:
+        while True:
+            await trio.sleep(_INTERVAL)
+            percent = 100 * (counts.physical_offset - start) // size
+            rate = counts.sent / (time.monotonic() - begin)
+            sys.stderr.write(f"\r{percent:3d} %  {counts.sent:,} sent  {rate:,.0f}/s \x1b[K")
+            sys.stderr.flush()
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def _report(report: dict[str, Any], *, is_json: bool, is_interrupted: bool) -> None:
+    if is_json:
+        sys.stdout.buffer.write(json_line(report))
+        return
+    end = "; interrupted" if is_interrupted else ""
+    print(f"{report['sent']} messages sent{_omissions(report)}{end}")
+
+
+def _omissions(counts: Mapping[str, int]) -> str:
+    """Counts of a report that are not 0, in words."""
+    return "".join(f"; {text.format(counts[name])}" for name, text in _TEXTS if counts.get(name))
+
+
+async def _dry_run(
+    arguments: argparse.Namespace, config: ClientConfig, messages: StoredMessages, journal: Journal
+) -> int:
+    counts, sizes, done = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0
+    for message in messages:
+        place = message.topic, message.queue_id
+        lane = journal.lanes.get(place)
+        if lane is not None and lane.last is not None and message.position <= lane.last.position:
+            done += 1
+            continue
+        counts[place] += 1
+        sizes[place] += len(message.body)
+    rows: list[tuple[str, int, str, int, int]] = []
+    error: ReplayError | None = None
+    async with open_client(config) as instance:
+        replayer = _replayer(arguments, config, instance, messages, journal)
+        for place in sorted(counts):
+            topic, queue_id = place
+            try:
+                target = await replayer.find_target(messages.topics.target(topic))
+            except ReplayError as failure:
+                text, error = "nowhere", error or failure
+            else:
+                lane = journal.lanes.get(place)
+                queue = lane.queue if lane else choose_queue(target.info.queues, queue_id)
+                text = f"{queue.topic}:{queue.queue_id} at {queue.broker_name}"
+            rows.append((topic, queue_id, text, counts[place], sizes[place]))
+    header = ("topic", "queue", "to", "messages", "bytes")
+    if arguments.json:
+        for row in rows:
+            sys.stdout.buffer.write(json_line(dict(zip(header, row, strict=True))))
+    else:
+        write_table(header, rows)
+        print(f"{counts.total()} messages would be sent{_omissions(messages.omissions(done))}")
+    if error is not None:
+        print(f"rocketwire-store: {error}", file=sys.stderr)
+    return 1 if error is not None or messages.is_damaged else 0
