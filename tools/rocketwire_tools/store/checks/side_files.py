@@ -78,6 +78,16 @@ def check_config(store: OpenedStore, findings: Findings) -> None:
         findings.add(Finding(kind=FindingKind.CONFIG, text=text, file=f"config/{name}"))
 
 
+def check_databases(store: OpenedStore, findings: Findings) -> None:
+    """RocksDBs that hold queues, configuration, pops, timers or an index."""
+    for name in sorted(store.folder.rocksdb):
+        database = store.database(name)
+        if database is not None and not name.startswith("consumequeue"):  # queues are read whole
+            database.read_all()
+    for name, reason in sorted(store.unreadable.items()):
+        findings.add(Finding(kind=FindingKind.ROCKSDB, text=reason, file=name))
+
+
 def _config_error(store: OpenedStore, file: StoreFile | None) -> str:
     if file is None:
         return "the file is missing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -48,10 +48,12 @@ def describe(store: OpenedStore) -> dict[str, Any]:
         "end_of_files": files[-1].end if files else None,
         "first_stored": time_text(first),
         "newest_flushed": None,
-        "topics": len({topic for topic, _ in (*folder.queues, *folder.batch_queues)}),
-        "queues": len(folder.queues) + len(folder.batch_queues),
+        "topics": len({topic for topic, _ in store.queue_names}),
+        "queues": len(store.queue_names),
         "index_files": len(folder.index),
         "config_files": sorted(name for name in folder.config if not name.endswith(".bak")),
+        "databases": sorted(folder.rocksdb),
+        "unreadable_databases": sorted(store.unreadable),
         "missing": _missing(store),
         "unknown_files": folder.unknown[:20],
         "ignored_links": folder.ignored[:20],
@@ -75,6 +77,13 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
     return None
 
 
+_DATABASES: Final = {
+    "queues in RocksDB": "consumequeue",
+    "configuration in RocksDB": "config/",
+    "pops in RocksDB": "kvStore",
+}
+
+
 def _kinds(store: OpenedStore) -> list[str]:
     folder = store.folder
     kinds: list[str] = []
@@ -84,8 +93,11 @@ def _kinds(store: OpenedStore) -> list[str]:
         kinds.append("DLedger")
     if len({file.path.parent for file in folder.commit_log}) > 1:
         kinds.append("several paths")
-    if any(name.startswith("consumequeue") for name in folder.rocksdb):
-        kinds.append("queues in RocksDB")
+    kinds += [
+        kind
+        for kind, start in _DATABASES.items()
+        if any(name.startswith(start) for name in folder.rocksdb)
+    ]
     if folder.batch_queues:
         kinds.append("batch queues")
     if folder.extensions:
