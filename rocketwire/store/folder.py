@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -37,6 +37,7 @@ class StoreFile:
         name: path below the root of the store.
         modified: time of the last change, seconds since 1970.
         allocated: bytes that it takes on the disk; less than ``size`` for a sparse file.
+        is_packed: whether it is of an archive; then nothing beside ``path`` is of the store.
     """
 
     path: Path
@@ -46,6 +47,16 @@ class StoreFile:
     name: str = ""
     modified: float = 0.0
     allocated: int = 0
+    is_packed: bool = False
+
+    @property
+    def base_name(self) -> str:
+        """The name without folders."""
+        return self.name.rpartition("/")[2]
+
+    def below(self, name: str) -> StoreFile:
+        """The same file with another name."""
+        return replace(self, name=name, offset=offset_of_name(name.rpartition("/")[2]) or 0)
 
     @property
     def end(self) -> int:
@@ -169,7 +180,8 @@ def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
 
 def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     """The files by offset; a file that was given twice stands once."""
-    return sorted({file.path: file for file in files}.values(), key=lambda file: file.offset)
+    places = {(file.path, file.start): file for file in files}
+    return sorted(places.values(), key=lambda file: file.offset)
 
 
 def list_files(root: Path, ignored: list[str]) -> Iterator[StoreFile]:

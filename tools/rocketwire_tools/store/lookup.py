@@ -208,18 +208,18 @@ def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
 def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[int]:
     """Physical offsets that the index of brokers with ``indexRocksDBEnable`` has, hour by hour."""
     prefixes = rocksdb_records.index_prefixes(topic, key)
-    hour: int | None = 0
-    while hour is not None:
+    hour = 0
+    while True:
         first = next(database.items(rocksdb_records.index_start(hour)), (b"", b""))[0]
-        hour = rocksdb_records.index_hour(first)
-        if hour is None:
+        next_hour = rocksdb_records.index_hour(first)
+        if next_hour is None:
             return
-        for start in [rocksdb_records.index_start(hour, prefix) for prefix in prefixes]:
+        for start in [rocksdb_records.index_start(next_hour, prefix) for prefix in prefixes]:
             for entry, _ in database.items(start):
                 if not entry.startswith(start):
                     break
                 yield rocksdb_records.index_offset(entry)
-        hour = rocksdb_records.next_hour(hour)
+        hour = rocksdb_records.next_hour(next_hour)
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
-from rocketwire.store.folder import StoreFile, read_folder
+from rocketwire.store.folder import StoreFile, StoreFolder, add_files, read_folder, sort_files
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.sources.archives import is_archive, read_archive
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from rocketwire_tools.store.sources.rocks_config import read_tables
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
@@ -33,6 +35,41 @@ _SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
 """Folder of brokers with ``useSeparateStorePathForRocksdbCQ``."""
 
 
+def is_root(path: Path) -> bool:
+    """Whether a path is a store of its own, and no part of one."""
+    names = ("commitlog", "config", "consumequeue", "checkpoint")
+    is_folder = path.is_dir() and (
+        any((path / name).exists() for name in names) or any(path.glob("dledger-*"))
+    )
+    return is_folder or is_archive(path)
+
+
+def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
+    """The stores at some paths: one for each root, or all paths as one store.
+
+    Raises:
+        ValueError: some paths are stores and others are parts of one.
+    """
+    paths = list({path.resolve(): path for path in paths}.values())
+    if len(paths) > 1 and all(map(is_root, paths)):
+        return [OpenedStore([path]) for path in paths]
+    return [OpenedStore(paths)]
+
+
+def scans_of(stores: Iterable[OpenedStore], *, is_compacted: bool) -> list[LogScan]:
+    """Passes through the logs of stores, one store after the other.
+
+    Args:
+        stores: to read; they have to live as long as the passes.
+        is_compacted: whether to read the logs of compacted topics in place of the commit logs.
+    """
+    return [
+        scan
+        for store in stores
+        for scan in (store.compaction_scans() if is_compacted else store.scans())
+    ]
+
+
 def _holds_records(file: StoreFile) -> bool:
     return file.size > 0 and file.name.endswith((".sst", ".log"))
 
@@ -49,12 +86,34 @@ class OpenedStore:
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        self.folder = read_folder(paths)
+        self.folder = self._read(list(paths))
         self._unopened: dict[str, str] = {}
         self._databases: dict[str, Database | None] = {}
         if self.folder.is_empty and not self.folder.queues and not self.folder.config:
             names = ", ".join(str(root) for root in self.folder.roots)
             raise NoStoreError(f"{names}: no commit log, queue or configuration of a broker")
+
+    def _read(self, paths: list[Path]) -> StoreFolder:
+        """The files of folders, files and archives of one store.
+
+        Raises:
+            ValueError: these are several stores.
+        """
+        if len({path.resolve() for path in paths if is_root(path)}) > 1:
+            raise ValueError("these are several stores; give this command one of them")
+        archives = [path.resolve() for path in paths if is_archive(path)]
+        folder = read_folder(path for path in paths if path.resolve() not in archives)
+        for archive in archives:
+            files, ignored = read_archive(archive, self)
+            add_files(folder, files)
+            folder.ignored.extend(ignored)
+        sort_files(folder)
+        return replace(folder, roots=(*folder.roots, *archives))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the log is in an archive."""
+        return any(file.is_packed for file in self.log_files)
 
     @property
     def is_dledger(self) -> bool:
@@ -82,12 +141,13 @@ class OpenedStore:
         return scans
 
     def compaction_scans(self) -> list[LogScan]:
-        """Passes through the logs of compacted topics, one for each queue.
+        """Passes through the logs of compacted topics, one for each file.
 
-        Offsets in such a log are its own, not those of the commit log.
+        Offsets in such a log are its own, not those of the commit log.  Its files have gaps between
+        them where older files were compacted.
         """
         logs = self.folder.compaction_logs
-        return [LogScan(files=logs[queue]) for queue in sorted(logs)]
+        return [LogScan(files=[file]) for queue in sorted(logs) for file in logs[queue]]
 
     def read(self, file: StoreFile, *, max_size: int = MAX_PLAIN_FILE) -> bytes:
         """A small file.
@@ -195,7 +255,7 @@ class OpenedStore:
         The test asks for a shared lock without waiting, and releases it at once.
         """
         file = self.folder.plain.get("lock")
-        if file is None:
+        if file is None or file.is_packed:
             return False
         descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:

@@ -58,6 +58,8 @@ def check_log_folder(store: OpenedStore, findings: Findings) -> None:
 
 
 def _parents(store: OpenedStore) -> set[str]:
+    if store.is_packed:
+        return {file.name.rpartition("/")[0] for file in store.folder.commit_log}
     return {file.path.parent.name for file in store.folder.commit_log}
 
 

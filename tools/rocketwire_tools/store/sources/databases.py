@@ -75,7 +75,7 @@ class Database:
                     access_type=rocksdict.AccessType.read_only(error_if_log_file_exist=False),
                 )
             except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
-                if not left or files[0].start:
+                if not left or files[0].is_packed:
                     raise DatabaseError(_first_line(error)) from None
                 folder_of_files = files[0].path.parent
                 files = [file for file in list_files(folder_of_files, []) if "/" not in file.name]
@@ -148,10 +148,10 @@ def _copy(files: Sequence[StoreFile], folder: Path) -> None:
     for old in folder.iterdir():
         old.unlink()
     for file in files:
-        name = file.name.rpartition("/")[2]
+        name = file.base_name
         if not _COPIED.fullmatch(name):
             continue
-        if name.endswith(".sst") and not file.start:
+        if name.endswith(".sst") and not file.is_packed:
             (folder / name).symlink_to(file.path)
             continue
         with open_blocks(file) as blocks, (folder / name).open("xb") as output:

@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import open_stores
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 
 if TYPE_CHECKING:
     import argparse
 
     from rocketwire.store.folder import StoreFile
+    from rocketwire_tools.store.opened import OpenedStore
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show what a store is."""
-    report = describe(OpenedStore(arguments.paths))
-    if arguments.json:
-        sys.stdout.buffer.write(json_line(report))
-    else:
-        write_table(("", ""), flat(report))
+    for store in open_stores(arguments.paths):
+        report = describe(store)
+        if arguments.json:
+            sys.stdout.buffer.write(json_line(report))
+        else:
+            write_table(("", ""), flat(report))
     return 0
 
 
@@ -91,7 +93,7 @@ def _kinds(store: OpenedStore) -> list[str]:
         kinds.append("commit log")
     if folder.dledger:
         kinds.append("DLedger")
-    if len({file.path.parent for file in folder.commit_log}) > 1:
+    if len({file.path.parent for file in folder.commit_log}) > 1 and not store.is_packed:
         kinds.append("several paths")
     kinds += [
         kind
@@ -143,6 +145,8 @@ def _stopped(store: OpenedStore) -> str:
         return "a broker is running"
     if not store.folder.plain:
         return "unknown"
+    if store.is_packed and store.abort is not None:
+        return "killed, or packed while a broker was running: abort is there"
     if store.abort is None:
         return "orderly"
     return "killed, or the machine went down: abort is there"

@@ -49,7 +49,7 @@ class LogFacts:
         halves: half messages by queue offset.
         operated: queue offsets of half messages that an op message names.
         committed: physical offsets of half messages that were committed.
-        pops: what consumers popped, and its place in the revive log; None for one that is timed.
+        check_points: what consumers popped, and its place in the revive log; None for timed ones.
         acks: pop and queue offset of what they acknowledged.
     """
 
@@ -58,7 +58,7 @@ class LogFacts:
     halves: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
     operated: set[int] = field(default_factory=set[int])
     committed: set[int] = field(default_factory=set[int])
-    pops: dict[pops.Pop, tuple[pops.CheckPoint, tuple[str, int, int] | None]] = field(
+    check_points: dict[pops.Pop, tuple[pops.CheckPoint, tuple[str, int, int] | None]] = field(
         default_factory=dict[Any, Any]
     )
     acks: set[tuple[pops.Pop, int]] = field(default_factory=set[Any])
@@ -124,8 +124,8 @@ def _collect_pops(
     tag = properties.get(message_const.TAGS)
     if tag == pops.CHECK_POINT_TAG and (record := pops.decode_check_point(body)) is not None:
         key = record.pop
-        if key not in facts.pops or not is_timed:
-            facts.pops[key] = record, None if is_timed else (*place, offset)
+        if key not in facts.check_points or not is_timed:
+            facts.check_points[key] = record, None if is_timed else (*place, offset)
     elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
         facts.acks.update((acks.pop, each) for each in acks.offsets)
 
@@ -228,7 +228,7 @@ def _pops(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
 def _pops_of_log(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
     config = store.config("consumerOffset.json")
     groups = {} if config is None else consumer_offsets(config[0])
-    for record, place in facts.pops.values():
+    for record, place in facts.check_points.values():
         if place is not None:
             topic, queue, offset = place
             if offset < groups.get((topic, pops.REVIVE_GROUP), {}).get(queue, 0):

@@ -141,7 +141,7 @@ def _require_room(store: OpenedStore, folder: Path) -> None:
 def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
     """Give files of the log their old times: brokers delete them by these."""
     for file in log_files:
-        path = root / "commitlog" / file.path.name
+        path = root / "commitlog" / file.base_name
         if path.exists():
             os.utime(path, (file.modified, file.modified))
 
