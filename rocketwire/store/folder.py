@@ -6,16 +6,20 @@ inside a store, so that no path leads out of it; links are listed as ignored.
 
 from __future__ import annotations
 
+import itertools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 NAME_LENGTH: Final = 20
 """Digits of the name of a mapped file."""
+
+_DATABASE: Final = "CURRENT"
+"""A file that each RocksDB has, and no other folder of a store."""
 
 MAX_FILES: Final = 2_000_000
 """Default limit of the files of one store."""
@@ -33,6 +37,7 @@ class StoreFile:
         name: path below the root of the store.
         modified: time of the last change, seconds since 1970.
         allocated: bytes that it takes on the disk; less than ``size`` for a sparse file.
+        is_packed: whether it is of an archive; then nothing beside ``path`` is of the store.
     """
 
     path: Path
@@ -42,6 +47,16 @@ class StoreFile:
     name: str = ""
     modified: float = 0.0
     allocated: int = 0
+    is_packed: bool = False
+
+    @property
+    def base_name(self) -> str:
+        """The name without folders."""
+        return self.name.rpartition("/")[2]
+
+    def below(self, name: str) -> StoreFile:
+        """The same file with another name."""
+        return replace(self, name=name, offset=offset_of_name(name.rpartition("/")[2]) or 0)
 
     @property
     def end(self) -> int:
@@ -71,7 +86,7 @@ class StoreFolder:
         timer_wheels: files of the wheel.
         config: name below ``config`` → file.
         plain: name at the root (``checkpoint``, ``abort``, ``lock``, ...) → file.
-        rocksdb: folders that hold a RocksDB, by name below the root.
+        rocksdb: name of a folder that holds a RocksDB, below the root → its files.
         unknown: names of files that belong to nothing.
         ignored: names of symbolic links and special files.
     """
@@ -99,7 +114,7 @@ class StoreFolder:
     timer_wheels: list[StoreFile] = field(default_factory=list[StoreFile])
     config: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
     plain: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
-    rocksdb: dict[str, Path] = field(default_factory=dict[str, Path])
+    rocksdb: dict[str, list[StoreFile]] = field(default_factory=dict[str, list[StoreFile]])
     unknown: list[str] = field(default_factory=list[str])
     ignored: list[str] = field(default_factory=list[str])
 
@@ -134,24 +149,48 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
     remaining = max_files
     for root in roots:
         if root.is_dir():
-            for file in _files(root, folder.ignored):
-                remaining -= 1
-                if remaining < 0:
-                    raise OverflowError(f"the store has more than {max_files} files")
-                _assign(folder, root, file)
+            files = list(itertools.islice(list_files(root, folder.ignored), remaining + 1))
+            remaining -= len(files)
+            if remaining < 0:
+                raise OverflowError(f"the store has more than {max_files} files")
+            add_files(folder, files)
         else:
-            file = _store_file(root, root.name)
-            folder.commit_log.append(file)
-    _sort(folder)
+            folder.commit_log.append(_store_file(root, root.name))
+    sort_files(folder)
     return folder
+
+
+def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
+    """Put the files of one root where they belong; ``sort_files`` has to follow.
+
+    Args:
+        folder: of the store.
+        files: all files below the root.
+    """
+    databases = {
+        file.name.rpartition("/")[0] for file in files if file.name.endswith(f"/{_DATABASE}")
+    }
+    for file in files:
+        below = file.name.rpartition("/")[0]
+        if below in databases:
+            folder.rocksdb.setdefault(below, []).append(file)
+        else:
+            _assign(folder, file)
 
 
 def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     """The files by offset; a file that was given twice stands once."""
-    return sorted({file.path: file for file in files}.values(), key=lambda file: file.offset)
+    places = {(file.path, file.start): file for file in files}
+    return sorted(places.values(), key=lambda file: file.offset)
 
 
-def _files(root: Path, ignored: list[str]) -> Iterator[StoreFile]:
+def list_files(root: Path, ignored: list[str]) -> Iterator[StoreFile]:
+    """All plain files below a folder.
+
+    Args:
+        root: the folder.
+        ignored: gets the names of symbolic links and special files.
+    """
     folders = [""]
     while folders:
         below = folders.pop()
@@ -180,13 +219,10 @@ def _store_file(path: Path, name: str, status: os.stat_result | None = None) -> 
     )
 
 
-def _assign(folder: StoreFolder, root: Path, file: StoreFile) -> None:
+def _assign(folder: StoreFolder, file: StoreFile) -> None:
     parts = file.name.split("/")
     is_mapped = offset_of_name(parts[-1]) is not None
-    if parts[-1] == "CURRENT" and len(parts) > 1:
-        below = "/".join(parts[:-1])
-        folder.rocksdb[below] = root / below
-    elif len(parts) == 1 and is_mapped:
+    if len(parts) == 1 and is_mapped:
         folder.commit_log.append(file)
     elif len(parts) == 1:
         _assign_top(folder, file)
@@ -228,7 +264,8 @@ def _assign_queue(folder: StoreFolder, file: StoreFile, parts: list[str]) -> boo
     return True
 
 
-def _sort(folder: StoreFolder) -> None:
+def sort_files(folder: StoreFolder) -> None:
+    """Bring the files of a store into their order."""
     lists = [folder.commit_log, folder.dledger, folder.timer_log]
     for table in (
         folder.queues,

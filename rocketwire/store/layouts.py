@@ -66,6 +66,17 @@ CHECKPOINT: Final[Any] = Struct(
 )
 """Start of ``checkpoint``; older releases leave the last words zero (Java: ``StoreCheckpoint``)."""
 
+ROCKSDB_UNIT: Final[Any] = Struct(
+    "physical_offset" / Int64sb,
+    "size" / Int32sb,
+    "tags_code" / Int64sb,
+    "store_timestamp" / Int64sb,
+)
+"""A message of a queue in RocksDB (Java: ``RocksDBConsumeQueueTable.CQ_UNIT_SIZE``)."""
+
+ROCKSDB_TIMER: Final[Any] = Struct("size" / Int32sb, "physical_offset" / Int64sb)
+"""A timed message in RocksDB (Java: ``TimerRocksDBRecord.VALUE_LENGTH``)."""
+
 TIMER_RECORD: Final[Any] = Struct(
     "size" / Int32sb,
     "previous" / Int64sb,

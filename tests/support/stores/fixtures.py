@@ -10,7 +10,7 @@ import tarfile
 from typing import TYPE_CHECKING, Final
 
 from tests.support import manifest
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores.store import KINDS, SLAVE, TRUTH, BrokerStore, open_folder
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "stores"
 PACKED: Final = (
-    *((CURRENT, kind) for kind in KINDS),
+    *((CURRENT, kind) for kind, releases in KINDS.items() if CURRENT in releases),
     *((OLD, kind) for kind, releases in KINDS.items() if OLD in releases),
+    (MIDDLE, "rocksboth"),
 )
 """Release and kind of the stores that are packed."""
 

@@ -39,6 +39,9 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "crc": SINCE_5,
     "ext": SINCE_5,
     "rocksdb": SINCE_5,
+    "rocksv2": SINCE_5,
+    "rocksboth": (MIDDLE,),
+    "rockskilled": (CURRENT,),
 }
 """Kinds of stores, and the releases that can make them."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import RocketWireError
 from rocketwire_tools.store.cli import parser
 from rocketwire_tools.store.opened import NoStoreError
+from rocketwire_tools.store.sources.archives import ArchiveError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,14 @@ __all__ = ["main"]
 
 USAGE: Final = 2
 INTERRUPTED: Final = 130
+_FAILURES: Final = (
+    OSError,
+    ValueError,
+    OverflowError,
+    NoStoreError,
+    ArchiveError,
+    RocketWireError,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:
         print(f"rocketwire-store: {error}; pip install rocketwire[store]", file=sys.stderr)
         return USAGE
-    except (OSError, ValueError, OverflowError, NoStoreError, RocketWireError) as error:
+    except _FAILURES as error:
         print(f"rocketwire-store: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:

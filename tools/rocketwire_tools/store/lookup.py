@@ -13,7 +13,7 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store import commit_log, consume_queue, index_file, rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
+    from rocketwire_tools.store.sources.databases import Database
+
+_INDEX_DATABASE: Final = "rocksdbstore"
 
 MAX_RESULTS: Final = 1000
 """Messages that one lookup returns at most."""
@@ -125,7 +128,7 @@ def dispatched_places(properties: Mapping[str, str]) -> list[tuple[str, int]]:
 def queue_unit(
     store: OpenedStore, topic: str, queue_id: int, offset: int
 ) -> consume_queue.QueueUnit | None:
-    """The unit of a queue offset; None if the queue's files have none."""
+    """The unit of a queue offset; None if neither files nor RocksDB have one."""
     place = offset * consume_queue.UNIT_SIZE
     for file in store.folder.queues.get((topic, queue_id), ()):
         if file.offset <= place and place + consume_queue.UNIT_SIZE <= file.end:
@@ -133,7 +136,9 @@ def queue_unit(
                 data = bytes(blocks.read(place - file.offset, consume_queue.UNIT_SIZE))
             unit = next(consume_queue.decode_units(data), None)
             return unit if unit is not None and unit.points_to_message else None
-    return None
+    queues = store.rocks_queues
+    unit = None if queues is None else queues.unit(topic, queue_id, offset)
+    return unit if unit is not None and unit.points_to_message else None
 
 
 def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> bool:
@@ -169,7 +174,7 @@ def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBy
         key: of the message.
         topic: of the message; the names of all queues by default.
     """
-    topics = [topic] if topic is not None else sorted({name for name, _ in store.folder.queues})
+    topics = [topic] if topic is not None else sorted({name for name, _ in store.queue_names})
     offsets = sorted({offset for name in topics for offset in indexed_offsets(store, name, key)})
     count = 0
     for offset in offsets[:MAX_RESULTS]:
@@ -195,6 +200,26 @@ def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
                     yield entry.physical_offset
             except DecodeError:  # a short file: the log has all that it would say
                 continue
+    database = store.database(_INDEX_DATABASE)
+    if database is not None:
+        yield from _offsets_in_rocksdb(database, topic, key)
+
+
+def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[int]:
+    """Physical offsets that the index of brokers with ``indexRocksDBEnable`` has, hour by hour."""
+    prefixes = rocksdb_records.index_prefixes(topic, key)
+    hour = 0
+    while True:
+        first = next(database.items(rocksdb_records.index_start(hour)), (b"", b""))[0]
+        next_hour = rocksdb_records.index_hour(first)
+        if next_hour is None:
+            return
+        for start in [rocksdb_records.index_start(next_hour, prefix) for prefix in prefixes]:
+            for entry, _ in database.items(start):
+                if not entry.startswith(start):
+                    break
+                yield rocksdb_records.index_offset(entry)
+        hour = rocksdb_records.next_hour(next_hour)
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:

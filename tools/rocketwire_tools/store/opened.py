@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
-from rocketwire.store.folder import StoreFile, read_folder
+from rocketwire.store.folder import StoreFile, StoreFolder, add_files, read_folder, sort_files
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.sources.archives import is_archive, read_archive
+from rocketwire_tools.store.sources.databases import Database, DatabaseError
+from rocketwire_tools.store.sources.rocks_config import read_tables
+from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +26,52 @@ if TYPE_CHECKING:
 
 MAX_PLAIN_FILE: Final = 1 << 20
 """Bytes that are read of ``checkpoint``, ``abort`` and the like."""
+
+
+_ALWAYS_THERE: Final = "rocksdbstore"
+"""A RocksDB that brokers of 5.5 create, and few of them use."""
+
+_SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
+"""Folder of brokers with ``useSeparateStorePathForRocksdbCQ``."""
+
+
+def is_root(path: Path) -> bool:
+    """Whether a path is a store of its own, and no part of one."""
+    names = ("commitlog", "config", "consumequeue", "checkpoint")
+    is_folder = path.is_dir() and (
+        any((path / name).exists() for name in names) or any(path.glob("dledger-*"))
+    )
+    return is_folder or is_archive(path)
+
+
+def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
+    """The stores at some paths: one for each root, or all paths as one store.
+
+    Raises:
+        ValueError: some paths are stores and others are parts of one.
+    """
+    paths = list({path.resolve(): path for path in paths}.values())
+    if len(paths) > 1 and all(map(is_root, paths)):
+        return [OpenedStore([path]) for path in paths]
+    return [OpenedStore(paths)]
+
+
+def scans_of(stores: Iterable[OpenedStore], *, is_compacted: bool) -> list[LogScan]:
+    """Passes through the logs of stores, one store after the other.
+
+    Args:
+        stores: to read; they have to live as long as the passes.
+        is_compacted: whether to read the logs of compacted topics in place of the commit logs.
+    """
+    return [
+        scan
+        for store in stores
+        for scan in (store.compaction_scans() if is_compacted else store.scans())
+    ]
+
+
+def _holds_records(file: StoreFile) -> bool:
+    return file.size > 0 and file.name.endswith((".sst", ".log"))
 
 
 class NoStoreError(Exception):
@@ -34,10 +86,34 @@ class OpenedStore:
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        self.folder = read_folder(paths)
+        self.folder = self._read(list(paths))
+        self._unopened: dict[str, str] = {}
+        self._databases: dict[str, Database | None] = {}
         if self.folder.is_empty and not self.folder.queues and not self.folder.config:
             names = ", ".join(str(root) for root in self.folder.roots)
             raise NoStoreError(f"{names}: no commit log, queue or configuration of a broker")
+
+    def _read(self, paths: list[Path]) -> StoreFolder:
+        """The files of folders, files and archives of one store.
+
+        Raises:
+            ValueError: these are several stores.
+        """
+        if len({path.resolve() for path in paths if is_root(path)}) > 1:
+            raise ValueError("these are several stores; give this command one of them")
+        archives = [path.resolve() for path in paths if is_archive(path)]
+        folder = read_folder(path for path in paths if path.resolve() not in archives)
+        for archive in archives:
+            files, ignored = read_archive(archive, self)
+            add_files(folder, files)
+            folder.ignored.extend(ignored)
+        sort_files(folder)
+        return replace(folder, roots=(*folder.roots, *archives))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the log is in an archive."""
+        return any(file.is_packed for file in self.log_files)
 
     @property
     def is_dledger(self) -> bool:
@@ -65,12 +141,13 @@ class OpenedStore:
         return scans
 
     def compaction_scans(self) -> list[LogScan]:
-        """Passes through the logs of compacted topics, one for each queue.
+        """Passes through the logs of compacted topics, one for each file.
 
-        Offsets in such a log are its own, not those of the commit log.
+        Offsets in such a log are its own, not those of the commit log.  Its files have gaps between
+        them where older files were compacted.
         """
         logs = self.folder.compaction_logs
-        return [LogScan(files=logs[queue]) for queue in sorted(logs)]
+        return [LogScan(files=[file]) for queue in sorted(logs) for file in logs[queue]]
 
     def read(self, file: StoreFile, *, max_size: int = MAX_PLAIN_FILE) -> bytes:
         """A small file.
@@ -85,22 +162,77 @@ class OpenedStore:
             return bytes(blocks.read(0, file.size))
 
     def config(self, name: str) -> tuple[dict[str, Any], str] | None:
-        """A JSON file of ``config`` and the name of the file that was read.
+        """A JSON file of ``config``, or the table of a RocksDB in its place, and where it stands.
 
-        As Java does, ``NAME.bak`` is read if ``NAME`` is missing, empty or no JSON.
+        As Java does, ``NAME.bak`` is read if ``NAME`` is missing, empty or no JSON.  Of a file and
+        a RocksDB the one that was written last counts.
 
         Returns:
-            None if neither can be read.
+            None if none can be read.
         """
+        table = self.rocks_config.get(name)
         for candidate in (name, f"{name}.bak"):
             file = self.folder.config.get(candidate)
             if file is None or not file.size:
                 continue
+            if table is not None and self._written(table[1]) >= file.modified:
+                return table
             try:
                 return decode_config(self.read(file, max_size=MAX_SIZE)), f"config/{candidate}"
             except DecodeError:
                 continue
-        return None
+        return table
+
+    def _written(self, database: str) -> float:
+        return max(file.modified for file in self.folder.rocksdb[database])
+
+    def database(self, name: str) -> Database | None:
+        """A RocksDB, by the name of its folder; None without one, or if it cannot be opened.
+
+        Standard error gets the reason, once.
+        """
+        files = self.folder.rocksdb.get(name, [])
+        if not files or (name == _ALWAYS_THERE and not any(map(_holds_records, files))):
+            return None
+        if name not in self._databases:
+            self._databases[name] = None
+            try:
+                self._databases[name] = Database(files, name)
+            except ImportError as error:
+                extra = "pip install rocketwire[store-rocksdb]"
+                print(f"{name} is not read, only the log is: {error}; {extra}", file=sys.stderr)
+            except DatabaseError as error:
+                self._unopened[name] = str(error)
+                print(f"{name} is not read, only the log is: {error}", file=sys.stderr)
+        return self._databases[name]
+
+    @property
+    def unreadable(self) -> dict[str, str]:
+        """Name of each damaged RocksDB that was read so far → the reason."""
+        opened = {name: each for name, each in self._databases.items() if each is not None}
+        failed = {name: each.failure for name, each in opened.items() if each.failure}
+        return self._unopened | failed
+
+    @cached_property
+    def rocks_config(self) -> dict[str, tuple[dict[str, Any], str]]:
+        """Name of a JSON file → what a RocksDB has in its place, and the name of the RocksDB."""
+        names = [name for name in self.folder.rocksdb if name.startswith("config/")]
+        databases = {name: self.database(name) for name in sorted(names)}
+        return read_tables({name: each for name, each in databases.items() if each is not None})
+
+    @cached_property
+    def rocks_queues(self) -> RocksQueues | None:
+        """The queues in RocksDB; None without."""
+        is_separate = _SEPARATE_QUEUES in self.folder.rocksdb
+        name = _SEPARATE_QUEUES if is_separate else "consumequeue"
+        database = self.database(name)
+        return None if database is None else RocksQueues(database)
+
+    @property
+    def queue_names(self) -> set[tuple[str, int]]:
+        """Topic and queue of all queues that are there, in files or in RocksDB."""
+        in_rocksdb = self.rocks_queues.ends if self.rocks_queues is not None else {}
+        return {*self.folder.queues, *self.folder.batch_queues, *in_rocksdb}
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
@@ -123,7 +255,7 @@ class OpenedStore:
         The test asks for a shared lock without waiting, and releases it at once.
         """
         file = self.folder.plain.get("lock")
-        if file is None:
+        if file is None or file.is_packed:
             return False
         descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:

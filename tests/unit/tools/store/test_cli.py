@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.store.__main__ import main
+from tests.support.java.peers import CURRENT
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
@@ -295,3 +296,87 @@ def test_a_time_may_be_written_as_iso(
     assert lines_of(
         capsysbinary, "messages", "--json", "--begin", "2020-01-31T00:00:00+02:00", str(plain.root)
     )
+
+
+def test_info_describes_each_of_several_stores(
+    plain: BrokerStore,
+    packed_store: Callable[[str, str], BrokerStore],
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    other = packed_store(CURRENT, "rocksdb").root
+
+    reports = lines_of(capsysbinary, "info", "--json", str(plain.root), str(other), str(other))
+
+    assert [report["paths"] for report in reports] == [[str(plain.root)], [str(other)]]
+    assert reports[1]["kind"] == ["commit log", "queues in RocksDB", "configuration in RocksDB"]
+    assert reports[1]["databases"] == [
+        "config/consumerOffsets",
+        "config/subscriptionGroups",
+        "config/topics",
+        "consumequeue",
+        "rocksdbstore",
+    ]
+    assert (reports[1]["topics"], reports[1]["queues"], reports[1]["missing"]) == (4, 8, [])
+
+
+@pytest.mark.parametrize("verb", ["messages", "stat", "export"])
+def test_messages_of_several_stores_are_read_together(
+    verb: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    stores = [packed_store(CURRENT, kind) for kind in ("plain", "ipv6")]
+    options = () if verb == "export" else ("--json",)
+
+    lines = lines_of(capsysbinary, verb, *options, *(str(store.root) for store in stores))
+
+    counts = [line.get("messages", 1) for line in lines]
+    assert sum(counts) == sum(len(store.truth.pulled) for store in stores)
+
+
+@pytest.mark.parametrize("verb", ["get --at t:0:0", "check", "pending", "rebuild out"])
+def test_other_verbs_take_one_store(
+    verb: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    roots = [str(packed_store(CURRENT, kind).root) for kind in ("plain", "ipv6")]
+
+    assert main([*verb.split(), *roots]) == 2
+    assert "these are several stores" in capsys.readouterr().err
+
+
+def test_folders_of_one_log_beside_its_root_are_one_store(
+    copy: BrokerStore, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    other = tmp_path / "second"
+    other.mkdir()
+    files = sorted((copy.root / "commitlog").iterdir())
+    files[1].rename(other / files[1].name)
+
+    lines = lines_of(capsysbinary, "messages", "--json", str(copy.root), str(other))
+    (report,) = lines_of(capsysbinary, "info", "--json", str(copy.root), str(other))
+
+    assert len(lines) == len(copy.truth.pulled)
+    assert "several paths" in report["kind"]
+
+
+def test_export_reads_logs_of_compacted_topics(
+    packed_store: Callable[[str, str], BrokerStore], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    root = str(packed_store(CURRENT, "compaction").root)
+
+    exported = lines_of(capsysbinary, "export", "--compacted", root)
+    listed = lines_of(capsysbinary, "messages", "--json", "--compacted", root)
+
+    assert [line["physical_offset"] for line in exported] == [
+        line["physical_offset"] for line in listed
+    ]
+
+
+def test_a_damaged_archive_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "store.tar.gz"
+    path.write_bytes(b"\x1f\x8b" + bytes(100))
+
+    assert main(["info", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

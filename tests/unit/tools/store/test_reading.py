@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.opened import OpenedStore
+from tests.support.java.peers import CURRENT
 from tests.support.stores.comparison import wrong_compacted_messages, wrong_messages
-from tests.support.stores.fixtures import PACKED
+from tests.support.stores.fixtures import PACKED, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.support.stores import BrokerStore
 
@@ -69,3 +72,17 @@ def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> Non
             place.physical_offset for place in lookup.by_message_id(opened, sent.offset_msg_id)
         ]
         assert places == [int(sent.offset_msg_id[-16:], 16)]
+
+
+def test_an_index_in_rocksdb_finds_what_the_broker_answers(
+    tmp_path: Path,
+) -> None:
+    store = unpack(CURRENT, "rocksv2", tmp_path)
+    shutil.rmtree(store.root / "index")
+    opened = OpenedStore([store.root])
+    queries = [query for query in store.truth.lookups if query.index != "T"]
+
+    for query in queries:
+        offsets = set(lookup.indexed_offsets(opened, query.topic, query.key))
+        assert offsets == set(query.physical_offsets)
+    assert any(query.physical_offsets for query in queries)

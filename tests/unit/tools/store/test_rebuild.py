@@ -11,9 +11,10 @@ import pytest
 
 from rocketwire.store import commit_log, consume_queue
 from rocketwire.store.checkpoint import decode_checkpoint
-from rocketwire.store.config_files import decode_config
+from rocketwire.store.config_files import consumer_offsets, decode_config
 from rocketwire.store.writer import FILLER_TOPIC, MIN_FILLER
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from tests.support.java.peers import CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -374,3 +375,28 @@ def test_a_store_without_messages_is_refused(
 
     assert b"no message" in answer.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "rockskilled"])
+def test_settings_in_rocksdb_become_files(
+    kind: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    tmp_path: Path,
+    run: Callable[..., Any],
+) -> None:
+    store, out = packed_store(CURRENT, kind), tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, store.root).out)
+
+    config = out / "config"
+    offsets = consumer_offsets(decode_config((config / "consumerOffset.json").read_bytes()))
+    assert {"@".join(name): queues for name, queues in offsets.items()} == (
+        store.truth.consumer_offsets
+    )
+    topics = decode_config((config / "topics.json").read_bytes())["topicConfigTable"]
+    assert set(store.truth.topics) <= set(topics)
+    assert report["topics_recovered"] is False
+    assert "config/subscriptionGroup.json" in report["config_copied"]
+    assert report["config_unreadable"] == []
+    assert not list(out.rglob("CURRENT"))
+    assert len(list((out / "consumequeue").iterdir())) == 4

@@ -28,6 +28,7 @@ class FindingKind(StrEnum):
     LOG_FILE = "log file"
     INDEX = "index"
     CONFIG = "config"
+    ROCKSDB = "rocksdb"
     CHECKPOINT = "checkpoint"
     TIMER = "timer"
 
@@ -54,6 +55,7 @@ RULES: Final = {
     FindingKind.LOG_FILE: "the folder of the log has files of one size only, named by offsets",
     FindingKind.INDEX: "each entry of an index file stands for a key of the message it points to",
     FindingKind.CONFIG: "configuration files are JSON objects",
+    FindingKind.ROCKSDB: "a RocksDB can be opened, and its checksums are right",
     FindingKind.CHECKPOINT: "the log reaches as far as the checkpoint says",
     FindingKind.TIMER: "each record of the timer log points to a message, and each slot to records",
 }

@@ -77,10 +77,18 @@ def _all(table: Mapping[Topic, Sequence[StoreFile]]) -> Iterable[StoreFile]:
 
 def log_entries(store: OpenedStore) -> list[FolderEntry]:
     """Everything in the folders of the commit log."""
+    if store.is_packed:
+        strange = [name for name in store.folder.unknown if name.startswith("commitlog/")]
+        names = [FolderEntry(name.rpartition("/")[2], 0) for name in strange]
+        return [*_file_entries(store.folder.commit_log), *names]
     folders = {file.path.parent for file in store.folder.commit_log}
     if not folders:
         folders = {root / "commitlog" for root in store.folder.roots}
     return [entry for folder in sorted(folders) for entry in _entries(folder)]
+
+
+def _file_entries(files: Iterable[StoreFile]) -> list[FolderEntry]:
+    return [FolderEntry(file.base_name, file.size) for file in files]
 
 
 def _entries(folder: Path) -> list[FolderEntry]:
@@ -98,6 +106,8 @@ def _queue_entries(
     store: OpenedStore, name: str, table: Mapping[Topic, Sequence[StoreFile]]
 ) -> dict[Topic, list[FolderEntry]]:
     """Everything in the folders of the queues, empty folders included."""
+    if store.is_packed:
+        return {queue: _file_entries(files) for queue, files in table.items()}
     queues: dict[Topic, list[FolderEntry]] = {queue: [] for queue in table}
     for root in store.folder.roots:
         folder = root / name
@@ -153,7 +163,7 @@ def _index_ends(files: Sequence[StoreFile]) -> dict[str, int]:
     ends: dict[str, int] = {}
     for file in files:
         head = _read(file, 0, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
-        ends[file.path.name] = decode_index_header(head).end_timestamp
+        ends[file.base_name] = decode_index_header(head).end_timestamp
     return ends
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
+    from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
 
     Units = npt.NDArray[np.void]
 
@@ -127,6 +128,8 @@ class QueueCheck:
         log_start: offset of the log's first file.
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
         extensions: files of extensions of queues.
+        rocksdb: queues in RocksDB, for those that have no files; a broker that is killed loses
+            what is in its memory, and builds it anew.
 
     Attributes:
         unqueued: messages that the broker had not yet put into their queues.
@@ -142,20 +145,25 @@ class QueueCheck:
         log_start: int,
         may_lag: bool,
         extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
+        rocksdb: RocksQueues | None = None,
     ) -> None:
         self.findings = findings
         self.log_start = log_start
         self.may_lag = may_lag
         self.unqueued = 0
         self.deleted_topics = 0
-        self._queues = {name: QueueFiles(files, UNIT) for name, files in queues.items()}
+        self._queues: dict[tuple[str, int], QueueFiles | RocksQueue] = {}
+        if rocksdb is not None:
+            self._queues |= {name: rocksdb.queue(*name) for name in rocksdb.ends}
+        self._queues |= {name: QueueFiles(files, UNIT) for name, files in queues.items()}
+        self._are_built_anew = may_lag and rocksdb is not None
         self._batches = {
             name: QueueFiles(files, BATCH_UNIT) for name, files in batch_queues.items()
         }
         self._progress: dict[tuple[str, int], QueueProgress] = {}
         self._extensions = extensions or {}
-        self._lmq = any(topic.startswith("%LMQ%") for topic, _ in queues)
-        self._topics = {topic for topic, _ in (*queues, *batch_queues)}
+        self._lmq = any(topic.startswith("%LMQ%") for topic, _ in self._queues)
+        self._topics = {topic for topic, _ in (*self._queues, *batch_queues)}
         self._without_queue: dict[tuple[str, int], int] = {}
 
     # -------------------------------------------------------------- messages
@@ -192,7 +200,7 @@ class QueueCheck:
         self,
         rows: Rows,
         name: tuple[str, int],
-        files: QueueFiles,
+        files: QueueFiles | RocksQueue,
         group: Int64s,
         offsets: Int64s,
         *,
@@ -348,7 +356,10 @@ class QueueCheck:
                 is_damage = not self.may_lag
             elif not self._topics:
                 text = f"{count} messages, and there is no queue at all"
-                is_damage = True
+                is_damage = not self._are_built_anew
+                if self._are_built_anew:
+                    text += "; a broker builds them anew at its start"
+                    self.unqueued += count
             else:
                 text = (
                     f"{count} messages of a topic without queues: it was deleted, and comes back"
@@ -367,7 +378,7 @@ class QueueCheck:
                 )
             )
 
-    def _look_again(self, name: tuple[str, int], files: QueueFiles) -> None:
+    def _look_again(self, name: tuple[str, int], files: QueueFiles | RocksQueue) -> None:
         """Drop messages without unit whose units a running broker has written meanwhile."""
         progress = self._progress.get(name)
         if progress is None or name in self._batches:
@@ -381,7 +392,9 @@ class QueueCheck:
                 missing.append([first + count, end, physical])
         progress.missing = missing
 
-    def _check_files(self, name: tuple[str, int], files: QueueFiles, *, is_moving: bool) -> None:
+    def _check_files(
+        self, name: tuple[str, int], files: QueueFiles | RocksQueue, *, is_moving: bool
+    ) -> None:
         usual = (
             usual_size((file for queue in self._queues.values() for file in queue.files), 0)
             if files.unit is UNIT
@@ -411,7 +424,9 @@ class QueueCheck:
             )
         )
 
-    def _check_rest(self, name: tuple[str, int], files: QueueFiles, log_end: int | None) -> int:
+    def _check_rest(
+        self, name: tuple[str, int], files: QueueFiles | RocksQueue, log_end: int | None
+    ) -> int:
         """Units that belong to no message; returns the number after the last valid unit."""
         progress = self._progress.get(name, QueueProgress())
         seen = progress.seen
@@ -456,8 +471,8 @@ class QueueCheck:
                     kind=FindingKind.NO_MESSAGE,
                     text=text,
                     file=file.name,
-                    position=first * size - file.offset,
-                    size=count * size,
+                    position=first * size - file.offset if file.size else 0,
+                    size=count * size if file.size else 0,
                     physical_offset=offset,
                     topic=name[0],
                     queue_id=name[1],

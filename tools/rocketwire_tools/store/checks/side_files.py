@@ -58,6 +58,8 @@ def check_log_folder(store: OpenedStore, findings: Findings) -> None:
 
 
 def _parents(store: OpenedStore) -> set[str]:
+    if store.is_packed:
+        return {file.name.rpartition("/")[0] for file in store.folder.commit_log}
     return {file.path.parent.name for file in store.folder.commit_log}
 
 
@@ -76,6 +78,16 @@ def check_config(store: OpenedStore, findings: Findings) -> None:
         else:
             text = f"{reason}, and {name}.bak is not readable either"
         findings.add(Finding(kind=FindingKind.CONFIG, text=text, file=f"config/{name}"))
+
+
+def check_databases(store: OpenedStore, findings: Findings) -> None:
+    """RocksDBs that hold queues, configuration, pops, timers or an index."""
+    for name in sorted(store.folder.rocksdb):
+        database = store.database(name)
+        if database is not None and not name.startswith("consumequeue"):  # queues are read whole
+            database.read_all()
+    for name, reason in sorted(store.unreadable.items()):
+        findings.add(Finding(kind=FindingKind.ROCKSDB, text=reason, file=name))
 
 
 def _config_error(store: OpenedStore, file: StoreFile | None) -> str:

@@ -16,6 +16,7 @@ from rocketwire_tools.store.checks.queue_check import QueueCheck
 from rocketwire_tools.store.checks.side_files import (
     check_checkpoint,
     check_config,
+    check_databases,
     check_log_folder,
     check_timers,
 )
@@ -100,10 +101,11 @@ class StoreCheck:
             log_start=start,
             may_lag=may_lag,
             extensions=folder.extensions,
+            rocksdb=store.rocks_queues,
         )
         self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
         is_root = bool(folder.plain or folder.config) and not self._has_rocksdb
-        has_queues = bool(folder.queues or folder.batch_queues) or is_root
+        has_queues = bool(store.queue_names) or store.rocks_queues is not None or is_root
         self.log = LogCheck(
             findings=self.findings,
             queues=self.queues if has_queues else None,
@@ -129,6 +131,7 @@ class StoreCheck:
             self.index.finish(log_end=end if self.is_in_use else None)
         check_log_folder(store, findings)
         check_config(store, findings)
+        check_databases(store, findings)
         check_timers(store, findings, self._log_start)
         if self.log.messages and not self.is_in_use:
             check_checkpoint(store, findings, self.log.newest, end)
@@ -208,7 +211,7 @@ def _write_json(check: StoreCheck) -> None:
 def _write_text(check: StoreCheck, *, with_reasons: bool) -> None:
     findings, log, out = check.findings, check.log, sys.stdout
     if not check.has_queues:
-        out.write("No queues in files are here: the log is checked alone.\n")
+        out.write("No queues can be read here: the log is checked alone.\n")
     if check.is_in_use:
         out.write("A broker runs on this store: what it writes now may look incomplete.\n")
     out.write(f"{log.messages:,} messages with {log.size:,} bytes were read.\n")

@@ -13,7 +13,7 @@ import numpy as np
 
 from rocketwire_tools.store.engine.json_rows import JsonRows
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import json_line
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
@@ -53,10 +53,11 @@ class Output(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
-    store = OpenedStore(arguments.paths)
+    stores = open_stores(arguments.paths)
     names = _columns(arguments.columns, arguments.body)
     kind = _format(arguments)
-    selection, topics, scans = selection_of(arguments), TopicNames(), store.scans()
+    selection, topics = selection_of(arguments), TopicNames()
+    scans = scans_of(stores, is_compacted=arguments.compacted)
     count = broken = 0
     with _opened(arguments.output) as file:
         output = _output(kind, file, names, arguments.body)

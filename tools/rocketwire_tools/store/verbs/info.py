@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import open_stores
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 
 if TYPE_CHECKING:
     import argparse
 
     from rocketwire.store.folder import StoreFile
+    from rocketwire_tools.store.opened import OpenedStore
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show what a store is."""
-    report = describe(OpenedStore(arguments.paths))
-    if arguments.json:
-        sys.stdout.buffer.write(json_line(report))
-    else:
-        write_table(("", ""), flat(report))
+    for store in open_stores(arguments.paths):
+        report = describe(store)
+        if arguments.json:
+            sys.stdout.buffer.write(json_line(report))
+        else:
+            write_table(("", ""), flat(report))
     return 0
 
 
@@ -48,10 +50,12 @@ def describe(store: OpenedStore) -> dict[str, Any]:
         "end_of_files": files[-1].end if files else None,
         "first_stored": time_text(first),
         "newest_flushed": None,
-        "topics": len({topic for topic, _ in (*folder.queues, *folder.batch_queues)}),
-        "queues": len(folder.queues) + len(folder.batch_queues),
+        "topics": len({topic for topic, _ in store.queue_names}),
+        "queues": len(store.queue_names),
         "index_files": len(folder.index),
         "config_files": sorted(name for name in folder.config if not name.endswith(".bak")),
+        "databases": sorted(folder.rocksdb),
+        "unreadable_databases": sorted(store.unreadable),
         "missing": _missing(store),
         "unknown_files": folder.unknown[:20],
         "ignored_links": folder.ignored[:20],
@@ -75,6 +79,13 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
     return None
 
 
+_DATABASES: Final = {
+    "queues in RocksDB": "consumequeue",
+    "configuration in RocksDB": "config/",
+    "pops in RocksDB": "kvStore",
+}
+
+
 def _kinds(store: OpenedStore) -> list[str]:
     folder = store.folder
     kinds: list[str] = []
@@ -82,10 +93,13 @@ def _kinds(store: OpenedStore) -> list[str]:
         kinds.append("commit log")
     if folder.dledger:
         kinds.append("DLedger")
-    if len({file.path.parent for file in folder.commit_log}) > 1:
+    if len({file.path.parent for file in folder.commit_log}) > 1 and not store.is_packed:
         kinds.append("several paths")
-    if any(name.startswith("consumequeue") for name in folder.rocksdb):
-        kinds.append("queues in RocksDB")
+    kinds += [
+        kind
+        for kind, start in _DATABASES.items()
+        if any(name.startswith(start) for name in folder.rocksdb)
+    ]
     if folder.batch_queues:
         kinds.append("batch queues")
     if folder.extensions:
@@ -131,6 +145,8 @@ def _stopped(store: OpenedStore) -> str:
         return "a broker is running"
     if not store.folder.plain:
         return "unknown"
+    if store.is_packed and store.abort is not None:
+        return "killed, or packed while a broker was running: abort is there"
     if store.abort is None:
         return "orderly"
     return "killed, or the machine went down: abort is there"

@@ -9,7 +9,7 @@ import numpy as np
 
 from rocketwire_tools.store.engine.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
@@ -40,9 +40,9 @@ _LINES: Final = 1000
 
 def run(arguments: argparse.Namespace) -> int:
     """List messages."""
-    store = OpenedStore(arguments.paths)
+    stores = open_stores(arguments.paths)
     names = _columns(arguments)
-    scans = store.compaction_scans() if arguments.compacted else store.scans()
+    scans = scans_of(stores, is_compacted=arguments.compacted)
     parts = _limited(_rows(scans, arguments), arguments.limit)
     if arguments.json:
         _write_json(parts, names, arguments.body)

@@ -13,9 +13,10 @@ from rocketwire.policy.resource_names import (
     HALF_TOPICS,
     OP_TOPICS,
     SCHEDULE_TOPIC,
+    TIMER_TOPIC,
     is_system_group,
 )
-from rocketwire.store import consume_queue, timers
+from rocketwire.store import consume_queue, pops, rocksdb_records, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.store import lookup
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.rows import Rows
 
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
+_TIMES: Final = ("due", "store_timestamp", "popped")
 _COMMITTED: Final = 8
 _TRANSACTION_BITS: Final = 12
 
@@ -47,6 +49,8 @@ class LogFacts:
         halves: half messages by queue offset.
         operated: queue offsets of half messages that an op message names.
         committed: physical offsets of half messages that were committed.
+        check_points: what consumers popped, and its place in the revive log; None for timed ones.
+        acks: pop and queue offset of what they acknowledged.
     """
 
     max_offsets: dict[tuple[str, int], int] = field(default_factory=lambda: defaultdict(int))
@@ -54,6 +58,10 @@ class LogFacts:
     halves: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
     operated: set[int] = field(default_factory=set[int])
     committed: set[int] = field(default_factory=set[int])
+    check_points: dict[pops.Pop, tuple[pops.CheckPoint, tuple[str, int, int] | None]] = field(
+        default_factory=dict[Any, Any]
+    )
+    acks: set[tuple[pops.Pop, int]] = field(default_factory=set[Any])
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         "delayed": list(_delayed(store, facts)),
         "timer": list(timed_messages(store)),
         "transaction": list(_transactions(facts)),
+        "pop": list(_pops(store, facts)),
     }
     for name, lines in sections.items():
         if arguments.json:
@@ -98,8 +107,27 @@ def _collect(facts: LogFacts, rows: Rows) -> None:
         elif topic in OP_TOPICS:
             numbers = (rows.bodies[row] or b"").decode("ascii", "replace").split(",")
             facts.operated.update(int(number) for number in numbers if number.isdecimal())
+        elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
+            _collect_pops(facts, rows, row, place, offset)
         if flags[row] & _TRANSACTION_BITS == _COMMITTED:
             facts.committed.add(int(rows.column("prepared_transaction_offset")[row]))
+
+
+def _collect_pops(
+    facts: LogFacts, rows: Rows, row: int, place: tuple[str, int], offset: int
+) -> None:
+    """Collect a record of the revive log, which is a timed message at first."""
+    properties, body = rows.properties[row], rows.bodies[row] or b""
+    is_timed = place[0] == TIMER_TOPIC
+    if is_timed and not properties.get(message_const.REAL_TOPIC, "").startswith(pops.REVIVE_LOG):
+        return
+    tag = properties.get(message_const.TAGS)
+    if tag == pops.CHECK_POINT_TAG and (record := pops.decode_check_point(body)) is not None:
+        key = record.pop
+        if key not in facts.check_points or not is_timed:
+            facts.check_points[key] = record, None if is_timed else (*place, offset)
+    elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
+        facts.acks.update((acks.pop, each) for each in acks.offsets)
 
 
 def _message(rows: Rows, row: int) -> dict[str, Any]:
@@ -118,7 +146,7 @@ def _message(rows: Rows, row: int) -> dict[str, Any]:
 
 
 def max_offsets(store: OpenedStore, facts: LogFacts) -> dict[tuple[str, int], int]:
-    """Topic and queue → offset after the last message, of the log and of the queue files."""
+    """Topic and queue → offset after the last message, of the log and of the queues."""
     offsets = dict(facts.max_offsets)
     for place, files in store.folder.queues.items():
         if not files:
@@ -132,6 +160,9 @@ def max_offsets(store: OpenedStore, facts: LogFacts) -> dict[tuple[str, int], in
             number += 1
             if unit.points_to_message:
                 offsets[place] = max(offsets.get(place, 0), number)
+    queues = store.rocks_queues
+    for place, (_, end) in ({} if queues is None else queues.ends).items():
+        offsets[place] = max(offsets.get(place, 0), end)
     return offsets
 
 
@@ -186,6 +217,49 @@ def _transactions(facts: LogFacts) -> Iterator[dict[str, Any]]:
             newest.pop(key, None)
     for message in newest.values():
         yield _without(message, "level")
+
+
+def _pops(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+    """Messages that consumers popped and did not acknowledge, by the time they come back."""
+    lines = list(_pops_of_log(store, facts)) + list(_pops_in_rocksdb(store))
+    lines.sort(key=lambda line: line["due"])
+    return iter(lines)
+
+
+def _pops_of_log(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+    config = store.config("consumerOffset.json")
+    groups = {} if config is None else consumer_offsets(config[0])
+    for record, place in facts.check_points.values():
+        if place is not None:
+            topic, queue, offset = place
+            if offset < groups.get((topic, pops.REVIVE_GROUP), {}).get(queue, 0):
+                continue  # the broker has put these messages into the retry topic
+        pop = record.pop
+        for offset in record.offsets:
+            if (pop, offset) not in facts.acks:
+                due = pop.pop_time + record.invisible_time
+                yield _popped(due, pop.group, pop.topic, pop.queue_id, offset, pop.pop_time)
+
+
+def _pops_in_rocksdb(store: OpenedStore) -> Iterator[dict[str, Any]]:
+    database = store.database("kvStore")
+    items = () if database is None else database.items(family="popState")
+    for due, record in rocksdb_records.decode_pops(items):
+        names = ("groupId", "topicId", "queueId", "offset", "popTime")
+        yield _popped(due, *(record.get(name) for name in names))
+
+
+def _popped(
+    due: int, group: Any, topic: Any, queue_id: Any, offset: Any, popped: Any
+) -> dict[str, Any]:
+    return {
+        "due": due,
+        "group": group,
+        "topic": topic,
+        "queue_id": queue_id,
+        "offset": offset,
+        "popped": popped,
+    }
 
 
 def timed_messages(store: OpenedStore) -> Iterator[dict[str, Any]]:
@@ -260,14 +334,12 @@ def _write(name: str, lines: Sequence[dict[str, Any]]) -> None:
         "delayed": "delayed messages",
         "timer": "timed messages",
         "transaction": "open transactions",
+        "pop": "popped messages without acknowledgement",
     }
     print(f"{titles[name]}: {len(lines)}")
     if not lines:
         return
     columns = list(lines[0])
-    rows = [
-        [time_text(line[c]) if c in ("due", "store_timestamp") else line[c] for c in columns]
-        for line in lines
-    ]
+    rows = [[time_text(line[c]) if c in _TIMES else line[c] for c in columns] for line in lines]
     write_table(columns, rows)
     print()

@@ -22,6 +22,7 @@ from rocketwire.store.writer import (
     DiskFiles,
     Files,
     NoFiles,
+    encode_config,
     topic_table,
     write_file,
 )
@@ -140,7 +141,7 @@ def _require_room(store: OpenedStore, folder: Path) -> None:
 def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
     """Give files of the log their old times: brokers delete them by these."""
     for file in log_files:
-        path = root / "commitlog" / file.path.name
+        path = root / "commitlog" / file.base_name
         if path.exists():
             os.utime(path, (file.modified, file.modified))
 
@@ -273,14 +274,17 @@ def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]
     copied: list[str] = []
     lost: list[str] = []
     names = {name.removesuffix(".bak") for name in store.folder.config if "/" not in name}
-    for name in sorted(names - {_TIMER_CHECK}):
+    for name in sorted((names | set(store.rocks_config)) - {_TIMER_CHECK}):
         config = store.config(name)
         if config is None:
             lost.append(f"config/{name}")
             continue
+        copied.append(f"config/{name}")
+        if config[1] in store.folder.rocksdb:
+            write_file(files, f"config/{name}", encode_config(config[0]))
+            continue
         file = store.folder.config[config[1].removeprefix("config/")]
         write_file(files, f"config/{name}", store.read(file, max_size=MAX_SIZE))
-        copied.append(f"config/{name}")
     for name in _OTHER_FILES:
         plain = store.folder.plain.get(name)
         if plain is not None and plain.size:

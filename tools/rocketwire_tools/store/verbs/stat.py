@@ -9,7 +9,7 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
@@ -64,11 +64,11 @@ class Totals:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
-    store = OpenedStore(arguments.paths)
+    stores = open_stores(arguments.paths)
     selection = selection_of(arguments)
     topics, totals, damage = TopicNames(), Totals(), 0
     is_folded = arguments.by not in ("tag",)
-    for scan in store.compaction_scans() if arguments.compacted else store.scans():
+    for scan in scans_of(stores, is_compacted=arguments.compacted):
         for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
             numbers, names = _groups(arguments.by, rows)
             totals.add(numbers, names, rows)

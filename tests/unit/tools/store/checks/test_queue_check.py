@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from rocksdict import Options, Rdict
 
+from rocketwire.store import rocksdb_records
 from rocketwire.store.consume_queue import QueueUnit, encode_unit, tags_code
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,3 +95,36 @@ def test_tags_are_read_as_java_reads_them(properties: str, tags: str, tmp_path: 
         (folder / ("0" * 20)).write_bytes(data.ljust(1000, b"\0"))
 
     assert checked(tmp_path).findings.kept == []
+
+
+def test_queues_in_rocksdb_are_compared_with_the_log(tmp_path: Path) -> None:
+    root = unpack(CURRENT, "rocksdb", tmp_path).root
+    assert damage_of(checked(root)) == {}
+    key = rocksdb_records.queue_key
+    with Rdict(str(root / "consumequeue"), Options(raw_mode=True), families()) as database:
+        del database[key("orders", 0, 7)]
+        database[key("orders", 1, 3)] = database[key("orders", 1, 4)]
+        database[key("orders", 2, 99)] = database[key("orders", 1, 4)]
+
+    check = checked(root)
+
+    assert damage_of(check) == {"no queue unit": 1, "queue unit": 1, "no message": 1}
+    assert [(each.file, each.position) for each in check.findings.kept if each.file] == [
+        ("consumequeue", 0)
+    ]
+
+
+def families() -> dict[str, Options]:
+    return {name: Options(raw_mode=True) for name in ("default", "offset")}
+
+
+def test_a_killed_broker_loses_units_in_rocksdb_that_it_builds_anew(tmp_path: Path) -> None:
+    root = unpack(CURRENT, "rockskilled", tmp_path).root
+
+    check = checked(root)
+
+    assert damage_of(check) == {}
+    assert notes_of(check) == {"no queue unit": 241}
+    assert check.queues.unqueued == 241
+    (root / "abort").unlink()
+    assert damage_of(checked(root)) == {"no queue unit": 241}

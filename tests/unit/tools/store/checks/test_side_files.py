@@ -9,8 +9,10 @@ import pytest
 
 from rocketwire.store import layouts, timers
 from rocketwire.store.commit_log import BLANK_MAGIC
+from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,3 +119,14 @@ def test_a_full_timer_log_file_ends_with_a_blank(timed: Path) -> None:
     damage.put(path, 104, blank)
 
     assert checked(timed).findings.kept == []
+
+
+@pytest.mark.parametrize("name", ["consumequeue", "config/topics"])
+def test_a_rocksdb_that_cannot_be_opened_is_damage(tmp_path: Path, name: str) -> None:
+    root = unpack(CURRENT, "rocksdb", tmp_path).root
+    next((root / name).glob("MANIFEST-*")).write_bytes(b"no manifest")
+
+    finding = next(each for each in checked(root).findings.kept if each.kind == "rocksdb")
+
+    assert (finding.file, finding.is_damage) == (name, True)
+    assert finding.text.startswith("Corruption")

@@ -177,7 +177,7 @@ def test_a_commit_log_alone_is_checked_without_its_queues(
     assert main(["check", str(store.root / "commitlog")]) == 0
 
     output = capsys.readouterr().out
-    assert "No queues in files are here" in output
+    assert "No queues can be read here" in output
     assert f"{len(store.truth.pulled):,} messages" in output
 
 

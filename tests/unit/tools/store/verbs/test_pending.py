@@ -65,3 +65,49 @@ def test_timed_messages_are_those_that_the_broker_counts(
     assert {line["unique_key"] for line in timed} == {
         sent.unique_key for sent in truth.sent if sent.outcome == "pending"
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["pop", "popkv"])
+def test_popped_messages_without_acknowledgement_are_those_that_the_broker_hides(
+    kind: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    truth = packed_store(CURRENT, kind).truth
+    lines = pending(packed_store(CURRENT, kind), capsysbinary)
+
+    popped = [line for line in lines if line["what"] == "pop"]
+    places = [f"{line['topic']}/{line['queue_id']}/{line['offset']}" for line in popped]
+    hidden = truth.notes["hidden"] + truth.notes["hidden_longer"]
+    revive = "rmq_sys_REVIVE_LOG_DefaultCluster@CID_RMQ_SYS_REVIVE_GROUP"
+    revived = [] if kind == "popkv" else [f"tasks/0/{offset}" for offset in range(10, 14)]
+    if kind == "pop":  # the broker had not yet moved on behind what it has revived
+        assert truth.consumer_offsets[revive] == {0: 0, 1: 0}
+        revived += [f"{'t' * 100}/0/{offset}" for offset in range(3)]
+    assert sorted(places) == sorted(hidden + revived)
+    times = {line["due"] - line["popped"] for line in popped if line["offset"] in range(5, 7)}
+    assert times == {290_000, 291_000}
+
+
+@pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "rockskilled"])
+def test_lag_of_stores_with_rocksdb_is_that_of_the_broker(
+    kind: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    truth = packed_store(CURRENT, kind).truth
+    ends = {(queue.topic, queue.queue_id): queue.max_offset for queue in truth.queues}
+
+    lines = pending(packed_store(CURRENT, kind), capsysbinary)
+
+    lags = {
+        (f"{line['topic']}@{line['group']}", line["queue_id"]): line["lag"]
+        for line in lines
+        if line["what"] == "lag"
+    }
+    assert lags == {
+        (name, queue): ends[name.partition("@")[0], queue] - offset
+        for name, queues in truth.consumer_offsets.items()
+        for queue, offset in queues.items()
+    }

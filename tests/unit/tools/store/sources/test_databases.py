@@ -1,0 +1,142 @@
+"""A RocksDB of a real store is read on a copy, whatever its files say."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.store.folder import read_folder
+from rocketwire_tools.store.sources.databases import Database, DatabaseError
+from tests.support.java.peers import CURRENT
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+QUEUES = "consumequeue"
+
+
+def opened(root: Path, name: str = QUEUES) -> Database:
+    return Database(read_folder([root]).rocksdb[name], name)
+
+
+def digests(root: Path) -> dict[Path, str]:
+    return {
+        path: hashlib.sha256(path.read_bytes()).hexdigest() + str(path.stat().st_mtime_ns)
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A store that a test may damage."""
+    return unpack(CURRENT, "rocksdb", tmp_path).root
+
+
+def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "private").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "private"))
+    before = digests(root)
+
+    database = opened(root)
+
+    assert database.families == ["default", "offset"]
+    assert len(list(database.items())) == 241
+    assert not list(database.items(family="no such family"))
+    assert digests(root) == before
+    assert len(list((tmp_path / "private").iterdir())) == 1
+    del database
+    gc.collect()
+    assert not list((tmp_path / "private").iterdir())
+
+
+def test_records_that_only_the_log_of_a_killed_broker_has_are_read(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    database = opened(packed_store(CURRENT, "rockskilled").root, "config/metadata")
+
+    assert [key for key, _ in database.items(family="consumerOffset")] == [
+        b"bills@auditors",
+        b"bills@printers",
+        b"orders@auditors",
+        b"orders@printers",
+    ]
+
+
+def test_a_damaged_table_is_read_up_to_the_damage(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for table in (root / QUEUES).glob("*.sst"):
+        data = bytearray(table.read_bytes())
+        data[10] ^= 0xFF
+        table.write_bytes(data)
+
+    database = opened(root)
+
+    assert len(list(database.items())) < 241
+    assert database.get(b"key") is None or database.failure
+    database.key_before(b"\xff")
+    database.read_all()
+    assert "orruption" in database.failure
+    assert capsys.readouterr().err.startswith("consumequeue is not read to its end: ")
+
+
+@pytest.mark.parametrize("text", ["", "../../etc/passwd\n", "MANIFEST-000005", "/etc/passwd\n"])
+def test_a_manifest_elsewhere_is_refused(root: Path, text: str) -> None:
+    (root / QUEUES / "CURRENT").write_text(text)
+
+    with pytest.raises(DatabaseError, match="names no manifest"):
+        opened(root)
+
+
+def test_a_lost_manifest_is_one_error(root: Path) -> None:
+    next((root / QUEUES).glob("MANIFEST-*")).unlink()
+
+    with pytest.raises(DatabaseError) as error:
+        opened(root)
+    assert "\n" not in str(error.value)
+
+
+def test_options_that_name_other_folders_are_not_followed(root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    for options in (root / QUEUES).glob("OPTIONS-*"):
+        text = options.read_text()
+        text = text.replace("wal_dir=", f"wal_dir={outside}\n#").replace(
+            "db_log_dir=", f"db_log_dir={outside}\n#"
+        )
+        options.write_text(text)
+    (root / QUEUES / "rocksdict-config.json").write_text("{broken")
+
+    assert len(list(opened(root).items())) == 241
+    assert not outside.exists()
+
+
+def test_links_in_the_folder_are_not_followed(root: Path, tmp_path: Path) -> None:
+    table = next((root / QUEUES).glob("*.sst"))
+    shutil.move(table, tmp_path / "elsewhere.sst")
+    table.symlink_to(tmp_path / "elsewhere.sst")
+
+    with pytest.raises(DatabaseError):
+        opened(root)
+
+
+def test_files_that_a_broker_removed_meanwhile_are_looked_for_again(root: Path) -> None:
+    files = read_folder([root]).rocksdb[QUEUES]
+    copy = root / QUEUES / "MANIFEST-999999"
+    copy.touch()
+    listed = read_folder([root]).rocksdb[QUEUES]
+    copy.unlink()
+
+    assert len(listed) == len(files) + 1
+    assert len(list(Database(listed, QUEUES).items())) == 241

@@ -1,0 +1,168 @@
+"""RocksDBs of a store, each opened on a private copy.
+
+A RocksDB that was not closed has its newest records in its own log, which is replayed when it is
+opened.  So it is never opened in the store.  Files of options are not read: they name folders.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.store.folder import list_files
+from rocketwire_tools.store.engine.blocks import open_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire.store.folder import StoreFile
+
+DEFAULT_FAMILY: Final = "default"
+_COPIED: Final = re.compile(r"[0-9]{1,20}\.(?:sst|log)|MANIFEST-[0-9]{1,20}|CURRENT|IDENTITY")
+_CURRENT: Final = re.compile(rb"MANIFEST-[0-9]{1,20}\n")
+_TRIES: Final = 3
+"""A running broker removes files of a RocksDB while they are copied."""
+
+
+class DatabaseError(Exception):
+    """A RocksDB cannot be opened or read."""
+
+
+def private_folder(owner: object) -> Path:
+    """A new folder that nobody else can read; it goes when its owner does."""
+    folder = Path(tempfile.mkdtemp(prefix="rocketwire-store-"))
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+class Database:
+    """A RocksDB, opened for reading.
+
+    Args:
+        files: of its folder.
+        name: of that folder, below the root of the store.
+
+    Attributes:
+        families: names of its column families.
+        failure: why it cannot be read to its end; empty if it can.  Standard error gets it too.
+
+    Raises:
+        DatabaseError: it cannot be opened.
+        ImportError: the package ``rocksdict`` is missing.
+    """
+
+    def __init__(self, files: Sequence[StoreFile], name: str) -> None:
+        import rocksdict  # a large package, which few stores need
+
+        self.name = name
+        self.failure = ""
+        folder = private_folder(self)
+        for left in reversed(range(_TRIES)):
+            try:
+                _copy(files, folder)
+                path = str(folder)
+                self.families: list[str] = rocksdict.Rdict.list_cf(path, _options(rocksdict, path))
+                families = {family: _options(rocksdict, path) for family in self.families}
+                self._rdict: Any = rocksdict.Rdict(
+                    path,
+                    _options(rocksdict, path),
+                    column_families=families,
+                    access_type=rocksdict.AccessType.read_only(error_if_log_file_exist=False),
+                )
+            except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
+                if not left or files[0].is_packed:
+                    raise DatabaseError(_first_line(error)) from None
+                folder_of_files = files[0].path.parent
+                files = [file for file in list_files(folder_of_files, []) if "/" not in file.name]
+            else:
+                return
+
+    def get(self, key: bytes, family: str = DEFAULT_FAMILY) -> bytes | None:
+        """The value of a key; None without one, or if it cannot be read."""
+        try:
+            value: bytes | None = self._rdict.get_column_family(family).get(key)
+        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
+            self._fail(error)
+            return None
+        return value
+
+    def items(
+        self, start: bytes = b"", family: str = DEFAULT_FAMILY
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Keys and values in the order of the keys, up to what cannot be read.
+
+        Args:
+            start: the first key.
+            family: of columns; one that is not there has nothing.
+        """
+        if family not in self.families:
+            return
+        try:
+            place = self._rdict.get_column_family(family).iter()
+            place.seek(start)
+            while place.valid():
+                yield place.key(), place.value()
+                place.next()
+            place.status()
+        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
+            self._fail(error)
+
+    def key_before(self, key: bytes) -> bytes | None:
+        """The last key of the default family that is not after a key; None without one."""
+        try:
+            place = self._rdict.iter()
+            place.seek_for_prev(key)
+            last: bytes | None = place.key() if place.valid() else None
+            place.status()
+        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
+            self._fail(error)
+            return None
+        return last
+
+    def read_all(self) -> None:
+        """Read every record, to see whether that is possible."""
+        for family in self.families:
+            for _ in self.items(family=family):
+                pass
+
+    def _fail(self, error: Exception) -> None:
+        if not self.failure:
+            self.failure = _first_line(error)
+            print(f"{self.name} is not read to its end: {self.failure}", file=sys.stderr)
+
+
+def _options(rocksdict: Any, path: str) -> Any:
+    options = rocksdict.Options(raw_mode=True)
+    options.set_db_log_dir(path)
+    options.set_wal_dir(path)
+    return options
+
+
+def _copy(files: Sequence[StoreFile], folder: Path) -> None:
+    """Copy the files of a RocksDB that hold data; tables, which never change, are linked to."""
+    for old in folder.iterdir():
+        old.unlink()
+    for file in files:
+        name = file.base_name
+        if not _COPIED.fullmatch(name):
+            continue
+        if name.endswith(".sst") and not file.is_packed:
+            (folder / name).symlink_to(file.path)
+            continue
+        with open_blocks(file) as blocks, (folder / name).open("xb") as output:
+            position = 0
+            while view := blocks.read(position):
+                output.write(view)
+                position += len(view)
+    if not _CURRENT.fullmatch((folder / "CURRENT").read_bytes()):
+        raise DatabaseError("CURRENT names no manifest")
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]

@@ -1,0 +1,111 @@
+"""Queues in RocksDB, with the units of queues in files."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire.store import layouts, rocksdb_records
+from rocketwire.store.consume_queue import QueueUnit
+from rocketwire.store.folder import StoreFile
+from rocketwire_tools.store.engine.columns import record_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from rocketwire_tools.store.sources.databases import Database
+
+    Units = npt.NDArray[np.void]
+
+UNIT: Final = record_type(layouts.QUEUE_UNIT)
+_CHUNK: Final = 50_000
+"""Units that are read at once."""
+
+
+class RocksQueues:
+    """The queues of a RocksDB.
+
+    Args:
+        database: of the folder ``consumequeue``.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @cached_property
+    def ends(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """Topic and queue → first queue offset, and the one after the last."""
+        ends: dict[tuple[str, int], tuple[int, int]] = {}
+        start = b""
+        while True:
+            key = next(self._database.items(start), (b"", b""))[0]
+            place = rocksdb_records.decode_queue_key(key)
+            if not key:
+                return ends
+            if place is None:
+                start = key + b"\0"
+                continue
+            topic, queue_id, first = place
+            after = rocksdb_records.key_after_queue(topic, queue_id)
+            last = rocksdb_records.decode_queue_key(self._database.key_before(after) or b"")
+            start = max(after, key + b"\0")  # a name that is no text is encoded otherwise
+            if last is not None and last[:2] == (topic, queue_id):
+                ends[topic, queue_id] = first, last[2] + 1
+
+    def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:
+        """The unit of a queue offset; None without one."""
+        value = self._database.get(rocksdb_records.queue_key(topic, queue_id, offset))
+        unit = None if value is None else rocksdb_records.decode_rocks_unit(value)
+        return None if unit is None else QueueUnit(*unit[:3])
+
+    def queue(self, topic: str, queue_id: int) -> RocksQueue:
+        """One queue."""
+        return RocksQueue(self._database, topic, queue_id)
+
+
+class RocksQueue:
+    """A queue of a RocksDB as one array of units, as ``QueueFiles`` is one of a queue's files."""
+
+    files: Sequence[StoreFile] = ()
+    unit = UNIT
+
+    def __init__(self, database: Database, topic: str, queue_id: int) -> None:
+        self._database, name = database, database.name
+        self._source = StoreFile(path=Path(name), offset=0, size=0, name=name)
+        self._place = topic, queue_id
+
+    def read(self, first: int, count: int) -> Units:
+        """Units by number; zeros where there are none."""
+        units = np.zeros(count, UNIT)
+        for numbers, part in self._parts(first, first + count):
+            units[numbers - first] = part
+        return units
+
+    def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
+        """The RocksDB as a file without size, number of the first unit, and units, by piece."""
+        for numbers, units in self._parts(0, 1 << 62):
+            ends = np.flatnonzero(np.diff(numbers) != 1) + 1
+            for part in np.split(np.arange(len(numbers)), ends):
+                yield self._source, int(numbers[part[0]]), units[part]
+
+    def _parts(self, first: int, stop: int) -> Iterator[tuple[Any, Units]]:
+        """Numbers and units in order."""
+        numbers: list[int] = []
+        values: list[bytes] = []
+        for key, value in self._database.items(rocksdb_records.queue_key(*self._place, first)):
+            place = rocksdb_records.decode_queue_key(key)
+            if place is None or place[:2] != self._place or place[2] >= stop:
+                break
+            if len(value) == rocksdb_records.UNIT_SIZE:
+                numbers.append(place[2])
+                values.append(value[: UNIT.itemsize])
+            if len(numbers) >= _CHUNK:
+                yield np.array(numbers, np.int64), np.frombuffer(b"".join(values), UNIT)
+                numbers, values = [], []
+        if numbers:
+            yield np.array(numbers, np.int64), np.frombuffer(b"".join(values), UNIT)
