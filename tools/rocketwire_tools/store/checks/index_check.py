@@ -325,9 +325,9 @@ def _texts(rows: Rows, places: list[int]) -> tuple[list[int], list[bytes], list[
     text_rows: list[int] = []
     texts: list[bytes] = []
     is_tag: list[bool] = []
-    properties, topics = rows.property_bytes, rows.topics.names
+    properties, numbers = rows.property_bytes, rows.topic_numbers.tolist()
+    topics = rows.topics.names  # complete only after all rows have their numbers
     names = {number: name.encode("utf-8", "surrogatepass") for number, name in enumerate(topics)}
-    numbers = rows.topic_numbers.tolist()
     for row, values in _values(properties, places):
         topic = names[numbers[row]] + b"#"
         unique = values.get(message_const.UNIQ_KEY)
