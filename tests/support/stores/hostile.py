@@ -120,7 +120,9 @@ class HostileStore:
             if now.lines[offset]["crc_ok"] and self._has_other_body(offset):
                 yield f"{offset} has another body and no mark"
         yield from self._check_faults(damage, now, hit)
-        yield from self._get_faults(chance.choice([*self.lines]), hit)
+        offset = chance.choice([*self.lines])
+        if offset not in hit and not damage.written:  # or it may be a ghost
+            yield from self._get_faults(offset)
         yield from self._verb_faults(chance)
 
     def _bytes(self, offset: int) -> bytes:
@@ -170,10 +172,10 @@ class HostileStore:
             return False
         old, path = self.original.files[name], self.original.root / name
         new = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        places = range(0, len(old), UNIT_SIZE)
-        return any(old[at : at + 12] != new[at : at + 12] for at in places)
+        units = [slice(at, at + 12) for at in range(0, len(old), UNIT_SIZE)]
+        return any(any(old[unit]) and old[unit] != new[unit] for unit in units)
 
-    def _get_faults(self, offset: int, hit: set[int]) -> Iterator[str]:
+    def _get_faults(self, offset: int) -> Iterator[str]:
         line = self.lines[offset]
         place = f"{line['topic']}:{line['queue_id']}:{line['queue_offset']}"
         for name, value in (
@@ -183,7 +185,7 @@ class HostileStore:
         ):
             status, output, errors = run("get", "--json", name, value, self.original.root)
             places = [json.loads(text)["physical_offset"] for text in output.splitlines()]
-            if offset not in hit and offset not in places and line["state"] != "ghost":
+            if offset not in places and line["state"] != "ghost":
                 yield f"get {name} {value}: {status} {errors}"
 
     def _verb_faults(self, chance: Random) -> Iterator[str]:

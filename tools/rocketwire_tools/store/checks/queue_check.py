@@ -15,7 +15,7 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
-from rocketwire.policy.resource_names import SCHEDULE_TOPIC
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue, layouts
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
@@ -24,7 +24,7 @@ from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -133,6 +133,7 @@ class QueueCheck:
         log_start: offset of the log's first file.
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
         extensions: files of extensions of queues.
+        topics: names of topics in the configuration.
 
     Attributes:
         unqueued: messages that the broker had not yet put into their queues.
@@ -148,8 +149,10 @@ class QueueCheck:
         log_start: int,
         may_lag: bool,
         extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
+        topics: Iterable[str] = (),
     ) -> None:
         self.findings = findings
+        self._configured = frozenset(topics)
         self.log_start = log_start
         self.may_lag = may_lag
         self.unqueued = 0
@@ -383,6 +386,9 @@ class QueueCheck:
             elif not self._topics:
                 text = f"{count} messages, and there is no queue at all"
                 is_damage = True
+            elif topic in self._configured or is_system_topic(topic):
+                text = f"{count} messages of a topic that exists, and it has no queue"
+                is_damage = not self.may_lag
             else:
                 text = (
                     f"{count} messages of a topic without queues: it was deleted, and comes back"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,10 @@ from rocketwire.store.consume_queue import QueueUnit, encode_unit, tags_code
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.java.peers import OLD
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,3 +94,24 @@ def test_tags_are_read_as_java_reads_them(properties: str, tags: str, tmp_path: 
         (folder / ("0" * 20)).write_bytes(data.ljust(1000, b"\0"))
 
     assert checked(tmp_path).findings.kept == []
+
+
+@pytest.mark.parametrize("topic", ["traced", "RMQ_SYS_TRANS_OP_HALF_TOPIC"])
+def test_a_topic_that_exists_has_queues(topic: str, tmp_path: Path) -> None:
+    root = unpack(OLD, "features", tmp_path).root
+    shutil.rmtree(root / "consumequeue" / topic)
+
+    check = checked(root)
+
+    assert set(damage_of(check)) == {"no queue unit"}
+    assert any("a topic that exists" in finding.text for finding in check.findings.kept)
+
+
+def test_a_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
+    store = unpack(OLD, "features", tmp_path)
+    (deleted,) = store.truth.deleted_topics
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert [finding.topic for finding in check.findings.kept] == [deleted]
