@@ -110,6 +110,7 @@ fuzz: $(VENV)/.installed-fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS) || status=1; \
 	$(BIN)/python -m tests.fuzz.audit --seconds $(FUZZ_SECONDS) || status=1; \
 	$(BIN)/python -m tests.fuzz.differential --cases $(FUZZ_CASES) || status=1; \
+	$(BIN)/python -m tests.fuzz.damaged_stores || status=1; \
 	exit $$status
 
 chaos: $(VENV)/.installed-test

@@ -1,20 +1,26 @@
 """SQL92 filters on message properties, with the rules of Java's broker.
 
-Three rules surprise those that know SQL:
+These rules surprise those that know SQL:
 
-* A property is a text. It is converted to the type of the literal it is compared with; a text that
-  cannot be converted counts as missing. An integer literal of 32 bits only matches such integers.
-* Text after a complete expression is ignored, as Java's parser does: ``a + 1 > 3`` is just ``a``.
-* An empty property counts as missing.
+* A property is a text. It is converted to the type of what it is compared with. A message whose
+  text cannot be converted does not pass, whatever the rest of the expression says.
+* An integer literal of 32 bits only matches such integers; two properties are larger or smaller
+  as floating-point numbers; ``-0.0`` is smaller than ``0.0``, and ``NaN`` equals ``NaN``.
+* A property is no condition: ``a`` alone is never true, and ``NOT a`` is true if ``a`` is there.
+* Text after a complete expression is ignored, as Java's parser does: ``a = 1 + 3`` is ``a = 1``.
+* The literals ``0.0`` and ``007`` are invalid; an empty property counts as missing.
 
-Java: ``org.apache.rocketmq.filter.parser.SelectorParser``, ``filter.expression``.
+Java: ``org.apache.rocketmq.filter.parser.SelectorParser``, ``filter.expression`` of 5.5.0; 4.9.4
+and 5.3.3 differ in ``STARTSWITH`` and ``ENDSWITH`` alone, which they do not have.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from rocketwire.errors import IllegalValueError
 
@@ -32,15 +38,20 @@ MAX_DEPTH: Final = 100
 
 _INT32: Final = range(-(1 << 31), 1 << 31)
 _INT64: Final = range(-(1 << 63), 1 << 63)
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INTEGER: Final = re.compile(r"[+-]?\d+")
 _DECIMAL: Final = re.compile(
-    r"\s*[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)\s*", re.ASCII
+    r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII
 )
+_HEXADECIMAL: Final = re.compile(
+    r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?", re.ASCII
+)
+_TRIMMED: Final = "".join(map(chr, range(33)))
+"""What Java's ``String.trim`` removes."""
 _TOKEN: Final = re.compile(
     r"""
-    (?P<space> \s+ | --[^\n\r]* | /\*.*?\*/ )
+    (?P<space> [ \t\n\r\f]+ | --[^\n\r]*(?:\r\n|\n|\r) | /\*.*?\*/ )
   | (?P<number> [0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)? | \.[0-9]+(?:[eE][+-]?[0-9]+)?
-              | [0-9]+[eE][+-]?[0-9]+ | [0-9]+[lL]? )
+              | [0-9]+[eE][+-]?[0-9]+ | 0 | [1-9][0-9]*[lL]? )
   | (?P<text> '(?:[^']|'')*' )
   | (?P<name> [A-Za-z_$][A-Za-z0-9_$]* )
   | (?P<sign> <> | >= | <= | [=<>(),+-] )
@@ -69,6 +80,14 @@ class IllegalExpressionError(IllegalValueError):
     """An expression that Java does not compile."""
 
 
+class _NoComparisonError(Exception):
+    """Java's evaluation ends with an exception; the message does not pass."""
+
+
+class _Long(int):
+    """An integer that Java has in 64 bits."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Operand:
     """A part of an expression.
@@ -79,6 +98,7 @@ class _Operand:
         is_literal: whether it is one.
         is_condition: whether it is true or false, by its form.
         name: of the property, if it is one.
+        depth: parts inside each other.
     """
 
     evaluate: Evaluate
@@ -86,6 +106,7 @@ class _Operand:
     is_literal: bool = False
     is_condition: bool = False
     name: str | None = None
+    depth: int = 0
 
 
 def compile_expression(text: str) -> Callable[[Properties], bool]:
@@ -98,12 +119,20 @@ def compile_expression(text: str) -> Callable[[Properties], bool]:
         A function from the properties of a message to whether the message passes.
 
     Raises:
-        IllegalExpressionError: Java does not compile the text, or it is longer than ``MAX_LENGTH``.
+        IllegalExpressionError: Java does not compile the text, it is longer than ``MAX_LENGTH``, or
+            its parts are nested deeper than ``MAX_DEPTH``.
     """
     if len(text) > MAX_LENGTH:
         raise IllegalExpressionError(f"an expression of more than {MAX_LENGTH} characters")
     evaluate = _Parser(text).expression().evaluate
-    return lambda properties: evaluate(properties) is True
+
+    def passes(properties: Properties) -> bool:
+        try:
+            return evaluate(properties) is True
+        except _NoComparisonError:
+            return False
+
+    return passes
 
 
 class _Parser:
@@ -155,124 +184,111 @@ class _Parser:
     def expression(self) -> _Operand:
         if self._kind == "end":
             self._refuse("an expression is expected")
-        return self._or()
+        return self._condition(self._or())
+
+    def _condition(self, operand: _Operand) -> _Operand:
+        """An operand as a condition: of the others, only a property can be one."""
+        if operand.is_condition:
+            return operand
+        if operand.name is None:
+            self._refuse("a condition is expected")
+        return _of(lambda properties: None if operand.evaluate(properties) is None else False)
 
     def _or(self) -> _Operand:
-        left = self._and()
-        while self._take("or"):
-            left = _connect(left, self._and(), is_or=True)
-        return left
+        return self._connected("or", self._and)
 
     def _and(self) -> _Operand:
-        left = self._equality()
-        while self._take("and"):
-            left = _connect(left, self._equality(), is_or=False)
-        return left
+        return self._connected("and", self._equality)
+
+    def _connected(self, word: str, part: Callable[[], _Operand]) -> _Operand:
+        first = part()
+        operands: list[_Operand] = []
+        while self._take(word):
+            operands.append(self._condition(part()))
+        return _connect([self._condition(first), *operands], word) if operands else first
 
     def _equality(self) -> _Operand:
         left = self._comparison()
         while True:
             sign = self._take("=", "<>")
             if sign:
-                left = self._equals(left, self._comparison(), is_equal=sign == "=")
+                condition = self._equals(left, self._comparison())
+                left = condition if sign == "=" else _negate(condition)
             elif self._take("is"):
                 is_null = self._take("not") is None
                 self._expect("null")
-                left = _is_null(left, is_null=is_null)
+                condition = _equal(left, _constant(None))
+                left = condition if is_null else _negate(condition)
             else:
                 return left
 
-    def _equals(self, left: _Operand, right: _Operand, *, is_equal: bool) -> _Operand:
+    def _equals(self, left: _Operand, right: _Operand) -> _Operand:
         for operand in (left, right):
             if operand.is_literal and operand.literal is None:
                 self._refuse("NULL is compared with IS")
-        return _compare(left, right, "=" if is_equal else "<>")
+        if isinstance(left.literal, bool) and right.is_literal and not right.is_condition:
+            self._refuse(f"{str(left.literal).upper()} is compared with properties and conditions")
+        return _equal(left, right)
 
     def _comparison(self) -> _Operand:
         left = self._unary()
         while True:
             sign = self._take(">", ">=", "<", "<=")
             if sign:
-                right = self._unary()
-                self._require_order(left)
-                self._require_order(right)
-                left = _compare(left, right, sign)
+                left = self._order(left, self._unary(), sign)
                 continue
-            is_not = self._kind == "keyword" and self._word == "not"
-            if is_not:
-                self._next()
-            operator = self._take("between", "in", "contains", "startswith", "endswith")
-            if operator is None:
+            is_not = self._take("not") is not None
+            word = self._take("between", "in", "contains", "startswith", "endswith")
+            if word is None:
                 if is_not:
                     self._refuse("BETWEEN, IN, CONTAINS, STARTSWITH or ENDSWITH is expected")
                 return left
-            if operator == "between":
-                condition = self._between(left)
-            elif operator == "in":
-                condition = self._in(left)
+            if word == "between":
+                left = self._between(left, is_not=is_not)
+            elif word == "in":
+                left = self._in(left, is_not=is_not)
             else:
-                condition = self._text_condition(left, operator)
-            left = _negate(condition) if is_not else condition
+                left = _text_condition(left, word, self._text_token(), is_not=is_not)
 
-    def _require_order(self, operand: _Operand) -> None:
-        if operand.is_condition or (
-            operand.is_literal
-            and (operand.literal is None or isinstance(operand.literal, str | bool))
-        ):
-            self._refuse("only numbers and properties can be larger or smaller")
+    def _order(self, left: _Operand, right: _Operand, sign: str) -> _Operand:
+        for operand in (left, right):
+            is_number = type(operand.literal) in (int, _Long, float)
+            if operand.is_condition or (operand.is_literal and not is_number):
+                self._refuse("only numbers and properties can be larger or smaller")
+        return _compare(left, right, sign)
 
-    def _between(self, left: _Operand) -> _Operand:
-        low, low_number = self._number_literal()
+    def _between(self, left: _Operand, *, is_not: bool) -> _Operand:
+        low = self._unary()
         self._expect("and")
-        high, high_number = self._number_literal()
-        self._require_order(left)
-        if low_number > high_number:
+        high = self._unary()
+        if is_not:
+            return _connect([self._order(left, low, "<"), self._order(left, high, ">")], "or")
+        condition = _connect([self._order(left, low, ">="), self._order(left, high, "<=")], "and")
+        if low.is_literal and high.is_literal and _compared(high.literal, low.literal) < 0:
             self._refuse("the left number of BETWEEN must not be larger")
-        return _connect(_compare(left, low, ">="), _compare(left, high, "<="), is_or=False)
+        return condition
 
-    def _in(self, left: _Operand) -> _Operand:
+    def _in(self, left: _Operand, *, is_not: bool) -> _Operand:
         if left.name is None:
             self._refuse("IN needs a property")
         self._expect("(")
-        texts = {self._text_literal()}
+        texts = {self._text_token()}
         while self._take(","):
-            texts.add(self._text_literal())
+            texts.add(self._text_token())
         self._expect(")")
 
         def evaluate(properties: Properties) -> Value:
             value = left.evaluate(properties)
-            return None if value is None else value in texts
+            return None if value is None else (value in texts) != is_not
 
-        return _Operand(evaluate, is_condition=True)
+        return _of(evaluate)
 
-    def _text_condition(self, left: _Operand, operator: str) -> _Operand:
-        text = self._text_literal()
-        if left.name is None and not isinstance(left.literal, str):
-            self._refuse(f"{operator.upper()} needs a property")
-        tests: dict[str, Callable[[str], bool]] = {
-            "contains": lambda value: text in value,
-            "startswith": lambda value: value.startswith(text),
-            "endswith": lambda value: value.endswith(text),
-        }
-        test = tests[operator]
-
-        def evaluate(properties: Properties) -> Value:
-            value = left.evaluate(properties)
-            return test(value) if isinstance(value, str) and text else None
-
-        return _Operand(evaluate, is_condition=True)
-
-    def _text_literal(self) -> str:
-        value = self._unary().literal
-        if not isinstance(value, str):
+    def _text_token(self) -> str:
+        if self._kind != "text":
             self._refuse("a text is expected")
-        return value
-
-    def _number_literal(self) -> tuple[_Operand, float]:
-        operand = self._unary()
-        if isinstance(operand.literal, bool) or not isinstance(operand.literal, int | float):
-            self._refuse("a number is expected")
-        return operand, operand.literal
+        text = self._word[1:-1].replace("''", "'")
+        self._next()
+        return text
 
     def _unary(self) -> _Operand:
         self._depth += 1
@@ -280,15 +296,11 @@ class _Parser:
             raise IllegalExpressionError(f"an expression deeper than {MAX_DEPTH} levels")
         try:
             if self._take("not"):
-                operand = self._unary()
-                if operand.name is None and not operand.is_condition:
-                    self._refuse("NOT needs a condition")
-                return _negate(operand)
+                return _negate(self._condition(self._unary()))
             sign = self._take("+", "-")
             if sign is None:
                 return self._primary()
-            operand, number = self._number_literal()
-            return _constant(-number) if sign == "-" else operand
+            return self._unary() if sign == "+" else _negative(self._unary())
         finally:
             self._depth -= 1
 
@@ -301,8 +313,7 @@ class _Parser:
             self._next()
             return _constant(_number(token))
         if kind == "text":
-            self._next()
-            return _constant(token[1:-1].replace("''", "'"))
+            return _constant(self._text_token())
         if kind == "keyword" and token in ("true", "false", "null"):
             self._next()
             return _constant({"true": True, "false": False, "null": None}[token])
@@ -317,91 +328,162 @@ def _number(text: str) -> int | float:
     try:
         number = int(text.rstrip("lL"))
     except ValueError:
-        return float(text)
+        value = float(text)
+        if value in (0.0, float("inf")):
+            raise IllegalExpressionError(f"{text} is no number of Java's type double") from None
+        return value
     if number not in _INT64:
         raise IllegalExpressionError(f"{text} is no 64-bit integer")
-    return number
+    return number if number in _INT32 else _Long(number)
 
 
 def _constant(value: Value) -> _Operand:
-    return _Operand(
-        lambda _: value, literal=value, is_literal=True, is_condition=isinstance(value, bool)
-    )
+    is_condition = value is None or isinstance(value, bool)
+    return _Operand(lambda _: value, literal=value, is_literal=True, is_condition=is_condition)
 
 
 def _property(name: str) -> _Operand:
     return _Operand(lambda properties: properties.get(name) or None, name=name)
 
 
+def _of(evaluate: Evaluate, *operands: _Operand, is_condition: bool = True) -> _Operand:
+    """An operand that is made of others."""
+    depth = 1 + max((operand.depth for operand in operands), default=0)
+    if depth > MAX_DEPTH:
+        raise IllegalExpressionError(f"an expression deeper than {MAX_DEPTH} levels")
+    return _Operand(evaluate, is_condition=is_condition, depth=depth)
+
+
 def _negate(operand: _Operand) -> _Operand:
     def evaluate(properties: Properties) -> Value:
         value = operand.evaluate(properties)
-        return None if not isinstance(value, bool) else not value
+        return None if value is None else not value
 
-    return _Operand(evaluate, is_condition=True)
-
-
-def _is_null(operand: _Operand, *, is_null: bool) -> _Operand:
-    return _Operand(
-        lambda properties: (operand.evaluate(properties) is None) == is_null, is_condition=True
-    )
+    return _of(evaluate, operand)
 
 
-def _connect(left: _Operand, right: _Operand, *, is_or: bool) -> _Operand:
-    """``left OR right`` or ``left AND right``, with unknown as a third value."""
+def _negative(operand: _Operand) -> _Operand:
+    def evaluate(properties: Properties) -> Value:
+        value = operand.evaluate(properties)
+        if isinstance(value, _Long):
+            return _Long(-value)
+        return -value if type(value) in (int, float) else None  # type: ignore[operator]
+
+    return _of(evaluate, operand, is_condition=False)
+
+
+def _connect(operands: list[_Operand], word: str) -> _Operand:
+    """Conditions joined by AND or OR, with unknown as a third value."""
+    decides = word == "or"
 
     def evaluate(properties: Properties) -> Value:
-        first = left.evaluate(properties)
-        if first is is_or:
-            return is_or
-        second = right.evaluate(properties)
-        if second is is_or:
-            return is_or
-        return None if first is None or second is None else not is_or
+        is_unknown = False
+        for operand in operands:
+            value = operand.evaluate(properties)
+            if value is decides:
+                return decides
+            is_unknown |= value is None
+        return None if is_unknown else not decides
 
-    return _Operand(evaluate, is_condition=True)
+    return _of(evaluate, *operands)
+
+
+def _text_condition(left: _Operand, word: str, text: str, *, is_not: bool) -> _Operand:
+    tests: dict[str, Callable[[str], bool]] = {
+        "contains": lambda value: text in value,
+        "startswith": lambda value: value.startswith(text),
+        "endswith": lambda value: value.endswith(text),
+    }
+    test = tests[word]
+
+    def evaluate(properties: Properties) -> Value:
+        value = left.evaluate(properties)
+        return isinstance(value, str) and bool(text) and test(value) != is_not
+
+    return _of(evaluate, left)
+
+
+def _equal(left: _Operand, right: _Operand) -> _Operand:
+    def evaluate(properties: Properties) -> Value:
+        first, second = left.evaluate(properties), right.evaluate(properties)
+        if first is None or second is None:
+            return True if first is second else None if first is None else False
+        return _compared(first, second) == 0
+
+    return _of(evaluate, left, right)
 
 
 def _compare(left: _Operand, right: _Operand, sign: str) -> _Operand:
+    test = _ORDER[sign]
+
     def evaluate(properties: Properties) -> Value:
-        first, second = _converted(left.evaluate(properties), right.evaluate(properties))
-        if sign in ("=", "<>"):
-            if first is None or second is None:
-                is_equal: Value = first is None and second is None
-                return is_equal if sign == "=" else None if first is not second else not is_equal
-            return (first == second) == (sign == "=")
-        if not isinstance(first, int | float) or not isinstance(second, int | float):
+        first = left.evaluate(properties)
+        second = None if first is None else right.evaluate(properties)
+        if first is None or second is None:
             return None
-        return _ORDER[sign](first, second)
+        if isinstance(first, str) and isinstance(second, str):
+            first, second = _as_type_of(first, 0.0), _as_type_of(second, 0.0)
+        return test(_compared(first, second), 0)
 
-    return _Operand(evaluate, is_condition=True)
+    return _of(evaluate, left, right)
 
 
-_ORDER: Final[dict[str, Callable[[float, float], bool]]] = {
-    ">": lambda first, second: first > second,
-    ">=": lambda first, second: first >= second,
-    "<": lambda first, second: first < second,
-    "<=": lambda first, second: first <= second,
+_ORDER: Final[dict[str, Callable[[int, int], bool]]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
 }
 
 
-def _converted(first: Value, second: Value) -> tuple[Value, Value]:
-    """Both values with a text converted to the type of the other one."""
+def _compared(first: Value, second: Value) -> int:
+    """Less than 0, 0, or more, as Java's ``compareTo`` of both; a text gets the other's type.
+
+    Raises:
+        _NoComparisonError: Java cannot convert a text.
+    """
     if isinstance(first, str) and not isinstance(second, str):
-        return _as_type_of(first, second), second
-    if isinstance(second, str) and not isinstance(first, str):
-        return first, _as_type_of(second, first)
-    return first, second
+        first = _as_type_of(first, second)
+    elif isinstance(second, str) and not isinstance(first, str):
+        if isinstance(first, bool):
+            raise _NoComparisonError
+        second = _as_type_of(second, first)
+    elif isinstance(first, bool) != isinstance(second, bool):
+        return -1
+    one, other = _sort_key(first), _sort_key(second)
+    return (one > other) - (one < other)
+
+
+def _sort_key(value: Value) -> Any:
+    """As Java sorts: NaN is the largest number, and -0.0 smaller than 0.0."""
+    if not isinstance(value, float):
+        return (False, value, True)
+    return (True, 0.0, True) if math.isnan(value) else (False, value, math.copysign(1, value) > 0)
 
 
 def _as_type_of(text: str, value: Value) -> Value:
     if isinstance(value, bool):
-        return {"true": True, "false": False}.get(text.lower())
-    if isinstance(value, int):
-        if not _INTEGER.fullmatch(text):
-            return None
-        number = int(text)
-        return number if number in (_INT32 if value in _INT32 else _INT64) else None
+        return text.lower() == "true"
     if isinstance(value, float):
-        return float(text.strip().rstrip("fFdD")) if _DECIMAL.fullmatch(text) else None
-    return text
+        return _double(text.strip(_TRIMMED))
+    digits = text.lstrip("+-0")
+    if not _INTEGER.fullmatch(text) or len(digits) > _MAX_DIGITS or max(text) > "\uffff":
+        raise _NoComparisonError
+    number = int(digits or "0") * (-1 if text.startswith("-") else 1)
+    if number not in (_INT64 if isinstance(value, _Long) else _INT32):
+        raise _NoComparisonError
+    return number
+
+
+_MAX_DIGITS: Final = 20
+
+
+def _double(text: str) -> float:
+    if _DECIMAL.fullmatch(text):
+        return float(text if text.endswith("y") else text.rstrip("fFdD"))
+    if not _HEXADECIMAL.fullmatch(text):
+        raise _NoComparisonError
+    try:
+        return float.fromhex(text.rstrip("fFdD"))
+    except OverflowError:
+        return float("-inf" if text.startswith("-") else "inf")

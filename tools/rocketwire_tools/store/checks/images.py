@@ -167,13 +167,17 @@ def _index_ends(files: Sequence[StoreFile]) -> dict[str, int]:
     return ends
 
 
+def configured_topics(store: OpenedStore) -> dict[str, Any]:
+    """Topics of ``topics.json`` and their settings."""
+    config = store.config("topics.json")
+    return _object(config[0] if config else None, "topicConfigTable")
+
+
 def batch_topics(store: OpenedStore) -> frozenset[str]:
     """Topics whose queues are of type BatchCQ, by ``topics.json``."""
-    config = store.config("topics.json")
-    table = _object(config[0] if config else None, "topicConfigTable")
     return frozenset(
         topic
-        for topic, settings in table.items()
+        for topic, settings in configured_topics(store).items()
         if _object(settings, "attributes").get("queue.type") == BATCH_QUEUE_TYPE
     )
 

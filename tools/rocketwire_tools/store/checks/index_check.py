@@ -365,7 +365,8 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     Returns:
         The row of each entry, its hash, and whether it stands for a tag.
     """
-    items = rows.property_items
+    items, topic_numbers = rows.property_items, rows.topic_numbers
+    # The names are complete only after all rows have their numbers.
     topics = [string_hash(f"{name}#") for name in rows.topics.names]
     tags = [string_hash(f"{name}#T#") for name in rows.topics.names]
     parts: list[tuple[Int64s, Int64s]] = []
@@ -379,7 +380,7 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
         starts, ends = items.values[item[row]], items.value_ends[item[row]]
         if name == message_const.KEYS:
             row, starts, ends = _split(items.data, row, starts, ends)
-        before = np.array(begins, np.int64)[rows.topic_numbers[row]]
+        before = np.array(begins, np.int64)[topic_numbers[row]]
         parts.append((row, positive_hashes(items.hashes.of(starts, ends, before))))
     row = np.concatenate([part[0] for part in parts])
     is_tag = np.arange(len(row)) >= len(row) - len(parts[2][0])

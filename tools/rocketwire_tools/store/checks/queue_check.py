@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire.policy.resource_names import SCHEDULE_TOPIC
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
@@ -21,7 +21,7 @@ from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -130,6 +130,7 @@ class QueueCheck:
         extensions: files of extensions of queues.
         rocksdb: queues in RocksDB, for those that have no files; a broker that is killed loses
             what is in its memory, and builds it anew.
+        topics: names of topics in the configuration.
 
     Attributes:
         unqueued: messages that the broker had not yet put into their queues.
@@ -146,8 +147,10 @@ class QueueCheck:
         may_lag: bool,
         extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
         rocksdb: RocksQueues | None = None,
+        topics: Iterable[str] = (),
     ) -> None:
         self.findings = findings
+        self._configured = frozenset(topics)
         self.log_start = log_start
         self.may_lag = may_lag
         self.unqueued = 0
@@ -360,6 +363,9 @@ class QueueCheck:
                 if self._are_built_anew:
                     text += "; a broker builds them anew at its start"
                     self.unqueued += count
+            elif topic in self._configured or is_system_topic(topic):
+                text = f"{count} messages of a topic that exists, and it has no queue"
+                is_damage = not self.may_lag
             else:
                 text = (
                     f"{count} messages of a topic without queues: it was deleted, and comes back"

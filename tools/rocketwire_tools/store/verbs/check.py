@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rocketwire.store.java_records import Release
 from rocketwire.store.recovery import predict
 from rocketwire_tools.store.checks.findings import RULES, Findings
-from rocketwire_tools.store.checks.images import image_of
+from rocketwire_tools.store.checks.images import configured_topics, image_of
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.log_check import LogCheck
 from rocketwire_tools.store.checks.queue_check import QueueCheck
@@ -102,6 +102,7 @@ class StoreCheck:
             may_lag=may_lag,
             extensions=folder.extensions,
             rocksdb=store.rocks_queues,
+            topics=configured_topics(store),
         )
         self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
         is_root = bool(folder.plain or folder.config) and not self._has_rocksdb

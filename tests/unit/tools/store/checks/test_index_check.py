@@ -53,3 +53,21 @@ def test_an_index_file_without_a_head_is_found(store: BrokerStore) -> None:
     sorted((store.root / "index").iterdir())[0].write_bytes(b"short")
 
     assert "less than a head" in checked(store.root).findings.kept[0].text
+
+
+@pytest.mark.parametrize("number", [3, 50])
+def test_an_entry_that_leads_to_another_message_of_the_log_is_found(
+    number: int, store: BrokerStore
+) -> None:
+    file = sorted((store.root / "index").iterdir())[0]
+    position = 40 + 4 * 100 + 20 * number
+    later = store.truth.pulled[-1].physical_offset
+    damage.put(file, position + 4, later.to_bytes(8, "big"))
+
+    check = checked(store.root)
+
+    assert set(damage_of(check)) == {"index"}
+    assert any(
+        finding.position == position and "has no such key" in finding.text
+        for finding in check.findings.kept
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from rocketwire.store.consume_queue import QueueUnit, encode_unit, tags_code
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.java.peers import CURRENT
+from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack
@@ -128,3 +129,24 @@ def test_a_killed_broker_loses_units_in_rocksdb_that_it_builds_anew(tmp_path: Pa
     assert check.queues.unqueued == 241
     (root / "abort").unlink()
     assert damage_of(checked(root)) == {"no queue unit": 241}
+
+
+@pytest.mark.parametrize("topic", ["traced", "RMQ_SYS_TRANS_OP_HALF_TOPIC"])
+def test_a_topic_that_exists_has_queues(topic: str, tmp_path: Path) -> None:
+    root = unpack(OLD, "features", tmp_path).root
+    shutil.rmtree(root / "consumequeue" / topic)
+
+    check = checked(root)
+
+    assert set(damage_of(check)) == {"no queue unit"}
+    assert any("a topic that exists" in finding.text for finding in check.findings.kept)
+
+
+def test_a_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
+    store = unpack(OLD, "features", tmp_path)
+    (deleted,) = store.truth.deleted_topics
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert [finding.topic for finding in check.findings.kept] == [deleted]
