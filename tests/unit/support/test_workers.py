@@ -55,8 +55,9 @@ USES = "import pytest\npytestmark = pytest.mark.java\ndef test_with_peers(peer, 
     ids=["the next file uses one of them", "it uses none", "there is no next file"],
 )
 def test_peers_end_before_a_file_that_does_not_use_them(
-    files: list[str], events: str, pytester: pytest.Pytester
+    files: list[str], events: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(workers, "WORKER", "")  # a worker of xdist would sort the files
     pytester.makeconftest(PEERS)
     pytester.makepyfile(**{f"test_{number}": text for number, text in enumerate(files)})
 
