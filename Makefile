@@ -25,7 +25,7 @@ FUZZ_CASES   ?= 100000
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-units test-peers coverage interpreted lint types bench bench-pcap fuzz chaos soak constraints clean
+.PHONY: help run check test test-units test-peers coverage uncovered interpreted lint types bench bench-pcap fuzz chaos soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -66,28 +66,28 @@ test: lint
 	echo "== tests with processes and Java peers: $$(verdict $$peers)"; \
 	[ $$units -eq 0 ] && [ $$peers -eq 0 ]
 
-test-units: types coverage interpreted
+test-units: types coverage uncovered interpreted
 
 test-peers: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(PEERS) --durations=20 -m "java or process" $(PYTEST) $(CHOSEN)
 
-# Coverage is demanded of the library and the name server's pure parts, by tests without processes; not if PYTEST chooses some.
+# Coverage is demanded of the library and the name server's pure rooms, by the quick tests of these
+# rooms (tests/unit/conftest.py); not if PYTEST chooses some.
 coverage: $(VENV)/.installed-test
 	$(BIN)/coverage erase
-	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/python -m pytest -m "not java and not process" $(PYTEST) $(CHOSEN)
+	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/python -m pytest -q -m "covered and not process" $(PYTEST) $(CHOSEN)
 	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
-	$(if $(PYTEST),,$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')" --omit="rocketwire/client/*")
+	$(BIN)/coverage report $(if $(PYTEST),,--fail-under=100)
+
+# All other tests without processes: a tracer would make them slower.
+uncovered: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -m "not java and not process and not covered" $(PYTEST) $(CHOSEN)
 
 # What construct itself makes of the declarations, beside the functions derived from them.
 interpreted: $(VENV)/.installed-test
 	ROCKETWIRE_CONSTRUCT=interpreted $(BIN)/python -m pytest -q -m "not java and not process" $(INTERPRETED) $(PYTEST) $(CHOSEN)
 
 INTERPRETED := tests/unit/wire/test_golden.py tests/unit/wire/layouts/test_functions.py tests/unit/wire/layouts/test_interpreter.py tests/unit/wire/test_vectors.py
-
-# The name server's pure rooms: like the library, every branch of them is tested.
-PURE := $(addprefix namesrv/rocketwire_namesrv/,command_line.py events.py tls/certificate_dates.py \
-        config/* routes/* registration/* protocol/* admin_http/*)
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m bench --write docs/performance.md $(BENCH)

@@ -7,12 +7,15 @@ real peers, and the short files that come last make all processes end at the sam
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from _pytest.fixtures import SubRequest
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
 
@@ -38,6 +41,14 @@ LONGEST: Final = (
 )
 """Files that take more than half a minute, longest first: one that came last would keep the others waiting."""
 
+TOGETHER: Final = ("tests/spark/", "tests/java/oracle/")
+"""Folders whose tests one process runs: Spark takes 15 s to start, three oracles take 5 s."""
+
+CLUSTER: Final = "shared_java_cluster"
+
+PEERS: Final = frozenset({CLUSTER, "java_peer", "cluster", "peer", "peers"})
+"""Fixtures of the session that hold Java peers."""
+
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """``gw0``, ``gw1`` and so on; empty where pytest runs the tests itself."""
 
@@ -53,18 +64,59 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop("COVERAGE_PROCESS_START", None)
 
 
+class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Hands out files, and the folders of ``TOGETHER`` as one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Hand files out in the order in which they were collected."""
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return Scheduler(config, log)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the longest files and the files with real peers first; among those of a kind the order stays."""
+    """Put the longest files and the files with real peers first; otherwise the order stays.
+
+    Files with the shared cluster follow each other, so that it starts and ends once.
+    """
     if not WORKER:
         return
-    waiting = {item.path for item in items if item.get_closest_marker("java")}
     places = {config.rootpath / file: place for place, file in enumerate(LONGEST)}
+    first = {item.path for item in items if item.get_closest_marker("java")} | set(places)
+    functions = (item for item in items if isinstance(item, pytest.Function))
+    sharing = {item.path for item in functions if CLUSTER in item.fixturenames}
     last = len(LONGEST)
-    items.sort(key=lambda item: (places.get(item.path, last), item.path not in waiting))
+    items.sort(
+        key=lambda item: (
+            item.path not in first,
+            item.path in sharing,
+            places.get(item.path, last),
+        )
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """End the Java peers of the session that the tests of the next file do not use.
+
+    They start again for a later file.  An idle broker takes 6 % of a core.
+    """
+    yield
+    if nextitem is None or nextitem.path == item.path or not item.get_closest_marker("java"):
+        return
+    functions = [each for each in item.session.items if isinstance(each, pytest.Function)]
+    needed = {
+        name for each in functions if each.path == nextitem.path for name in each.fixturenames
+    }
+    request = cast("SubRequest", cast("pytest.Function", item)._request)  # pyright: ignore[reportPrivateUsage]
+    for each in functions:
+        if each.path == item.path:
+            definitions = each._fixtureinfo.name2fixturedefs  # pyright: ignore[reportPrivateUsage]
+            for name in PEERS.intersection(definitions) - needed:
+                for fixture in definitions[name]:
+                    fixture.finish(request)

@@ -64,6 +64,8 @@ def test_errors_of_clients_say_what_is_missing() -> None:
     assert str(errors.TopicRouteNotFoundError("T")) == "no route of topic T"
     assert str(errors.BrokerNotFoundError("b")) == "no address of broker b"
     assert str(errors.ClusterNotFoundError("c")) == "no master of cluster c is known"
+    assert str(errors.ReplyTimeoutError("7F00")) == "no reply to request 7F00 in time"
+    assert "needs trio" in str(errors.NotInTrioError())
     assert str(errors.RequestTimeoutError("b:1", 11, 2.5)) == (
         "b:1: no answer to request PULL_MESSAGE (11) within 2.5 s"
     )

@@ -281,6 +281,7 @@ def test_what_is_not_the_same_topics_is_not_read_by_their_names(
     assert len(topics.by_key) == 0
     assert topics.take_named(text + b"}", 0, names) == len(text)
     assert JsonTopics(SharedNames()).take_named(text + b",more", 0, names) == len(text)
+    assert JsonTopics(SharedNames()).take_named(text + b",more", 0, None) is None
 
 
 def test_a_comma_after_the_last_topic_is_not_ordinary() -> None:
