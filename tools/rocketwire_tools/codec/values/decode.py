@@ -21,12 +21,12 @@ from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.layouts.functions import PREFIX_SIZE
 from rocketwire_tools.codec.jsonl import refusal
-from rocketwire_tools.codec.values.plain import located, to_plain
-from rocketwire_tools.codec.values.raw_bodies import (
+from rocketwire_tools.codec.values.bodies import (
     body_to_plain,
     is_registration,
     registration_to_plain,
 )
+from rocketwire_tools.codec.values.plain import located, to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

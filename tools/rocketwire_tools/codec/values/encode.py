@@ -20,12 +20,12 @@ from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.codec.expect import a_text, an_integer, an_object, texts
 from rocketwire_tools.codec.jsonl import hex_member
-from rocketwire_tools.codec.values.decode import body_kind, header_class
-from rocketwire_tools.codec.values.raw_bodies import (
+from rocketwire_tools.codec.values.bodies import (
     body_from_plain,
     is_registration,
     registration_from_plain,
 )
+from rocketwire_tools.codec.values.decode import body_kind, header_class
 
 if TYPE_CHECKING:
     from rocketwire.messages._codec.headers import Ext
@@ -34,24 +34,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.codec.expect import Plain
 
 _KINDS: Final = {"request": 0, "response": CommandFlag.RESPONSE, "oneway": CommandFlag.ONEWAY}
-_KNOWN: Final = frozenset(
-    {
-        "code",
-        "code_name",
-        "kind",
-        "language",
-        "version",
-        "version_name",
-        "opaque",
-        "flag",
-        "remark",
-        "serialize_type",
-        "ext_fields",
-        "header",
-        "body",
-        "problems",
-    }
-)
+_KNOWN: Final = frozenset({
+    "code", "code_name", "kind", "language", "version", "version_name", "opaque", "flag", "remark",
+    "serialize_type", "ext_fields", "header", "body", "problems",
+})  # fmt: skip
 _INT32_MAX: Final = (1 << 31) - 1
 
 
@@ -69,13 +55,14 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
         raise EncodeError("a frame has no such member", path=unknown)
     flag = _flag(source)
     is_response = bool(flag & CommandFlag.RESPONSE)
+    remark = source.get("remark")
     command = RemotingCommand(
         code=_code(source, is_response=is_response),
         language=_language(source.get("language", "PYTHON")),
         version=_integer(source, "version", int(CURRENT_VERSION)),
         opaque=_integer(source, "opaque", 0),
         flag=flag,
-        remark=_remark(source.get("remark")),
+        remark=None if remark is None else a_text(remark, "remark"),
         serialize_type=_serialize_type(source.get("serialize_type", "JSON")),
     )
     operation = OPERATIONS.get(command.code)
@@ -131,10 +118,6 @@ def _serialize_type(value: Plain) -> SerializeType:
     if type(value) is int and value in (0, 1):
         return SerializeType(value)
     raise EncodeError("neither JSON nor ROCKETMQ", path="serialize_type")
-
-
-def _remark(value: Plain) -> str | None:
-    return None if value is None else a_text(value, "remark")
 
 
 # ---------------------------------------------------------------------------- header

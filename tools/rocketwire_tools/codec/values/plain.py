@@ -212,11 +212,6 @@ def is_body(cls: type[Any]) -> bool:
     return bool(fields) and "member" in fields[0].metadata
 
 
-def is_header(cls: type[Any]) -> bool:
-    """Returns whether it is a header."""
-    return not is_body(cls)
-
-
 def located(error: CodecError, base: int) -> CodecError:
     """Returns the error with ``base`` added to its offset."""
     if error.offset is not None:
