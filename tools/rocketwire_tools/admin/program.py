@@ -69,9 +69,8 @@ def _add_command(subparsers: SubParsersAction, command: Command) -> None:
     parser = subparsers.add_parser(
         command.name,
         prog=f"{NAME} {command.name}",
-        aliases=command.aliases,
         help=command.help,
-        description=command.description or command.help,
+        description=command.help,
         epilog=with_example(NAME, command.name, command.epilog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         conflict_handler="resolve",  # mqadmin has no option that is help's, but one may have

@@ -40,7 +40,7 @@ from rocketwire_tools.admin.command import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rocketwire.errors import ChannelError
 
@@ -77,6 +77,11 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
         settings.setdefault("metavar", words.lstrip("-").rpartition("-")[2].upper())
     destination = words.lstrip("-").replace("-", "_")
     return methodcaller("add_argument", *names, dest=destination, help=text, **settings)
+
+
+def boolean_option(flags: str, text: str, *, default: bool | None = False) -> Option:
+    """Define an option with the value ``true`` or ``false``."""
+    return option(flags, text, type=boolean, default=default)
 
 
 def admin_command(
@@ -294,6 +299,30 @@ async def addresses(
 def language_name(language: LanguageCode | str | None) -> str | None:
     """Java's name of a client's language."""
     return language.name if isinstance(language, LanguageCode) else language
+
+
+def key_table(
+    heading: str, tables: Mapping[str, Mapping[str, str]], key: str | None = None
+) -> Table:
+    """A table of servers' keys and values, sorted by key.
+
+    Args:
+        heading: column heading of the servers.
+        tables: values by server and key.
+        key: the only key to show; None for all.
+    """
+    rows = [
+        (server, name, value)
+        for server, table in tables.items()
+        for name, value in sorted(table.items())
+        if key in (None, name)
+    ]
+    return Table(f"{heading} key value", rows)
+
+
+def named_table(heading: str, name: str, brokers: Iterable[str]) -> Table:
+    """A table of the brokers that have changed something of this name."""
+    return Table(f"{heading} brokerAddr", [(name, address) for address in brokers])
 
 
 async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port, hosts_and_ports
-from rocketwire_tools.admin.command import Record, Table, Value, columns
+from rocketwire_tools.admin.command import Record, Table, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -46,11 +46,11 @@ async def _show_sync_state(admin: Admin, args: Namespace) -> Table:
                 )
                 for replica in replicas or ()
             ]  # fmt: skip
-    headings = columns(
+    return Table(
         "brokerName masterBrokerId:number masterEpoch:number "
-        "syncStateSetEpoch:number brokerId:number brokerAddr inSync alive"
+        "syncStateSetEpoch:number brokerId:number brokerAddr inSync alive",
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _elect(admin: Admin, args: Namespace) -> Record:
@@ -88,12 +88,10 @@ async def _clean(admin: Admin, args: Namespace) -> Record:
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
-    rows = [
-        (address, key, value)
-        for address in args.controller_address
-        for key, value in sorted((await admin.controllers.config(address)).items())
-    ]
-    return Table(("controllerAddr", "key", "value"), rows)
+    configs = {
+        address: await admin.controllers.config(address) for address in args.controller_address
+    }
+    return mq.key_table("controllerAddr", configs)
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Table:
@@ -101,7 +99,7 @@ async def _update_config(admin: Admin, args: Namespace) -> Table:
     for address in addresses:
         await admin.controllers.update_config(address, {args.key: args.value})
     rows = [(address, args.key, args.value) for address in addresses]
-    return Table(("controllerAddr", "key", "value"), rows)
+    return Table("controllerAddr key value", rows)
 
 
 _ADDRESS: Final = mq.option(
@@ -111,42 +109,27 @@ _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", require
 
 COMMANDS: Final = mq.in_group(
     "controllers",
-    mq.admin_command(
-        "getControllerMetaData", "show the leader of the controllers", _show_metadata, _ADDRESS,
-    ),
-    mq.admin_command(
-        "getSyncStateSet", "show masters and replicas and which are in sync", _show_sync_state,
-        _ADDRESS, mq.CLUSTER, mq.option("-b --brokerName", "name of the broker group"),
-        one_of=("broker_name", "cluster_name"), repeats=True,
-    ),
-    mq.admin_command(
-        "electMaster", "make a broker the master of its group", _elect, _ADDRESS, _NAME,
-        mq.option("-b --brokerId", "id of the broker", type=int, required=True),
-        mq.option("-c --clusterName", "name of the cluster", required=True),
-    ),
-    mq.admin_command(
-        "cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean, _ADDRESS,
-        _NAME, mq.CLUSTER,
-        mq.option(
-            "-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)",
-            type=_parse_numbers,
-        ),
-        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True),
-    ),
-    mq.admin_command(
-        "getControllerConfig", "show the configuration of controllers", _show_config,
-        mq.option(
-            "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
-            required=True,
-        ),
-    ),
-    mq.admin_command(
-        "updateControllerConfig", "change the configuration of controllers", _update_config,
-        mq.option(
-            "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
-            required=True,
-        ),
+    mq.admin_command("getControllerMetaData", "show the leader of the controllers", _show_metadata,
+        _ADDRESS),
+    mq.admin_command("getSyncStateSet", "show masters and replicas and which are in sync",
+        _show_sync_state, _ADDRESS, mq.CLUSTER,
+        mq.option("-b --brokerName", "name of the broker group"),
+        one_of=("broker_name", "cluster_name"), repeats=True),
+    mq.admin_command("electMaster", "make a broker the master of its group", _elect, _ADDRESS,
+        _NAME, mq.option("-b --brokerId", "id of the broker", type=int, required=True),
+        mq.option("-c --clusterName", "name of the cluster", required=True)),
+    mq.admin_command("cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean,
+        _ADDRESS, _NAME, mq.CLUSTER,
+        mq.option("-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)",
+            type=_parse_numbers),
+        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True)),
+    mq.admin_command("getControllerConfig", "show the configuration of controllers", _show_config,
+        mq.option("-a --controllerAddress", "addresses separated by semicolons",
+            type=hosts_and_ports, required=True)),
+    mq.admin_command("updateControllerConfig", "change the configuration of controllers",
+        _update_config,
+        mq.option("-a --controllerAddress", "addresses separated by semicolons",
+            type=hosts_and_ports, required=True),
         mq.option("-k --key", "name of the setting", required=True),
-        mq.option("-v --value", "value of the setting", required=True),
-    ),
+        mq.option("-v --value", "value of the setting", required=True)),
 )  # fmt: skip

@@ -66,7 +66,7 @@ async def _export_pop_records(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     if not args.dry_run:
         targets = tuple(await read_from_each(targets, admin.lite.export_pop_records))
-    return Table(("brokerAddr", "dryRun"), [(address, args.dry_run) for address in targets])
+    return Table("brokerAddr dryRun", [(address, args.dry_run) for address in targets])
 
 
 _NAME: Final = mq.option("-c --clusterName", "name of the cluster", required=True, metavar="NAME")
@@ -76,24 +76,16 @@ _FILE: Final = mq.option(
 
 COMMANDS: Final = mq.in_group(
     "exports",
-    mq.broker_command(
-        "exportMetadata", "export topics and groups of users as JSON", _export_metadata, _FILE,
-        mq.option("-t --topic", "only topics", switch=True),
+    mq.broker_command("exportMetadata", "export topics and groups of users as JSON",
+        _export_metadata, _FILE, mq.option("-t --topic", "only topics", switch=True),
         mq.option("-g --subscriptionGroup", "only groups", switch=True),
         mq.option("-s --specialTopic", "include retry and dead-letter topics", switch=True),
-        collects=True,
-    ),
-    mq.admin_command(
-        "exportConfigs", "export main settings of brokers as JSON", _export_configs, _NAME, _FILE,
-        collects=True,
-    ),
-    mq.admin_command(
-        "exportMetrics", "export metrics of a cluster's brokers as JSON", _export_metrics, _NAME,
-        _FILE, collects=True,
-    ),
-    mq.broker_command(
-        "exportPopRecord", "make brokers store their pop records", _export_pop_records,
-        mq.option("-d --dryRun", "only list the brokers", type=mq.boolean, default=False),
-        collects=True,
-    ),
+        collects=True),
+    mq.admin_command("exportConfigs", "export main settings of brokers as JSON", _export_configs,
+        _NAME, _FILE, collects=True),
+    mq.admin_command("exportMetrics", "export metrics of a cluster's brokers as JSON",
+        _export_metrics, _NAME, _FILE, collects=True),
+    mq.broker_command("exportPopRecord", "make brokers store their pop records",
+        _export_pop_records, mq.boolean_option("-d --dryRun", "only list the brokers"),
+        collects=True),
 )  # fmt: skip

@@ -144,9 +144,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS: Final = (
-    Command(
-        name="startMonitoring", help="report lags of groups and faults of members at intervals",
+    Command(name="startMonitoring", help="report lags of groups and faults of members at intervals",
         run=_monitor, add_arguments=_arguments, group="consumers and producers", streams=True,
-        epilog="SIGINT and SIGTERM end it (exit status 0).",
-    ),
+        epilog="SIGINT and SIGTERM end it (exit status 0)."),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, RefusedError, Table, UsageError, columns
+from rocketwire_tools.admin.command import Command, RefusedError, Table, UsageError
 from rocketwire_tools.admin.commands.messages import message_table
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def _switch(admin: Admin, args: Namespace) -> Table:
     engine = TimerEngine(args.engine_type)
     targets = await mq.addresses(admin, args)
     await call_each(targets, lambda broker: admin.stores.switch_timer_engine(broker, engine))
-    return Table(("brokerAddr", "engine"), [(address, engine.name) for address in targets])
+    return Table("brokerAddr engine", [(address, engine.name) for address in targets])
 
 
 async def _export_configs(admin: Admin, args: Namespace) -> Table:
@@ -49,7 +49,7 @@ async def _export_configs(admin: Admin, args: Namespace) -> Table:
     targets = await admin.clusters.targets(args.broker_addr, args.cluster, slaves=True)
     await call_each(targets, lambda broker: admin.stores.export_rocksdb_config(broker, configs))
     rows = [(address, [config.value for config in configs]) for address in targets]
-    return Table(columns("brokerAddr exported:value"), rows)
+    return Table("brokerAddr exported:value", rows)
 
 
 def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
@@ -77,8 +77,7 @@ async def _check(admin: Admin, args: Namespace) -> Table:
         for address, progress in by_broker.items()
     ]
     failed = any(progress.check_status != _IN_PROGRESS for progress in by_broker.values())
-    headings = columns("brokerAddr checkStatus:number checkResult")
-    return Table(headings, rows, failed=failed)
+    return Table("brokerAddr checkStatus:number checkResult", rows, failed=failed)
 
 
 async def _refuse(context: Context) -> None:
@@ -120,38 +119,27 @@ def _file_argument(parser: argparse.ArgumentParser) -> None:
 
 COMMANDS: Final = mq.in_group(
     "stores",
-    mq.broker_command(
-        "switchTimerEngine", "change where brokers store timer messages", _switch,
-        mq.option(
-            "-e --engineType", "R for RocksDB, F for files", choices=("R", "F"), required=True,
-        ),
-    ),
-    mq.admin_command(
-        "rocksDBConfigToJson", "make brokers export configuration from RocksDB to JSON files",
-        _export_configs, mq.BROKER,
+    mq.broker_command("switchTimerEngine", "change where brokers store timer messages", _switch,
+        mq.option("-e --engineType", "R for RocksDB, F for files", choices=("R", "F"),
+            required=True)),
+    mq.admin_command("rocksDBConfigToJson",
+        "make brokers export configuration from RocksDB to JSON files", _export_configs, mq.BROKER,
         mq.option("-c --cluster", "all brokers of this cluster", metavar="NAME"),
-        mq.option(
-            "-t --configType", "some of topics;subscriptionGroups;consumerOffsets (default all)",
-            type=rocksdb_configs, metavar="KINDS",
-        ),
+        mq.option("-t --configType",
+            "some of topics;subscriptionGroups;consumerOffsets (default all)", type=rocksdb_configs,
+            metavar="KINDS"),
         mq.option("-p --configPath", "rejected: needs access to the broker's files"),
         mq.option("-e --exportFile", "ignored: belongs to --configPath", metavar="FILE"),
-        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN"),
-    ),
-    mq.admin_command(
-        "checkRocksdbCqWriteProgress", "make brokers compare queues in RocksDB and in files",
-        _check, mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
+        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN")),
+    mq.admin_command("checkRocksdbCqWriteProgress",
+        "make brokers compare queues in RocksDB and in files", _check,
+        mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
         mq.option("-t --topic", "only this topic", default=""),
         mq.option("-cf --checkFrom", "earliest store time (default: 30 days ago)", type=mq.moment),
-        epilog="Brokers log the result. Exit status 1 if a broker has not started the check.",
-    ),
-    Command(
-        name="exportMetadataInRocksDB",
+        epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
+    Command(name="exportMetadataInRocksDB",
         help="not supported: needs RocksDB files on the broker's machine", run=_refuse,
-        add_arguments=_path_arguments, offline=True,
-    ),
-    Command(
-        name="dumpCompactionLog", help="list the messages in a file of a compacted topic",
-        run=_dump, add_arguments=_file_argument, offline=True,
-    ),
+        add_arguments=_path_arguments, offline=True),
+    Command(name="dumpCompactionLog", help="list the messages in a file of a compacted topic",
+        run=_dump, add_arguments=_file_argument, offline=True),
 )  # fmt: skip
