@@ -52,10 +52,8 @@ def _check_code(code: object) -> None:
 
 def _name(code: int) -> str:
     """Return the name of a request code, or ``(code 9999)`` if it is unknown."""
-    return next(
-        (request_code.name for request_code in RequestCode if request_code == code),
-        f"(code {code})",
-    )
+    request_code = RequestCode(code)
+    return request_code.name if request_code.is_known else f"(code {code})"
 
 
 class ScriptedBroker:
@@ -203,16 +201,10 @@ class ScriptedBroker:
             self._backstage.do(previous.cancel)
         if response.code != ResponseCode.SUCCESS:
             self.leave(name_server)
-            code = next(
-                (
-                    response_code.name
-                    for response_code in ResponseCode
-                    if response_code == response.code
-                ),
-                "",
-            )
+            code = ResponseCode(response.code)
+            name = code.name if code.is_known else ""
             raise RuntimeError(
-                f"{name_server} refuses the registration: code {response.code} {code},"
+                f"{name_server} refuses the registration: code {response.code} {name},"
                 f" {response.remark}"
             )
 

@@ -43,8 +43,6 @@ from rocketwire_tools.conformance.model.steps import (
 )
 
 if TYPE_CHECKING:
-    from enum import IntEnum
-
     from rocketwire_tools.conformance.model.outcomes import Outcome
     from rocketwire_tools.conformance.model.steps import Sendable, Step
 
@@ -69,7 +67,7 @@ def describe_outcome(accepted: Outcome) -> str:
 
 
 def _response(accepted: Response) -> str:
-    code = "any code" if accepted.code is ANY else f"code {response_name(accepted.code)}"
+    code = f"code {response_name(accepted.code)}" if isinstance(accepted.code, int) else "any code"
     parts = [f"a response with {code}", _remark(accepted.remark), _ext(accepted.ext)]
     parts.append(_body(accepted.body))
     if accepted.flag != _RESPONSE_FLAG:
@@ -229,17 +227,16 @@ def _function(item: Call) -> str:
 
 def request_name(code: int) -> str:
     """A request code with its name, such as ``100 PUT_KV_CONFIG``; only the number if unknown."""
-    return _named(RequestCode, code)
+    return _code_name(RequestCode(code))
 
 
-def response_name(code: object) -> str:
+def response_name(code: int) -> str:
     """A response code with its name, such as ``22 QUERY_NOT_FOUND``; only the number if unknown."""
-    return _named(ResponseCode, code)
+    return _code_name(ResponseCode(code))
 
 
-def _named(codes: type[IntEnum], code: object) -> str:
-    name = next((member.name for member in codes if member == code), None)
-    return f"{code} {name}" if name else str(code)
+def _code_name(code: RequestCode | ResponseCode) -> str:
+    return f"{int(code)} {code.name}" if code.is_known else str(int(code))
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
