@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import argparse
@@ -162,6 +162,10 @@ class Context:
     request_timeout: float
 
 
+Option: TypeAlias = Callable[[Any], object]
+"""Adds an argument to a parser, or to a group of arguments."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """A command.
@@ -173,7 +177,7 @@ class Command:
         name: its name on the command line.
         help: one line of help.
         run: the function to run.
-        add_arguments: adds its arguments to its parser.
+        options: its options and positional arguments.
         epilog: text at the end of ``--help``.
         group: its heading in the list of commands.
         offline: whether it opens no connection and has no connection options.
@@ -183,7 +187,7 @@ class Command:
     name: str
     help: str
     run: Callable[[Context], Awaitable[Output]]
-    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    options: Sequence[Option] = ()
     epilog: str | None = None
     group: str = "other commands"
     offline: bool = False

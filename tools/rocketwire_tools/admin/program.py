@@ -76,7 +76,8 @@ def _add_command(subparsers: SubParsersAction, command: Command) -> None:
         conflict_handler="resolve",  # mqadmin has no option that is help's, but one may have
         allow_abbrev=False,
     )
-    command.add_arguments(parser)
+    for add_option in command.options:
+        add_option(parser)
     usage = parser.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
     parser.usage = f"{usage} [options]"
     taken = options_of(parser)
@@ -107,11 +108,7 @@ def _add_common(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit status.
-
-    Args:
-        argv: its arguments; None for those of the process.
-    """
+    """Run the program with these arguments, or those of the process; returns the exit status."""
     try:
         return _run(build_parser(all_commands()).parse_args(argv), os.environ)
     except SystemExit as ended:  # argparse has printed the reason

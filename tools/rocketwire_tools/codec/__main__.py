@@ -80,9 +80,6 @@ def _forget_output() -> None:
     os.close(nowhere)
 
 
-# ---------------------------------------------------------------------------- command line
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rocketwire-codec",
@@ -196,9 +193,6 @@ def _version(text: str) -> int:
     return int(MQVersion[text]) if text in MQVersion.__members__ else int(text)
 
 
-# ---------------------------------------------------------------------------- input
-
-
 def _sources(arguments: argparse.Namespace) -> Iterator[IO[bytes]]:
     for name in arguments.files or ["-"]:
         if name == "-":
@@ -255,9 +249,6 @@ def _members(source: dict[str, Plain]) -> dict[str, Plain]:
     """The object in ``value``, or the line itself if it has no such member."""
     inner = source.get("value")
     return inner if is_object(inner) else source
-
-
-# ---------------------------------------------------------------------------- sub-commands
 
 
 def _decode(arguments: argparse.Namespace, output: Output) -> None:

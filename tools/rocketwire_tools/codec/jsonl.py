@@ -110,9 +110,6 @@ def check_length(line: bytes) -> None:
         raise LimitExceededError(message, declared=len(line), limit=MAX_LINE)
 
 
-# ---------------------------------------------------------------------------- bytes as text
-
-
 def from_hex(line: bytes) -> bytes:
     """Returns the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
 

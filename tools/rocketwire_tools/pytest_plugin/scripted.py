@@ -113,8 +113,6 @@ class ScriptedBroker:
         for scope in self._registrations.values():
             self._backstage.do(scope.cancel)
 
-    # ------------------------------------------------------------------ for the test
-
     def answer(self, code: int, *replies: Reply) -> None:
         """Set the responses to requests with that code.
 
@@ -213,8 +211,6 @@ class ScriptedBroker:
         scope = self._registrations.pop(name_server, None)
         if scope is not None:
             self._backstage.do(scope.cancel)
-
-    # ------------------------------------------------------------------ in the thread
 
     async def _run(self, *, task_status: trio.TaskStatus[str]) -> None:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")

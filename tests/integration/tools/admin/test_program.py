@@ -71,7 +71,7 @@ def test_a_command_may_have_an_option_of_the_programs_letter() -> None:
     async def nothing(context: Context) -> None:
         del context
 
-    parser = build_parser([Command(name="updateTopic", help="x", run=nothing, add_arguments=add)])
+    parser = build_parser([Command(name="updateTopic", help="x", run=nothing, options=(add,))])
 
     words = parser.parse_args(["updateTopic", "-n", "a:1", "-o", "true", "--output", "json"])
 

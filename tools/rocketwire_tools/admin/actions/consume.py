@@ -169,8 +169,6 @@ class _Consuming:
         """Whether ``--fail-first`` makes this delivery fail."""
         return self._args.fail_first and message.reconsume_times == 0
 
-    # ------------------------------------------------------------------ pushed
-
     async def _push(self) -> None:
         args = self._args
         where, millis = _start_position(args.start)
@@ -213,8 +211,6 @@ class _Consuming:
                 return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
         return ConsumeOrderlyStatus.SUCCESS
 
-    # ------------------------------------------------------------------ popped
-
     async def _pop(self) -> None:
         args = self._args
         await self._check_pops()
@@ -253,8 +249,6 @@ class _Consuming:
         if not await self._printing.show(message, handle_of(message).broker_name):
             return False
         return not self._must_fail(message)
-
-    # ------------------------------------------------------------------ pulled
 
     async def _pull(self) -> None:
         args = self._args

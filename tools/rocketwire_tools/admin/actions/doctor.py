@@ -128,13 +128,7 @@ class Probe:
 def findings(
     snapshots: Sequence[Snapshot], failures: Mapping[str, str], probes: Mapping[str, Probe]
 ) -> list[Finding]:
-    """All findings.
-
-    Args:
-        snapshots: states of the name servers that responded; at least one.
-        failures: errors of the other name servers, by address.
-        probes: results for every registered broker, by address.
-    """
+    """All findings; ``probes`` are the results for every registered broker, by address."""
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),

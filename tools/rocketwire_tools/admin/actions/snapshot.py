@@ -44,11 +44,7 @@ class Snapshot:
 async def take_snapshot(
     server: SingleNameServer, topics: Collection[str] | None = None
 ) -> Snapshot:
-    """Request the state of a name server.
-
-    Args:
-        server: the name server.
-        topics: topics whose routes are requested; None for all.
+    """Request the state of a name server, with the routes of these topics or of all.
 
     Raises:
         NameServerError, ChannelError, DecodeError: as in ``NameServerCalls.call``.

@@ -83,12 +83,7 @@ SETTINGS: Final = (
 
 
 def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
-    """Add the options of all settings to a parser.
-
-    Args:
-        parser: the parser.
-        taken: option names that the parser uses for something else.
-    """
+    """Add the options of all settings to a parser, without option names that are ``taken``."""
     group = parser.add_argument_group(
         "connection", "Default values: environment variables ROCKETWIRE_..., then the profile."
     )

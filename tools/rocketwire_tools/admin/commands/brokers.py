@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.command import Command
 
 
-# ---------------------------------------------------------------------------- status
-
-
 async def _show_status(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     return mq.key_table("brokerAddr", await read_from_each(targets, admin.brokers.runtime_info))
@@ -150,9 +147,6 @@ async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
     )
 
 
-# ---------------------------------------------------------------------------- cleaning up
-
-
 def _cleaning(
     name: str, text: str, method: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]]
 ) -> Command:
@@ -169,9 +163,6 @@ def _cleaning(
 async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.reset_master_flush_offset(args.broker_addr, args.offset)
     return Record({"brokerAddr": args.broker_addr, "masterFlushOffset": args.offset})
-
-
-# ---------------------------------------------------------------------------- cold data
 
 
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
@@ -202,9 +193,6 @@ async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
         targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
     )
     return Table("brokerAddr answer", list(by_broker.items()))
-
-
-# ---------------------------------------------------------------------------- containers
 
 
 def identity(text: str) -> tuple[str, str, int]:

@@ -48,9 +48,6 @@ _TOTALS: Final = tuple(
 )
 
 
-# ---------------------------------------------------------------------------- clusters
-
-
 async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     info = await admin.clusters.info()
     rows: list[tuple[Value, ...]] = []
@@ -110,9 +107,6 @@ def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
             first = _number(table, f"msg{operation}Total{start}")
             counts.append(None if last is None or first is None else int(last - first))
     return tuple(counts)
-
-
-# ---------------------------------------------------------------------------- statistics
 
 
 async def _sum_stats(

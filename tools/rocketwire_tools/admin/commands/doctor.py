@@ -31,10 +31,10 @@ from rocketwire_tools.admin.actions.doctor import (
     findings,
 )
 from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Command, Table
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
@@ -53,15 +53,6 @@ Exit status 0: no findings; 1: problems; 4: warnings only; 3: no name server res
 
 
 _DISKS: Final = ("commitLogDiskRatio", "consumeQueueDiskRatio")
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-t", "--topic", action="append", help="check only the route of this topic; repeatable"
-    )
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="show only problems and warnings"
-    )
 
 
 async def _run(context: Context) -> Table:
@@ -180,7 +171,12 @@ COMMANDS: Final = (
     Command(
         name="doctor",
         help="check name servers, brokers, replicas and routes for faults",
-        add_arguments=_arguments,
+        options=(
+            mq.option(
+                "-t --topic", "check only the route of this topic; repeatable", action="append"
+            ),
+            mq.option("-q --quiet", "show only problems and warnings", switch=True),
+        ),
         run=_run,
         epilog=_EPILOG,
         group="looking around",

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Command
 
 if TYPE_CHECKING:
-    import argparse
-
     from rocketwire_tools.admin.command import Context
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "about", nargs="?", metavar="COMMAND", help="name of a command (default: list all commands)"
-    )
 
 
 async def _run(context: Context) -> None:
@@ -28,7 +21,14 @@ COMMANDS: Final = (
     Command(
         name="help",
         help="show the help of a command, or list all commands",
-        add_arguments=_arguments,
+        options=(
+            mq.argument(
+                "about",
+                "name of a command (default: list all commands)",
+                nargs="?",
+                metavar="COMMAND",
+            ),
+        ),
         run=_run,
         offline=True,
         streams=True,

@@ -85,13 +85,7 @@ async def _read(
 def body_table(
     messages: Iterable[StoredMessage], *, charset_name: str | None = None, bodies: bool = True
 ) -> Table:
-    """A table of messages with their bodies.
-
-    Args:
-        messages: the messages.
-        charset_name: charset of the bodies; None for UTF-8.
-        bodies: whether bodies are shown.
-    """
+    """A table of messages with their bodies, in UTF-8 or another charset."""
     rows: list[tuple[Value, ...]] = []
     for message in messages:
         properties = message.properties or {}

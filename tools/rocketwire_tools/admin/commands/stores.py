@@ -84,12 +84,6 @@ async def _refuse(context: Context) -> None:
     raise RefusedError(f"{context.arguments.command} {_LOCAL}")
 
 
-def _path_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--path", help="folder with the configuration")
-    parser.add_argument("-t", "--configType", "--config-type", help="topics or subscriptionGroups")
-    parser.add_argument("-j", "--jsonEnable", "--json-enable", help="as JSON")
-
-
 async def _dump(context: Context) -> Table:
     name: str = context.arguments.file
     try:
@@ -111,10 +105,6 @@ def _messages_of(data: bytes) -> Iterator[StoredMessage]:
             return
         yield from decode_stored_messages(data[position : position + size])
         position += size
-
-
-def _file_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-f", "--file", required=True, help="a file of a compacted topic's log")
 
 
 COMMANDS: Final = mq.in_group(
@@ -139,7 +129,15 @@ COMMANDS: Final = mq.in_group(
         epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
     Command(name="exportMetadataInRocksDB",
         help="not supported: needs RocksDB files on the broker's machine", run=_refuse,
-        add_arguments=_path_arguments, offline=True),
+
+        options=(
+            mq.option("-p --path", "folder with the configuration"),
+            mq.option("-t --configType", "topics or subscriptionGroups", metavar="CONFIGTYPE"),
+            mq.option("-j --jsonEnable", "as JSON", metavar="JSONENABLE"),
+        ),
+        offline=True),
     Command(name="dumpCompactionLog", help="list the messages in a file of a compacted topic",
-        run=_dump, add_arguments=_file_argument, offline=True),
+        run=_dump,
+        options=(mq.option("-f --file", "a file of a compacted topic's log", required=True),),
+        offline=True),
 )  # fmt: skip

@@ -85,9 +85,6 @@ def _whole(con: Any, data: bytes, *, repeated: bool) -> Iterator[Range]:
         raise DecodeError(f"{len(data) - position} bytes too many", offset=position)
 
 
-# ---------------------------------------------------------------------------- frames
-
-
 def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
     """Yields the ranges of a frame; of header and body if their form is known."""
     envelope = ranges(layouts.ENVELOPE, data)
@@ -159,9 +156,6 @@ def _body_layout(command: RemotingCommand, operation: Operation | None) -> Any:
     return None
 
 
-# ---------------------------------------------------------------------------- lines
-
-
 def explain_lines(
     source: IO[bytes],
     output: Output,
@@ -171,16 +165,7 @@ def explain_lines(
     request_code: int | None = None,
     table: IO[bytes] | None = None,
 ) -> None:
-    """Explains every line of ``source``.
-
-    Args:
-        source: lines.
-        output: takes the ranges as objects, and refusals.
-        read: returns the bytes of a line.
-        layout: of the bytes.
-        request_code: the request that responses answer.
-        table: takes the ranges as lines of a table, instead of ``output``.
-    """
+    """Explains every line of ``source``; ranges are lines of ``table`` or objects of ``output``."""
     for line in read_lines(source):
         try:
             check_length(line)

@@ -79,9 +79,6 @@ def _anchor(name: str) -> str:
     return name.lower().replace(".", "")
 
 
-# ---------------------------------------------------------------------------- pages
-
-
 def _index(schema: dict[str, Plain]) -> Iterator[str]:
     yield f"# The remoting protocol of RocketMQ {schema['release']}"
     yield "\n".join(

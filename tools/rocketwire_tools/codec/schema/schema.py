@@ -70,9 +70,6 @@ def schema() -> dict[str, Plain]:
     }
 
 
-# ---------------------------------------------------------------------------- numbers
-
-
 def _numbers(members: type[OpenIntEnum]) -> dict[str, int]:
     return {member.name: int(member) for member in members}
 
@@ -104,9 +101,6 @@ def _enums() -> dict[str, Plain]:
         if inspect.isclass(cls) and cls.__module__ == enums.__name__
     }
     return dict(sorted(by_name.items()))
-
-
-# ---------------------------------------------------------------------------- classes
 
 
 def _operation(operation: Operation) -> Plain:

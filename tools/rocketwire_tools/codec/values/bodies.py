@@ -107,9 +107,6 @@ def _required(cls: type[Any], value: Plain) -> Any:
     return body
 
 
-# ---------------------------------------------------------------------------- no classes
-
-
 def _one_message(body: bytes) -> Plain:
     messages = stored_to_plain(body)
     if len(messages) > 1:

@@ -73,9 +73,6 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
     return encode(dataclasses.replace(command, body=_body(source, command, operation, header)))
 
 
-# ---------------------------------------------------------------------------- numbers
-
-
 def _integer(source: dict[str, Plain], name: str, default: int) -> int:
     value = an_integer(source.get(name, default), name)
     if not -_INT32_MAX - 1 <= value <= _INT32_MAX:
@@ -118,9 +115,6 @@ def _serialize_type(value: Plain) -> SerializeType:
     if type(value) is int and value in (0, 1):
         return SerializeType(value)
     raise EncodeError("neither JSON nor ROCKETMQ", path="serialize_type")
-
-
-# ---------------------------------------------------------------------------- header
 
 
 def _ext_fields(
@@ -181,9 +175,6 @@ def _field(field: Ext, value: Plain) -> object:
     if java == "String" or type(value) is not expected:
         raise EncodeError(f"not a {java}", path=path)
     return value
-
-
-# ---------------------------------------------------------------------------- body
 
 
 def _body(

@@ -39,9 +39,6 @@ _ATOMS: Final = frozenset({str, int, bool, type(None)})
 _TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
 
 
-# ---------------------------------------------------------------------------- to plain
-
-
 def to_plain(value: object, depth: int = 0) -> Plain:
     """Returns the plain form of a value.
 
@@ -103,9 +100,6 @@ def _key(key: object, depth: int) -> Plain:
 def _rows(name: str) -> tuple[tuple[str, str], ...]:
     members = members_of(CLASSES[name])
     return tuple(sorted((field.wire, key) for key, field in members.items()))
-
-
-# ---------------------------------------------------------------------------- from plain
 
 
 class JavaType(NamedTuple):
@@ -201,9 +195,6 @@ def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
         for field in members_of(cls).values()
         for spelling in (field.wire, *field.also)
     }
-
-
-# ---------------------------------------------------------------------------- which classes
 
 
 def is_body(cls: type[Any]) -> bool:

@@ -53,9 +53,6 @@ _DERIVED: Final = frozenset({"storeSize", "msgId", "offsetMsgId"})
 _MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties", "body"})
 
 
-# ---------------------------------------------------------------------------- stored messages
-
-
 def stored_to_plain(
     data: bytes, *, decompress: bool = True, unwrap: bool = False, check_crc: bool = False
 ) -> list[Plain]:
@@ -139,9 +136,6 @@ def _body(source: dict[str, Plain]) -> bytes | None:
     return hex_member(source, "body") if source.get("body") is not None else None
 
 
-# ---------------------------------------------------------------------------- batches
-
-
 def batch_to_plain(data: bytes) -> list[Plain]:
     """Returns the messages of a batch send.
 
@@ -169,9 +163,6 @@ def batch_from_plain(messages: Plain) -> bytes:
         )
         for source in sources
     )
-
-
-# ---------------------------------------------------------------------------- message ids
 
 
 def id_to_plain(text: str, *, unique: bool) -> dict[str, Plain]:
@@ -207,9 +198,6 @@ def id_from_plain(source: dict[str, Plain], *, unique: bool) -> str:
         )
     host = _host(source.get("address"), "address")
     return create_offset_message_id(host, an_integer(source.get("offset", 0), "offset"))
-
-
-# ---------------------------------------------------------------------------- parts
 
 
 def _host(value: Plain, path: str) -> Host:

@@ -264,10 +264,7 @@ def sort_out(
 ) -> Comparison:
     """Split differences into unknown ones and known ones with their entries.
 
-    Args:
-        differences: the differences.
-        known_list: differences that are on purpose.
-        played: the compared cases, or the number of other compared items.
+    ``played`` are the compared cases, or the number of other compared items.
     """
     unexplained: list[Difference] = []
     explained: list[tuple[Difference, KnownDifference]] = []
@@ -299,15 +296,7 @@ def judge(
     numbers: Mapping[str, int],
     known_list: Sequence[KnownDifference] = (),
 ) -> Comparison:
-    """Compare two runs with the same names.
-
-    Args:
-        first: verdicts of the first server.
-        second: verdicts of the second server for the same cases.
-        run: the word in the names of the runs.
-        numbers: the number of each case.
-        known_list: differences that are on purpose.
-    """
+    """Compare two runs with the same names, which contain the word ``run``."""
     by_case = {verdict.case.id: verdict for verdict in second}
     differences: list[Difference] = []
     played: list[str] = []

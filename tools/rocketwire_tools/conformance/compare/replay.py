@@ -65,14 +65,7 @@ class Replay:
     def __init__(
         self, target: Address, nursery: trio.Nursery, *, patience: float = 1.0, exact: bool = False
     ) -> None:
-        """Starts without connections.
-
-        Args:
-            target: the server.
-            nursery: nursery for the receiving tasks.
-            patience: factor for all timeouts.
-            exact: whether bodies are compared byte for byte.
-        """
+        """``patience`` is a factor for all timeouts; ``exact`` compares bodies byte for byte."""
         self.differences: list[Difference] = []
         self.compared = 0
         self.stored: dict[str, None] = {}

@@ -41,13 +41,7 @@ _MEANING: Final = {
 
 
 def explain(case: Case, number: int, out: IO[str]) -> None:
-    """Print the details of a case.
-
-    Args:
-        case: the case.
-        number: its number, from which its names are derived.
-        out: destination.
-    """
+    """Print the details of a case, with the names of its number."""
     print("\n".join(_lines(case, Names(RUN, number))), file=out)
 
 

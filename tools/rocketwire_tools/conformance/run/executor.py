@@ -92,16 +92,11 @@ class CaseRun:
         keep_going: bool = False,
         order_config: object = None,
     ) -> None:
-        """Starts without connections.
+        """A run without connections; its receiving tasks are in ``nursery``.
 
-        Args:
-            target: the server.
-            names: the names of this run.
-            nursery: nursery for the receiving tasks.
-            patience: factor for all timeouts.
-            keep_going: whether unacceptable outcomes are only recorded, as for ``diff``.
-            order_config: the order configuration that exists on the server, as JSON; None for none.
-                Servers add it to all responses to registrations, so it is ignored there.
+        ``keep_going`` only records unacceptable outcomes, as for ``diff``. ``order_config`` is the
+        order configuration that exists on the server, as JSON: servers add it to all responses to
+        registrations, so it is ignored there.
         """
         self.target = target
         self.names = names
@@ -115,8 +110,6 @@ class CaseRun:
         self._listeners: dict[str, trio.SocketListener] = {}
         self.traces = Traces()
         self._step = ""
-
-    # ------------------------------------------------------------------ primitives
 
     async def run(self, *steps: Step) -> None:
         """Execute steps.
@@ -184,9 +177,6 @@ class CaseRun:
         It also works in a cancelled task, so that an interrupted run cleans up completely. Requests
         that failed stay in ``traces.pending``.
 
-        Args:
-            steps: cleanup steps of the case.
-
         Raises:
             CaseFailedError: the outcome of a step was not acceptable.
         """
@@ -239,8 +229,6 @@ class CaseRun:
         for link in self._links.values():
             await link.close()
         self._links.clear()
-
-    # ------------------------------------------------------------------ steps
 
     async def _run_step(self, step: Step) -> None:
         handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
@@ -388,8 +376,6 @@ class CaseRun:
         await server.start()
         self.note("!", "restarted")
 
-    # ------------------------------------------------------------------ sending
-
     async def _send(
         self, link: RawConnection, data: bytes, what: str, *, quiet: bool = False
     ) -> bool:
@@ -410,8 +396,6 @@ class CaseRun:
         link.request_codes[opaque] = request.code
         self.traces.note(request)
         return opaque, request_bytes(request, opaque)
-
-    # ------------------------------------------------------------------ receiving
 
     async def _decide(
         self,

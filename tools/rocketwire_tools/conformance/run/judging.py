@@ -28,11 +28,7 @@ def mismatch(
 ) -> str | None:
     """The reason why an arrival is not this outcome; None if it is.
 
-    Args:
-        outcome: the acceptable outcome.
-        arrival: the arrival.
-        names: the names of the run.
-        own_number: whether a response has the opaque of a request.
+    ``own_number`` is whether a response has the opaque of a request.
     """
     if isinstance(outcome, Silence):
         return f"{arrival.kind} instead of silence"

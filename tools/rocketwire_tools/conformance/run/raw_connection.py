@@ -185,14 +185,7 @@ def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLConte
 async def connect(
     name: str, host: str, port: int, *, preamble: bytes = b"", tls: ssl.SSLContext | None = None
 ) -> RawConnection:
-    """Open a connection.
-
-    Args:
-        name: its name in the case.
-        host: host of the target.
-        port: port of the target.
-        preamble: bytes to send first.
-        tls: TLS context; None for no TLS.
+    """Open a connection; ``preamble`` is sent first, before any TLS.
 
     Raises:
         OSError: the connection was refused or the handshake failed.

@@ -98,12 +98,7 @@ async def run_case(
 ) -> Verdict:
     """Run one case against a target; every result, also an exception, becomes a verdict.
 
-    Args:
-        case: the case.
-        number: its number, from which its names are derived.
-        target: the server.
-        settings: settings of the run.
-        traces: receives the data that the case stored and could not remove.
+    ``traces`` receives the data that the case stored and could not remove.
     """
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
@@ -206,13 +201,7 @@ class SuiteRun:
         on_verdict: Callable[[Verdict], None],
         target: Target | None = None,
     ) -> None:
-        """Starts with ``cases``.
-
-        Args:
-            settings: settings of the run.
-            on_verdict: called with each verdict.
-            target: the running server; None with ``settings.start``.
-        """
+        """A run that begins with ``cases``; ``target`` is None with ``settings.start``."""
         self.verdicts: list[Verdict] = []
         self.left_behind: list[str] = []
         self.problems: list[str] = []
@@ -241,11 +230,7 @@ class SuiteRun:
         return None if probed.wrong is None else f"{self._target.address} {probed.wrong}"
 
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
-        """Run cases; returns a verdict for each, in their order.
-
-        Args:
-            cases: cases to run, or to skip with a reason.
-            numbers: the number of each case, from which its names are derived.
+        """Run cases, or skip them with a reason; returns a verdict for each, in their order.
 
         Raises:
             NotStartedError: no server started.

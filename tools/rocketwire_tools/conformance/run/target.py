@@ -123,15 +123,7 @@ class StartedTarget(Target):
         home: Path | None = None,
         patience: float = 1.0,
     ) -> None:
-        """Creates the folder; ``start`` starts the server.
-
-        Args:
-            command: start command.
-            folder: folder of the server.
-            setup: its setup.
-            home: folder to copy there; None for nothing.
-            patience: factor for the timeouts of start and stop.
-        """
+        """Creates the folder and copies ``home`` there; ``start`` starts the server."""
         super().__init__(Address(LOOPBACK, free_port()))
         self.folder = folder
         self._command = command

@@ -45,11 +45,7 @@ def fixtures() -> Path:
 
 
 def sheets(folder: Path) -> dict[str, list[Line]]:
-    """All vectors by output file.
-
-    Args:
-        folder: folder of the fixtures.
-    """
+    """All vectors in the folder of the fixtures, by output file."""
     manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
     lines_by_file: dict[str, list[Line]] = {}
     for entry in manifest["frame"]:
