@@ -26,7 +26,6 @@ HEADER: Final = (
 )
 WHOLE: Final = struct.pack(">II", len(HEADER) + 4, len(HEADER)) + HEADER
 NOTHING: Final = no_entry(opaque=1)
-PADDED: Final = b"{}" + b" " * 40
 
 
 def _length(value: int, then: bytes = bytes(60)) -> bytes:

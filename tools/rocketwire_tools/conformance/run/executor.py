@@ -12,7 +12,6 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.outcomes import Silence
-from rocketwire_tools.conformance.model.requests import OK
 from rocketwire_tools.conformance.model.steps import (
     Ask,
     Call,
@@ -52,6 +51,8 @@ MAX_EVIDENCE_BYTES: Final = 65_536
 """Maximum bytes of each message in the evidence."""
 
 _ATTEMPTS: Final = 100
+_INTERVAL: Final = 0.05
+"""Seconds between the requests of ``Until``."""
 _CLEAN_UP_SECONDS: Final = 10.0
 
 
@@ -339,7 +340,7 @@ class CaseRun:
         link = await self.link(step.on)
         opaque, data = self._encode(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
-        await self._decide(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
+        await self._decide(link, step.outcomes, opaque, step.within)
 
     async def _until(self, step: Until) -> None:
         """Repeat the request until success, timeout or the end of the connection."""
@@ -354,7 +355,7 @@ class CaseRun:
                 self.fail(f"arrived after {now - started:.2f} s, before {step.not_before:g} s")
             if wrong is None or now > deadline or arrival.kind == "end":
                 break
-            await trio.sleep(step.every)
+            await trio.sleep(_INTERVAL)
         self.note("<", arrival_text(arrival), arrival.data, step.on)
         self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
@@ -370,9 +371,7 @@ class CaseRun:
     async def _restart(self, step: Restart) -> None:
         server = self.server()
         await self.close()
-        await server.stop(kill=step.kill)
-        if step.kv is not None:
-            server.write_kv(step.kv)
+        await server.stop()
         await server.start()
         self.note("!", "restarted")
 
@@ -403,8 +402,6 @@ class CaseRun:
         outcomes: Sequence[Outcome],
         opaque: int | None,
         within: float,
-        *,
-        exact: bool = False,
     ) -> None:
         """Await the next arrival that decides between the outcomes, and decide."""
         quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
@@ -423,7 +420,7 @@ class CaseRun:
         self.note("<", arrival_text(arrival), arrival.data, link.name)
         arrival = self._without_order_config(arrival)
         own_number = opaque is not None or link.owns(arrival)
-        exact = exact or byte_for_byte(outcomes)
+        exact = byte_for_byte(outcomes)
         self._observe(link, arrival, own_number=own_number, exact=exact)
         reasons = [
             mismatch(outcome, arrival, self.names, own_number=own_number) for outcome in outcomes

@@ -52,8 +52,6 @@ class Settings:
         options: properties of every started server; those of a case are added.
         home: folder to copy to each started server's folder; None for nothing.
         patience: factor for all timeouts.
-        max_cases: maximum concurrent cases on one server.
-        max_servers: maximum concurrent servers.
         run: word that makes the names of this run unique.
         keep_going: whether a case continues after an unacceptable outcome.
         namespace: the KV namespace of all cases; empty for one per case.
@@ -66,8 +64,6 @@ class Settings:
     options: tuple[tuple[str, str], ...] = ()
     home: Path | None = None
     patience: float = 1.0
-    max_cases: int = MAX_CONCURRENT_CASES
-    max_servers: int = MAX_CONCURRENT_SERVERS
     run: str = field(default_factory=lambda: random_word())
     keep_going: bool = False
     namespace: str = ""
@@ -215,7 +211,7 @@ class SuiteRun:
         self._failed_start: NotStartedError | None = None
         self._fatal_error: NotStartedError | None = None
         self._held_back: list[Verdict] = []
-        self._servers = trio.CapacityLimiter(settings.max_servers)
+        self._servers = trio.CapacityLimiter(MAX_CONCURRENT_SERVERS)
 
     async def probe_target(self) -> str | None:
         """Probe the running server; returns why no case can be run on it, None if they can.
@@ -366,7 +362,7 @@ class SuiteRun:
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
-            for _ in range(self._settings.max_cases - 1):
+            for _ in range(MAX_CONCURRENT_CASES - 1):
                 nursery.start_soon(work, waiting)
 
     async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
