@@ -83,13 +83,12 @@ def _binary(
     code: int = 101,
     *,
     ext: bytes = b"",
-    opaque: int = 7,
     remark_length: int = 0,
     ext_length: int | None = None,
     language: int = 3,
 ) -> bytes:
     length = len(ext) if ext_length is None else ext_length
-    fixed = struct.pack(">HBhiii", code & 0xFFFF, language, 479, opaque, 0, remark_length)
+    fixed = struct.pack(">HBhiii", code & 0xFFFF, language, 479, 7, 0, remark_length)
     return fixed + struct.pack(">i", length) + ext
 
 

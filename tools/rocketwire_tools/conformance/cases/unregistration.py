@@ -31,9 +31,9 @@ HANDLER: Final = "DefaultRequestProcessor.unregisterBroker @ 5.5.0"
 VERSIONED: Final = data_version()
 
 
-def not_live(ext: dict[str, str], *, on: str = "reader") -> Step:
+def not_live(ext: dict[str, str]) -> Step:
     """322 soon finds no live entry."""
-    return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on=on)
+    return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on="reader")
 
 
 CLOSED: Final = (

@@ -90,14 +90,10 @@ class Replay:
             await self._close(number)
 
     async def _open(self, number: int) -> None:
-        link = None
         try:
-            with trio.move_on_after(RESPONSE_SECONDS * self._patience):
-                link = await connect(str(number), self._target.host, self._target.port)
+            link = await connect(str(number), self._target, RESPONSE_SECONDS * self._patience)
         except OSError as error:
             raise UnreachableError(f"{self._target}: {error}") from error
-        if link is None:
-            raise UnreachableError(f"{self._target}: no connection in time")
         self._nursery.start_soon(link.read)
         self._connections[number] = _ReplayConnection(link)
 

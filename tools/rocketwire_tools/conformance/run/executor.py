@@ -253,28 +253,18 @@ class CaseRun:
         await step.function(self)
 
     async def _open(self, step: Open) -> None:
-        address = self.target.address
-        link = None
+        address, seconds = self.target.address, 5 * self._patience
+        tls = None if step.tls is None else tls_context(step.tls, step.shows, step.trusts)
         try:
-            with trio.move_on_after(5 * self._patience):
-                link = await connect(
-                    step.on,
-                    address.host,
-                    address.port,
-                    preamble=step.preamble,
-                    tls=None
-                    if step.tls is None
-                    else tls_context(step.tls, step.shows, step.trusts),
-                )
+            link = await connect(step.on, address, seconds, preamble=step.preamble, tls=tls)
         except OSError as error:
-            if step.refused:
+            too_late = isinstance(error, TimeoutError)
+            if step.refused and not too_late:
                 return
-            if step.tls:
+            if step.tls and not too_late:
                 self.fail(f"the connection was not opened: {error}")
                 return
             raise UnreachableError(f"{address}: {error}") from error
-        if link is None:
-            raise UnreachableError(f"{address}: no connection in time")
         self._links[step.on] = link
         self._nursery.start_soon(link.read)
         if step.refused:

@@ -20,6 +20,8 @@ from rocketwire_tools.conformance.run.target import CERTIFICATES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire_tools.conformance.run.target import Address
+
 _READ: Final = 65_536
 _MAX_RAW_BYTES: Final = 65_536
 """Maximum bytes of invalid input in the evidence."""
@@ -183,14 +185,28 @@ def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLConte
 
 
 async def connect(
-    name: str, host: str, port: int, *, preamble: bytes = b"", tls: ssl.SSLContext | None = None
+    name: str,
+    address: Address,
+    seconds: float,
+    *,
+    preamble: bytes = b"",
+    tls: ssl.SSLContext | None = None,
 ) -> RawConnection:
     """Open a connection; ``preamble`` is sent first, before any TLS.
 
     Raises:
-        OSError: the connection was refused or the handshake failed.
+        TimeoutError: it was not opened in time.
+        OSError: it was refused, or the handshake failed.
     """
-    socket = await trio.open_tcp_stream(host, port)
+    with trio.move_on_after(seconds):
+        return await _connect(name, address, preamble, tls)
+    raise TimeoutError(f"no connection within {seconds:g} s")
+
+
+async def _connect(
+    name: str, address: Address, preamble: bytes, tls: ssl.SSLContext | None
+) -> RawConnection:
+    socket = await trio.open_tcp_stream(address.host, address.port)
     try:
         if preamble:
             await socket.send_all(preamble)
