@@ -119,6 +119,11 @@ class Record:
     failed: bool = False
 
 
+def record(*, failed: bool = False, **members: Value) -> Record:
+    """A ``Record`` of these members."""
+    return Record(members, failed)
+
+
 @dataclass(frozen=True, slots=True)
 class Incomplete:
     """A partial output, because a server did not respond (reported on stderr): exit status 3.

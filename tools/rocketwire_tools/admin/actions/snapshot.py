@@ -99,7 +99,8 @@ def differences(first: Snapshot, second: Snapshot) -> list[Difference]:
     result: list[Difference] = []
     first_facts, second_facts = dict(_facts(first)), dict(_facts(second))
     missing = {key[1] for key in first_facts.keys() ^ second_facts.keys() if key[0] == "topic"}
-    for key in sorted(first_facts.keys() | second_facts.keys(), key=_order):
+    keys = first_facts.keys() | second_facts.keys()
+    for key in sorted(keys, key=lambda key: (_SUBJECTS.index(key[0]), key[1])):
         subject, name = key
         if subject == "route" and name.rpartition("@")[0] in missing:
             continue
@@ -109,10 +110,6 @@ def differences(first: Snapshot, second: Snapshot) -> list[Difference]:
 
 
 _SUBJECTS: Final = ("cluster", "broker", "topic", "route")
-
-
-def _order(key: tuple[str, str]) -> tuple[int, str]:
-    return _SUBJECTS.index(key[0]), key[1]
 
 
 def _facts(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], Value]]:

@@ -10,7 +10,7 @@ from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value
+from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _cleaning(
 
 async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.reset_master_flush_offset(args.broker_addr, args.offset)
-    return Record({"brokerAddr": args.broker_addr, "masterFlushOffset": args.offset})
+    return record(brokerAddr=args.broker_addr, masterFlushOffset=args.offset)
 
 
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
@@ -206,23 +206,14 @@ def identity(text: str) -> tuple[str, str, int]:
 
 async def _add_broker(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.add_to_container(args.broker_container_addr, args.broker_config_path)
-    return Record(
-        {"containerAddr": args.broker_container_addr, "configPath": args.broker_config_path}
-    )
+    return record(containerAddr=args.broker_container_addr, configPath=args.broker_config_path)
 
 
 async def _remove_broker(admin: Admin, args: Namespace) -> Record:
     cluster, name, broker_id = args.broker_identity
     container: str = args.broker_container_addr
     await admin.brokers.remove_from_container(container, cluster, name, broker_id)
-    return Record(
-        {
-            "containerAddr": container,
-            "clusterName": cluster,
-            "brokerName": name,
-            "brokerId": broker_id,
-        }
-    )
+    return record(containerAddr=container, clusterName=cluster, brokerName=name, brokerId=broker_id)
 
 
 _CONTAINER: Final = mq.broker_address(

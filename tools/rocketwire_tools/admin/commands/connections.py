@@ -12,7 +12,7 @@ from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.cli.exit_status import Denied, raise_if_denied
-from rocketwire_tools.admin.command import CellType, Record, Table, Value
+from rocketwire_tools.admin.command import CellType, Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -114,17 +114,15 @@ def _member(connection: Connection) -> dict[str, Value]:
 
 async def _show_consumer(admin: Admin, args: Namespace) -> Record:
     consumer = await admin.consumers.connection(args.consumer_group, broker=args.broker_addr)
-    return Record(
-        {
-            "connections": [_member(connection) for connection in consumer.connection_set or ()],
-            "subscriptions": {
-                topic: subscription.sub_string
-                for topic, subscription in (consumer.subscription_table or {}).items()
-            },
-            "consumeType": consumer.consume_type,
-            "messageModel": consumer.message_model,
-            "consumeFromWhere": consumer.consume_from_where,
-        }
+    return record(
+        connections=[_member(connection) for connection in consumer.connection_set or ()],
+        subscriptions={
+            topic: subscription.sub_string
+            for topic, subscription in (consumer.subscription_table or {}).items()
+        },
+        consumeType=consumer.consume_type,
+        messageModel=consumer.message_model,
+        consumeFromWhere=consumer.consume_from_where,
     )
 
 
@@ -152,16 +150,16 @@ async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
         info = await admin.consumers.running_info(
             group, args.client_id, stack=args.jstack, broker=args.broker_addr
         )
-        return Record({
-            "properties": dict(info.properties or {}),
-            "subscriptions": {s.topic or "": s.sub_string for s in info.subscription_set or ()},
-            "queues": {
+        return record(
+            properties=dict(info.properties or {}),
+            subscriptions={s.topic or "": s.sub_string for s in info.subscription_set or ()},
+            queues={
                 f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
                 for queue, process in (info.mq_table or {}).items()
             },
-            "rates": {topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
-            "jstack": info.jstack,
-        })  # fmt: skip
+            rates={topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
+            jstack=info.jstack,
+        )
     members = await admin.consumers.connection(group, broker=args.broker_addr)
     infos = await admin.consumers.running_infos(group, stack=args.jstack)
     rows: list[list[Value]] = []

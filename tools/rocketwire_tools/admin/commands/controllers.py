@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port, hosts_and_ports
-from rocketwire_tools.admin.command import Record, Table, Value
+from rocketwire_tools.admin.command import Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 async def _show_metadata(admin: Admin, args: Namespace) -> Record:
     metadata = await admin.controllers.metadata(args.controller_address)
-    return Record(
-        {
-            "group": metadata.group,
-            "controllerLeaderId": metadata.controller_leader_id,
-            "controllerLeaderAddress": metadata.controller_leader_address,
-            "peers": metadata.peers,
-        }
+    return record(
+        group=metadata.group,
+        controllerLeaderId=metadata.controller_leader_id,
+        controllerLeaderAddress=metadata.controller_leader_address,
+        peers=metadata.peers,
     )
 
 
@@ -57,14 +55,12 @@ async def _elect(admin: Admin, args: Namespace) -> Record:
     election = await admin.controllers.elect_master(
         args.controller_address, args.cluster_name, args.broker_name, args.broker_id
     )
-    return Record(
-        {
-            "brokerName": args.broker_name,
-            "masterBrokerId": election.master_broker_id,
-            "masterAddress": election.master_address,
-            "masterEpoch": election.master_epoch,
-            "syncStateSetEpoch": election.sync_state_set_epoch,
-        }
+    return record(
+        brokerName=args.broker_name,
+        masterBrokerId=election.master_broker_id,
+        masterAddress=election.master_address,
+        masterEpoch=election.master_epoch,
+        syncStateSetEpoch=election.sync_state_set_epoch,
     )
 
 
@@ -84,7 +80,7 @@ async def _clean(admin: Admin, args: Namespace) -> Record:
         broker_ids=ids,
         clean_living=args.clean_living_broker,
     )
-    return Record({"brokerName": args.broker_name, "cleaned": list(ids)})
+    return record(brokerName=args.broker_name, cleaned=list(ids))
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:

@@ -11,7 +11,7 @@ import trio
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table
+from rocketwire_tools.admin.command import Record, RefusedError, Table, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -59,7 +59,7 @@ async def _write(document: Mapping[str, Value], folder: str | None, name: str) -
         await path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
     except OSError as error:
         raise RefusedError(f"{path}: {error.strerror or error}") from error
-    return Record({"exported": str(path)})
+    return record(exported=str(path))
 
 
 async def _export_pop_records(admin: Admin, args: Namespace) -> Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table, Value
+from rocketwire_tools.admin.command import Record, Table, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -130,21 +130,17 @@ async def _show_group(admin: Admin, args: Namespace) -> Record:
         if info.earliest_unconsumed_timestamp > 0
     ]
     offsets = {name: info.lite_topic_offset_wrapper for name, info in by_broker.items()}
-    return Record(
-        {
-            "group": args.group,
-            "parentTopic": args.parent_topic,
-            "totalLagCount": sum(max(info.total_lag_count, 0) for info in groups),
-            "earliestUnconsumedTimestamp": min(oldest, default=None),
-            "offsets": {name: to_json(info) if info else None for name, info in offsets.items()},
-            "lagCountTopK": [
-                to_json(info) for info in sorted(lags, key=lambda lag: -lag.lag_count)
-            ],
-            "lagTimestampTopK": [
-                to_json(info)
-                for info in sorted(waits, key=lambda lag: lag.earliest_unconsumed_timestamp)
-            ],
-        }
+    return record(
+        group=args.group,
+        parentTopic=args.parent_topic,
+        totalLagCount=sum(max(info.total_lag_count, 0) for info in groups),
+        earliestUnconsumedTimestamp=min(oldest, default=None),
+        offsets={name: to_json(info) if info else None for name, info in offsets.items()},
+        lagCountTopK=[to_json(info) for info in sorted(lags, key=lambda lag: -lag.lag_count)],
+        lagTimestampTopK=[
+            to_json(info)
+            for info in sorted(waits, key=lambda lag: lag.earliest_unconsumed_timestamp)
+        ],
     )
 
 

@@ -20,6 +20,7 @@ from rocketwire_tools.admin.command import (
     RefusedError,
     Table,
     Value,
+    record,
 )
 
 if TYPE_CHECKING:
@@ -59,26 +60,24 @@ def message_table(messages: Iterable[StoredMessage]) -> Table:
 
 async def _describe(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
     tracks = await message_tracks(admin, message)
-    return Record(
-        {
-            "msgId": message.msg_id,
-            "offsetMsgId": message.offset_msg_id,
-            "topic": message.topic,
-            "tags": (message.properties or {}).get(const.TAGS),
-            "keys": (message.properties or {}).get(const.KEYS),
-            "queueId": message.queue_id,
-            "queueOffset": message.queue_offset,
-            "commitLogOffset": message.commit_log_offset,
-            "reconsumeTimes": message.reconsume_times,
-            "bornTimestamp": message.born_timestamp,
-            "storeTimestamp": message.store_timestamp,
-            "bornHost": str(message.born_host),
-            "storeHost": str(message.store_host),
-            "sysFlag": message.sys_flag,
-            "properties": dict(message.properties or {}),
-            "body": text_of(message.body, charset),
-            "tracks": {track.consumer_group: track.track_type.value for track in tracks},
-        }
+    return record(
+        msgId=message.msg_id,
+        offsetMsgId=message.offset_msg_id,
+        topic=message.topic,
+        tags=(message.properties or {}).get(const.TAGS),
+        keys=(message.properties or {}).get(const.KEYS),
+        queueId=message.queue_id,
+        queueOffset=message.queue_offset,
+        commitLogOffset=message.commit_log_offset,
+        reconsumeTimes=message.reconsume_times,
+        bornTimestamp=message.born_timestamp,
+        storeTimestamp=message.store_timestamp,
+        bornHost=str(message.born_host),
+        storeHost=str(message.store_host),
+        sysFlag=message.sys_flag,
+        properties=dict(message.properties or {}),
+        body=text_of(message.body, charset),
+        tracks={track.consumer_group: track.track_type.value for track in tracks},
     )
 
 
@@ -91,14 +90,12 @@ async def _consume_directly(admin: Admin, args: Namespace, msg_id: str) -> Recor
     if result is None:
         raise NotFoundError(f"no message {msg_id}")
     succeeded = result.consume_result in ("CR_SUCCESS", "CR_COMMIT")
-    return Record(
-        {
-            "msgId": msg_id,
-            "consumeResult": result.consume_result,
-            "remark": result.remark,
-            "order": result.order,
-            "spentTimeMills": result.spent_time_mills,
-        },
+    return record(
+        msgId=msg_id,
+        consumeResult=result.consume_result,
+        remark=result.remark,
+        order=result.order,
+        spentTimeMills=result.spent_time_mills,
         failed=not succeeded,
     )
 
@@ -163,15 +160,13 @@ async def _resend(admin: Admin, producer: Producer, args: Namespace, msg_id: str
             wait_store_msg_ok=wait, system=properties,
         )
     )  # fmt: skip
-    return Record(
-        {
-            "msgId": msg_id,
-            "status": sent.status.name,
-            "offsetMsgId": sent.offset_msg_id,
-            "brokerName": sent.message_queue.broker_name,
-            "queueId": sent.message_queue.queue_id,
-            "queueOffset": sent.queue_offset,
-        }
+    return record(
+        msgId=msg_id,
+        status=sent.status.name,
+        offsetMsgId=sent.offset_msg_id,
+        brokerName=sent.message_queue.broker_name,
+        queueId=sent.message_queue.queue_id,
+        queueOffset=sent.queue_offset,
     )
 
 

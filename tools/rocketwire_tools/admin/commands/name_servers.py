@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table
+from rocketwire_tools.admin.command import Record, Table, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,17 +23,17 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
 
 async def _update_config(admin: Admin, args: Namespace) -> Record:
     await admin.name_servers.update_configs({args.key: args.value})
-    return Record({"key": args.key, "value": args.value})
+    return record(key=args.key, value=args.value)
 
 
 async def _put(admin: Admin, args: Namespace) -> Record:
     await admin.name_servers.put_kv(args.namespace, args.key, args.value)
-    return Record({"namespace": args.namespace, "key": args.key, "value": args.value})
+    return record(namespace=args.namespace, key=args.key, value=args.value)
 
 
 async def _delete(admin: Admin, args: Namespace) -> Record:
     await admin.name_servers.delete_kv(args.namespace, args.key)
-    return Record({"namespace": args.namespace, "key": args.key, "value": None})
+    return record(namespace=args.namespace, key=args.key, value=None)
 
 
 async def _wipe(admin: Admin, args: Namespace) -> Table:

@@ -10,7 +10,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import has_own_route
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, Value
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.admin.commands.messages import text_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def _print_queue(admin: Admin, args: Namespace) -> Table | Record:
         return Table("tag count:number", tags)
     names = [column.name for column in table.typed]
     rows = [dict(zip(names, row, strict=True)) for row in table.rows]
-    return Record({"messages": rows, "tags": dict(tags)})
+    return record(messages=rows, tags=dict(tags))
 
 
 async def check_queue(admin: Admin, queue: MessageQueue) -> None:

@@ -12,7 +12,7 @@ from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_q
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value
+from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def _update(admin: Admin, args: Namespace) -> Table:
 
 async def _delete(admin: Admin, args: Namespace) -> Record:
     await admin.topics.delete(args.topic, args.cluster_name)
-    return Record({"deleted": args.topic, "clusterName": args.cluster_name})
+    return record(deleted=args.topic, clusterName=args.cluster_name)
 
 
 async def _list(admin: Admin, args: Namespace) -> Table:
@@ -133,7 +133,7 @@ async def _change_order_conf(admin: Admin, args: Namespace) -> Record:
         await admin.topics.delete_order_conf(topic)
     value = await admin.topics.order_conf(topic)
     missing = value is None and args.method == "get"
-    return Record({"topic": topic, "orderConf": value}, failed=missing)
+    return record(topic=topic, orderConf=value, failed=missing)
 
 
 async def _allocate(admin: Admin, args: Namespace) -> Table:

@@ -77,7 +77,8 @@ def export(destination: Path) -> int:
     for name, (_, lines) in files.items():
         path = destination / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{_text(line)}\n" for line in lines), "ascii")
+        texts = (json.dumps(line, separators=(",", ":")) for line in lines)
+        path.write_text("".join(f"{text}\n" for text in texts), "ascii")
     index = [
         {"file": name, "count": len(lines), "origin": origin}
         for name, (origin, lines) in files.items()
@@ -85,10 +86,6 @@ def export(destination: Path) -> int:
     (destination / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
     (destination / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
     return sum(len(lines) for _, lines in files.values())
-
-
-def _text(line: Line) -> str:
-    return json.dumps(line, separators=(",", ":"))
 
 
 def _hex(folder: Path, file: str) -> str:
