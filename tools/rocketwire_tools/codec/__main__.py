@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire import __version__
 from rocketwire.errors import EncodeError
-from rocketwire_tools.codec.expect import an_array, is_object, texts
+from rocketwire_tools.codec.expect import Plain, an_array, is_object, texts
 from rocketwire_tools.codec.jsonl import (
     Output,
     each_line,
@@ -27,8 +27,6 @@ from rocketwire_tools.codec.jsonl import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from rocketwire_tools.codec.expect import Plain
 
     Commands = Callable[..., argparse.ArgumentParser]
     """``add_parser`` of the result of ``add_subparsers``."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 import trio
 
@@ -24,12 +24,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.transport.channel import Channel, open_channel
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_tools.pytest_plugin.trio_thread import host_and_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 
 __all__ = ["Reply", "ScriptedBroker"]
 

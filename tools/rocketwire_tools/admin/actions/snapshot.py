@@ -9,13 +9,12 @@ import trio
 
 from rocketwire.codes import RequestCode
 from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
-from rocketwire.messages.route import ClusterInfo
+from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicRouteData
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from rocketwire.client.net.nameservers import SingleNameServer
-    from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
     from rocketwire_tools.admin.command import Value
 
 MAX_CONCURRENT_REQUESTS: Final = 16

@@ -13,17 +13,17 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar
 
 import trio
 
 from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
 from rocketwire.codes import LanguageCode
-from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.errors import ChannelError, DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
@@ -39,11 +39,6 @@ from rocketwire_tools.admin.command import (
     Table,
     UsageError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from rocketwire.errors import ChannelError
 
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
 """The body of a command: takes a connection and the parsed arguments."""

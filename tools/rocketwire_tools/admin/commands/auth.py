@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin import acl_of
+from rocketwire.client.admin import Admin, acl_of
 from rocketwire.client.admin.fanout import read_from_each
-from rocketwire.messages.auth import UserInfo
+from rocketwire.messages.auth import AclInfo, UserInfo
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Table, UsageError, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace
-
-    from rocketwire.client.admin import Admin
-    from rocketwire.messages.auth import AclInfo
 
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:

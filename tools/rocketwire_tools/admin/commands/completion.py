@@ -6,12 +6,11 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, RefusedError
+from rocketwire_tools.admin.command import Command, Context, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.admin.command import Context
 
 _SHELLS: Final = ("bash", "zsh", "fish")
 

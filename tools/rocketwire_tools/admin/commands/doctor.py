@@ -32,14 +32,13 @@ from rocketwire_tools.admin.actions.doctor import (
 )
 from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, Table
+from rocketwire_tools.admin.command import Command, Context, Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.kvconfig import KVTable
-    from rocketwire_tools.admin.command import Context
 
 _EPILOG: Final = """\
 Checks that all name servers respond and have the same brokers and topics; that a broker exists;

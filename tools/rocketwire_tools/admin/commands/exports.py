@@ -11,14 +11,13 @@ import trio
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, record
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
-    from rocketwire_tools.admin.command import Value
 
 
 async def _export_metadata(admin: Admin, args: Namespace) -> Record:

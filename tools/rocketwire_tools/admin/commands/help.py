@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command
-
-if TYPE_CHECKING:
-    from rocketwire_tools.admin.command import Context
+from rocketwire_tools.admin.command import Command, Context
 
 
 async def _run(context: Context) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import Message, Producer, ProducerConfig, SendResult, open_producer
 from rocketwire.errors import RocketWireError
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Awaitable, Callable
 
-    from rocketwire.client import Producer, SendResult
     from rocketwire.client.admin import Admin
 
 _LOG: Final = logging.getLogger("rocketwire.admin")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client import Message, open_producer
-from rocketwire.client.admin import message_tracks
+from rocketwire.client import ClientConfig, ClientInstance, Message, Producer, open_producer
+from rocketwire.client.admin import Admin, message_tracks
 from rocketwire.client.admin.message_search import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages import message_const as const
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable, Sequence
 
-    from rocketwire.client import ClientConfig, ClientInstance, Producer
-    from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 
 _RESEND_GROUP: Final = "ReSendMsgById"

@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin import open_admin
+from rocketwire.client.admin import Admin, open_admin
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.cli.stdio import JsonLines
-from rocketwire_tools.admin.command import Command
+from rocketwire_tools.admin.command import Command, Context, Value
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
 
-    from rocketwire.client.admin import Admin
     from rocketwire.messages.callbacks import ConsumerRunningInfo, ProcessQueueInfo
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.queries import OffsetWrapper
-    from rocketwire_tools.admin.command import Context, Value
 
 _BLOCKED_MILLIS: Final = 60_000
 """Idle time of a queue that is reported (Java: ``ConsumerRunningInfo.analyzeProcessQueue``)."""

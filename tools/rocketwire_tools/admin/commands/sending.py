@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import Message, Producer, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import RefusedError, Table, UsageError
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client import Producer
     from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 

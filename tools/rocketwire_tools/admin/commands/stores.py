@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin import RocksDBConfig, TimerEngine
+from rocketwire.client.admin import Admin, RocksDBConfig, TimerEngine
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, RefusedError, Table, UsageError
+from rocketwire_tools.admin.command import Command, Context, RefusedError, Table, UsageError
 from rocketwire_tools.admin.commands.messages import message_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.admin.command import Context
 
 _MONTH: Final = 30 * 86_400_000
 _IN_PROGRESS: Final = 2

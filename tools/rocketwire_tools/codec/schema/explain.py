@@ -10,11 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import CodecError, DecodeError
-from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Operation, Raw
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import split_frame
 from rocketwire.wire.layouts import functions as layouts
-from rocketwire_tools.codec.jsonl import check_length, read_lines
+from rocketwire_tools.codec.jsonl import Output, check_length, read_lines
 from rocketwire_tools.codec.schema.descriptions import meaning
 from rocketwire_tools.codec.schema.json_members import json_members
 from rocketwire_tools.codec.schema.layouts import LAYOUTS
@@ -25,9 +25,7 @@ from rocketwire_tools.codec.values.plain import located
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocketwire.messages.operations.registry import Operation
     from rocketwire_tools.codec.expect import Plain
-    from rocketwire_tools.codec.jsonl import Output
 
 _REPEATED: Final = frozenset({"stored"})
 

@@ -19,7 +19,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
-from rocketwire_tools.codec.expect import a_text, an_array, is_array
+from rocketwire_tools.codec.expect import Plain, a_text, an_array, is_array
 from rocketwire_tools.codec.values.plain import from_plain, is_body, to_plain
 from rocketwire_tools.codec.values.stored import (
     batch_from_plain,
@@ -31,7 +31,6 @@ from rocketwire_tools.codec.values.stored import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.codec.expect import Plain
 
 BODIES: Final[dict[str, type[Any]]] = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
 """Body classes, and parts of them, by their short names in Java."""

@@ -15,10 +15,10 @@ from rocketwire.errors import EncodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages._codec.fields import ext_fields_of
-from rocketwire.messages.operations.registry import OPERATIONS
+from rocketwire.messages.operations.registry import OPERATIONS, Operation
 from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.codec.expect import a_text, an_integer, an_object, texts
+from rocketwire_tools.codec.expect import Plain, a_text, an_integer, an_object, texts
 from rocketwire_tools.codec.jsonl import hex_member
 from rocketwire_tools.codec.values.bodies import (
     body_from_plain,
@@ -29,9 +29,7 @@ from rocketwire_tools.codec.values.decode import body_kind, header_class
 
 if TYPE_CHECKING:
     from rocketwire.messages._codec.headers import Ext
-    from rocketwire.messages.operations.registry import Operation
     from rocketwire.wire.header_fields import Language
-    from rocketwire_tools.codec.expect import Plain
 
 _KINDS: Final = {"request": 0, "response": CommandFlag.RESPONSE, "oneway": CommandFlag.ONEWAY}
 _KNOWN: Final = frozenset({

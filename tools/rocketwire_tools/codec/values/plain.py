@@ -22,12 +22,11 @@ from rocketwire.messages._codec.fields import java_name, members_of
 from rocketwire.messages._codec.types import BIT_SET
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.json.fastjson import BareKey, StrictError, strict_dumps, strict_loads
-from rocketwire_tools.codec.expect import is_array, is_object
+from rocketwire_tools.codec.expect import Plain, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rocketwire_tools.codec.expect import Plain
 
 T = TypeVar("T")
 

@@ -27,13 +27,12 @@ from rocketwire.wire.message.stored import (
     encode_stored_message,
     unwrap_inner_batch,
 )
-from rocketwire_tools.codec.expect import a_text, an_array, an_integer, an_object, texts
+from rocketwire_tools.codec.expect import Plain, a_text, an_array, an_integer, an_object, texts
 from rocketwire_tools.codec.jsonl import hex_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire_tools.codec.expect import Plain
 
 _NUMBERS: Final = {
     "queueId": "queue_id",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rocketwire_tools.conformance.model.case import since_5_3
+from rocketwire_tools.conformance.model.case import Case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import Closed, Silence
 from rocketwire_tools.conformance.model.requests import ask, expect, send, success
 from rocketwire_tools.conformance.model.steps import Open, Request
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
 
 DETECT: Final = "NettyRemotingServer.HandshakeHandler.decode @ 5.5.0"
 V1: Final = "HAProxyMessageDecoder (netty 4.1) behind NettyRemotingServer.HandshakeHandler @ 5.5.0"

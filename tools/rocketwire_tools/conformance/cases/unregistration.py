@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import DONE, GONE, ROUTE, SLAVE, group, live
 from rocketwire_tools.conformance.model.case import case, since_5_3
@@ -21,10 +21,7 @@ from rocketwire_tools.conformance.model.requests import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Close, Request
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.steps import Step
+from rocketwire_tools.conformance.model.steps import Close, Request, Step
 
 UNREGISTER: Final = "RouteInfoManager.unRegisterBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.unregisterBroker @ 5.5.0"

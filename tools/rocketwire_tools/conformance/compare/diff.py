@@ -17,7 +17,7 @@ import trio
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
-from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
@@ -27,7 +27,6 @@ from rocketwire_tools.conformance.selection import under
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.raw_connection import Arrival
     from rocketwire_tools.conformance.run.runner import SuiteRun
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict

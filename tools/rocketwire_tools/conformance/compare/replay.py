@@ -16,7 +16,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.frame import FrameDecoder
 from rocketwire_tools.conformance.compare.diff import Difference, fields_of
-from rocketwire_tools.conformance.compare.recording import BYTES, CLIENT, END, FRAME, OPEN
+from rocketwire_tools.conformance.compare.recording import BYTES, CLIENT, END, FRAME, OPEN, Event
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection, connect
@@ -25,7 +25,6 @@ from rocketwire_tools.conformance.run.verdict import Observation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.conformance.compare.recording import Event
     from rocketwire_tools.conformance.run.target import Address
 
 RESPONSE_SECONDS: Final = 5.0

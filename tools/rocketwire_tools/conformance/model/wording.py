@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.conformance.model.outcomes import (
@@ -21,6 +21,7 @@ from rocketwire_tools.conformance.model.outcomes import (
     Lacks,
     Like,
     Mark,
+    Outcome,
     Response,
     TextBody,
 )
@@ -35,13 +36,11 @@ from rocketwire_tools.conformance.model.steps import (
     Request,
     Restart,
     Send,
+    Sendable,
+    Step,
     Until,
     Wait,
 )
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.outcomes import Outcome
-    from rocketwire_tools.conformance.model.steps import Sendable, Step
 
 MAX_CHARACTERS: Final = 400
 """Maximum characters of one value."""

@@ -11,7 +11,7 @@ import trio
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
-from rocketwire_tools.conformance.model.outcomes import Silence
+from rocketwire_tools.conformance.model.outcomes import Outcome, Silence
 from rocketwire_tools.conformance.model.steps import (
     Ask,
     Call,
@@ -22,6 +22,8 @@ from rocketwire_tools.conformance.model.steps import (
     Request,
     Restart,
     Send,
+    Sendable,
+    Step,
     Until,
     Wait,
 )
@@ -35,16 +37,13 @@ from rocketwire_tools.conformance.run.raw_connection import (
 )
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
 from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
-from rocketwire_tools.conformance.run.target import StartedTarget
+from rocketwire_tools.conformance.run.target import StartedTarget, Target
 from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire_tools.conformance.model.outcomes import Outcome
     from rocketwire_tools.conformance.model.placeholders import Names
-    from rocketwire_tools.conformance.model.steps import Sendable, Step
-    from rocketwire_tools.conformance.run.target import Target
 
 MAX_EXCHANGES: Final = 400
 MAX_EVIDENCE_BYTES: Final = 65_536

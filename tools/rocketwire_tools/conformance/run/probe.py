@@ -10,10 +10,9 @@ import trio
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.raw_connection import connect
+from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection, connect
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection
     from rocketwire_tools.conformance.run.target import Target
 
 PROBE_SECONDS: Final = 5.0

@@ -15,12 +15,11 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame
-from rocketwire_tools.conformance.run.target import CERTIFICATES
+from rocketwire_tools.conformance.run.target import CERTIFICATES, Address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.conformance.run.target import Address
 
 _READ: Final = 65_536
 _MAX_RAW_BYTES: Final = 65_536

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
@@ -33,7 +33,6 @@ from rocketwire_tools.conformance.run.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire_tools.conformance.model.case import Case
 
 MAX_CONCURRENT_CASES: Final = 8
 MAX_CONCURRENT_SERVERS: Final = 2
