@@ -10,14 +10,12 @@ from rocketwire_tools.conformance.model.outcomes import (
     NO_EXT,
     AllOf,
     Body,
-    BytesBody,
     Check,
     Contains,
     Has,
     JsonBody,
     Lacks,
     Like,
-    Ordered,
     TextBody,
 )
 from rocketwire_tools.conformance.model.placeholders import Names
@@ -39,7 +37,6 @@ TOPIC = NAMES.text("{topic}")
         ({0: "a"}, {"0": "a"}),
         ([1, 2], [2, 1]),
         ((1, 1), [1, 1]),
-        (Ordered((1, 2)), [1, 2]),
         (Has({"a": 1}), {"a": 1, "b": 2}),
         (Contains((2,)), [1, 2, 3]),
         (Lacks(("a",)), {"b": 1}),
@@ -69,9 +66,6 @@ def test_a_pattern_accepts(pattern: object, got: object) -> None:
         ([1, 2], [1], "list: [] lacks 2"),
         ([1, 1], [1, 2], "list: [2] lacks 1 (value: 2 instead of 1)"),
         ([], {}, "value: {} is not a list"),
-        (Ordered((1, 2)), [2, 1], "[0]: 2 instead of 1"),
-        (Ordered((1,)), [], "list: 0 values instead of 1: []"),
-        (Ordered((1,)), 1, "value: 1 is not a list"),
         (Contains((1,)), 1, "value: 1 is not a list"),
         (Lacks(("a",)), {"a": 1}, "value: has 'a'"),
         (Lacks(("a",)), 3, "value: 3 is neither an object nor a list"),
@@ -91,10 +85,7 @@ def test_a_pattern_says_where_something_differs(pattern: object, got: object, de
         (NO_BODY, b""),
         (JsonBody({"0": "a"}), b'{0:"a"}'),
         (TextBody('{"{topic}":1}'), f'{{"{TOPIC}":1}}'.encode()),
-        (BytesBody(b"\xff"), b"\xff"),
-        (Check("has-text", ("b",)), b"abc"),
         (Check("lacks-text", ("d",)), b"abc"),
-        (Check("in-order", ("a", "c")), b"abc"),
     ],
 )
 def test_a_body_is_accepted(pattern: Body, got: bytes | None) -> None:
@@ -110,9 +101,6 @@ def test_a_body_is_accepted(pattern: Body, got: bytes | None) -> None:
         (JsonBody({"a": 1}), b'{"a":2}', "body.a: 2 instead of 1"),
         (TextBody('{"0":1}'), b"{0:1}", "body: '{0:1}' instead of"),
         (TextBody("x"), b"\xff", "body: not UTF-8"),
-        (BytesBody(b"a"), b"b", "body: b'b' instead of b'a'"),
-        (Check("in-order", ("c", "a")), b"abc", "body: lacks 'a' after byte 3"),
-        (Check("has-text", ("d",)), b"abc", "body: lacks 'd'"),
         (Check("lacks-text", ("a",)), b"abc", "body: has 'a'"),
     ],
 )

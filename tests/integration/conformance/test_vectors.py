@@ -13,7 +13,7 @@ from rocketwire import errors
 from rocketwire.errors import DecodeError
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.command import CommandDecoder, decode, encode
-from rocketwire_tools.codec.values.raw_bodies import body_to_plain, registration_to_plain
+from rocketwire_tools.codec.values.bodies import body_to_plain, registration_to_plain
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.vectors import vectors
 from tests.fuzz.headers import neutral

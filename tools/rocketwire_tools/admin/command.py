@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import argparse
@@ -87,13 +87,13 @@ class Table:
     """Rows with the same columns.
 
     Attributes:
-        columns: the columns; a plain name is a text column.
+        columns: the columns, or a text for ``columns``; a plain name is a text column.
         rows: one value per column; None for an empty cell.
         failed: whether the rows report a failure: exit status 1.
         warned: whether the rows report warnings: exit status 4 unless ``failed``.
     """
 
-    columns: Sequence[Column | str]
+    columns: str | Sequence[Column | str]
     rows: Sequence[Sequence[Value]]
     failed: bool = False
     warned: bool = False
@@ -101,6 +101,8 @@ class Table:
     @property
     def typed(self) -> tuple[Column, ...]:
         """All columns as ``Column``."""
+        if isinstance(self.columns, str):
+            return columns(self.columns)
         return tuple(Column(c) if isinstance(c, str) else c for c in self.columns)
 
 
@@ -115,6 +117,11 @@ class Record:
 
     members: Mapping[str, Value]
     failed: bool = False
+
+
+def record(*, failed: bool = False, **members: Value) -> Record:
+    """A ``Record`` of these members."""
+    return Record(members, failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +167,8 @@ class Context:
     request_timeout: float
 
 
-def no_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no arguments."""
-    del parser
+Option: TypeAlias = Callable[[Any], object]
+"""Adds an argument to a parser, or to a group of arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,9 +182,7 @@ class Command:
         name: its name on the command line.
         help: one line of help.
         run: the function to run.
-        add_arguments: adds its arguments to its parser.
-        aliases: other names.
-        description: text of ``--help``; None for ``help``.
+        options: its options and positional arguments.
         epilog: text at the end of ``--help``.
         group: its heading in the list of commands.
         offline: whether it opens no connection and has no connection options.
@@ -188,9 +192,7 @@ class Command:
     name: str
     help: str
     run: Callable[[Context], Awaitable[Output]]
-    add_arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
-    aliases: tuple[str, ...] = ()
-    description: str | None = None
+    options: Sequence[Option] = ()
     epilog: str | None = None
     group: str = "other commands"
     offline: bool = False

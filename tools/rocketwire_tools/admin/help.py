@@ -20,12 +20,12 @@ else:
 
 def command_list(commands: Sequence[Command]) -> str:
     """List the commands by group, one on a line."""
-    width = max((len(_names(command)) for command in commands), default=0)
+    width = max((len(command.name) for command in commands), default=0)
     lines: list[str] = []
     for group in sorted({command.group for command in commands}):
         lines += [f"{group}:"]
         lines += [
-            f"  {_names(command):<{width}}  {command.help}"
+            f"  {command.name:<{width}}  {command.help}"
             for command in commands
             if command.group == group
         ]
@@ -37,10 +37,6 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
     """The option strings of a parser."""
     actions: dict[str, argparse.Action] = vars(parser)["_option_string_actions"]
     return set(actions)
-
-
-def _names(command: Command) -> str:
-    return ", ".join((command.name, *command.aliases))
 
 
 class CommandsAction(SubParsersAction):

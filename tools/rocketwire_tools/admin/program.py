@@ -69,15 +69,15 @@ def _add_command(subparsers: SubParsersAction, command: Command) -> None:
     parser = subparsers.add_parser(
         command.name,
         prog=f"{NAME} {command.name}",
-        aliases=command.aliases,
         help=command.help,
-        description=command.description or command.help,
+        description=command.help,
         epilog=with_example(NAME, command.name, command.epilog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         conflict_handler="resolve",  # mqadmin has no option that is help's, but one may have
         allow_abbrev=False,
     )
-    command.add_arguments(parser)
+    for add_option in command.options:
+        add_option(parser)
     usage = parser.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
     parser.usage = f"{usage} [options]"
     taken = options_of(parser)
@@ -108,11 +108,7 @@ def _add_common(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit status.
-
-    Args:
-        argv: its arguments; None for those of the process.
-    """
+    """Run the program with these arguments, or those of the process; returns the exit status."""
     try:
         return _run(build_parser(all_commands()).parse_args(argv), os.environ)
     except SystemExit as ended:  # argparse has printed the reason

@@ -20,14 +20,11 @@ def all_commands() -> tuple[Command, ...]:
     Raises:
         ValueError: two commands have the same name.
     """
-    commands_by_name: dict[str, Command] = {}
-    names: set[str] = set()
+    by_name: dict[str, Command] = {}
     for module in iter_modules(commands.__path__, f"{commands.__name__}."):
-        of_module: Sequence[Command] = getattr(import_module(module.name), "COMMANDS", ())
+        of_module: Sequence[Command] = import_module(module.name).COMMANDS
         for command in of_module:
-            for name in (command.name, *command.aliases):
-                if name in names:
-                    raise ValueError(f"two commands are called {name}")
-                names.add(name)
-            commands_by_name[command.name] = command
-    return tuple(commands_by_name[name] for name in sorted(commands_by_name, key=str.lower))
+            if command.name in by_name:
+                raise ValueError(f"two commands are called {command.name}")
+            by_name[command.name] = command
+    return tuple(by_name[name] for name in sorted(by_name, key=str.lower))

@@ -8,11 +8,15 @@ closed.
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
+from functools import partial
 from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire import __version__
+from rocketwire.errors import EncodeError
+from rocketwire_tools.codec.expect import Plain, an_array, is_object, texts
 from rocketwire_tools.codec.jsonl import (
     Output,
     each_line,
@@ -23,8 +27,6 @@ from rocketwire_tools.codec.jsonl import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from rocketwire_tools.codec.expect import Plain
 
     Commands = Callable[..., argparse.ArgumentParser]
     """``add_parser`` of the result of ``add_subparsers``."""
@@ -51,14 +53,7 @@ class UsageError(Exception):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command.
-
-    Args:
-        argv: its arguments; those of the process if None.
-
-    Returns:
-        The exit status.
-    """
+    """Run the command with these arguments, or those of the process; returns the exit status."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     output = Output(sys.stdout.buffer)
@@ -81,9 +76,6 @@ def _forget_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
-
-
-# ---------------------------------------------------------------------------- command line
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -133,10 +125,7 @@ def _add_frames(commands: Commands) -> None:
     explain.add_argument("--base64", action="store_true", help="lines are base64")
     explain.add_argument("--text", action="store_true", help="a table instead of objects")
     explain.add_argument(
-        "--layout",
-        choices=LAYOUT_NAMES,
-        default="frame",
-        help="what the bytes are",
+        "--layout", choices=LAYOUT_NAMES, default="frame", help="what the bytes are"
     )
     for command in (decode, encode, explain):
         command.add_argument(
@@ -202,9 +191,6 @@ def _version(text: str) -> int:
     return int(MQVersion[text]) if text in MQVersion.__members__ else int(text)
 
 
-# ---------------------------------------------------------------------------- input
-
-
 def _sources(arguments: argparse.Namespace) -> Iterator[IO[bytes]]:
     for name in arguments.files or ["-"]:
         if name == "-":
@@ -229,7 +215,38 @@ def _reader(arguments: argparse.Namespace) -> Callable[[bytes], bytes]:
     return from_base64 if arguments.base64 else from_hex
 
 
-# ---------------------------------------------------------------------------- sub-commands
+def _both_ways(
+    arguments: argparse.Namespace,
+    output: Output,
+    read: Callable[[bytes], Plain],
+    write: Callable[[dict[str, Plain]], bytes | str],
+    *,
+    blank_lines: bool = False,
+) -> None:
+    """Read every line, or with ``--encode`` write the bytes (or hex digits) of every object."""
+    if arguments.encode:
+
+        def encode(line: bytes) -> Plain:
+            written = write(parse_object(line))
+            return {"hex": written if isinstance(written, str) else written.hex()}
+
+        _translate(arguments, output, encode)
+    else:
+        from_line = _reader(arguments)
+        _translate(arguments, output, lambda line: read(from_line(line)), blank_lines=blank_lines)
+
+
+def _value(source: dict[str, Plain]) -> Plain:
+    """The member ``value`` of a line; raises ``EncodeError`` if it is missing."""
+    if "value" not in source:
+        raise EncodeError("missing", path="value")
+    return source["value"]
+
+
+def _members(source: dict[str, Plain]) -> dict[str, Plain]:
+    """The object in ``value``, or the line itself if it has no such member."""
+    inner = source.get("value")
+    return inner if is_object(inner) else source
 
 
 def _decode(arguments: argparse.Namespace, output: Output) -> None:
@@ -272,66 +289,79 @@ def _body(arguments: argparse.Namespace, output: Output) -> None:
     from rocketwire_tools.codec.values import bodies
 
     name: str = arguments.name
-    if (problem := bodies.unknown(name)) is not None:
-        raise UsageError(problem)
-    array: bool = arguments.array
-    if arguments.encode:
-        translate = bodies.body_writer(name, array=array)
-    else:
-        translate = bodies.body_reader(name, _reader(arguments), array=array)
-    _translate(arguments, output, translate)
+    if name not in bodies.BODIES:
+        near = difflib.get_close_matches(name, bodies.BODIES, 3)
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise UsageError(f"no body class {name!r}{hint}")
+    body_type = bodies.body_type(name, array=arguments.array)
+    _both_ways(
+        arguments,
+        output,
+        lambda data: {"value": bodies.body_to_plain(body_type, data)},
+        lambda source: bodies.body_from_plain(body_type, _value(source)),
+    )
 
 
 def _register_body(arguments: argparse.Namespace, output: Output) -> None:
     from rocketwire.versions import CURRENT_VERSION
     from rocketwire_tools.codec.values import bodies
 
-    compressed: bool = arguments.compressed
     version = int(CURRENT_VERSION) if arguments.version is None else arguments.version
-    if arguments.encode:
-        translate = bodies.registration_writer(compressed=compressed, version=version)
-    else:
-        translate = bodies.registration_reader(
-            _reader(arguments), compressed=compressed, version=version
-        )
-    _translate(arguments, output, translate)
+    read = partial(bodies.registration_to_plain, compressed=arguments.compressed, version=version)
+    write = partial(
+        bodies.registration_from_plain, compressed=arguments.compressed, version=version
+    )
+    _both_ways(
+        arguments,
+        output,
+        lambda data: {"value": read(data)},
+        lambda source: write(_value(source)),
+    )
 
 
 def _stored(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.values import messages
+    from rocketwire_tools.codec.values import stored
 
     inflate = not arguments.keep_compressed
-    if arguments.encode:
-        translate = messages.stored_writer(compress=inflate)
-    else:
-        translate = messages.stored_reader(
-            _reader(arguments),
-            decompress=inflate,
-            unwrap=arguments.unwrap,
-            check_crc=arguments.check_crc,
-        )
-    _translate(arguments, output, translate)
+    read = partial(
+        stored.stored_to_plain,
+        decompress=inflate,
+        unwrap=arguments.unwrap,
+        check_crc=arguments.check_crc,
+    )
+    _both_ways(
+        arguments,
+        output,
+        lambda data: {"messages": read(data)},
+        lambda source: stored.stored_from_plain(
+            an_array(source.get("messages"), "messages"), compress=inflate
+        ),
+    )
 
 
 def _message_id(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.values import messages
+    from rocketwire_tools.codec.values import stored
 
     unique: bool = arguments.unique
-    if arguments.encode:
-        translate = messages.id_writer(unique=unique)
-    else:
-        translate = messages.id_reader(_reader(arguments), unique=unique)
-    _translate(arguments, output, translate)
+    _both_ways(
+        arguments,
+        output,
+        lambda data: {"value": stored.id_to_plain(data.hex(), unique=unique)},
+        lambda source: stored.id_from_plain(_members(source), unique=unique),
+    )
 
 
 def _properties(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.values import messages
+    from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
+    from rocketwire.wire.message.properties import decode_properties, encode_properties
 
-    if arguments.encode:
-        _translate(arguments, output, messages.properties_writer)
-        return
-    # a message without properties is an empty line
-    _translate(arguments, output, messages.properties_reader(_reader(arguments)), blank_lines=True)
+    _both_ways(
+        arguments,
+        output,
+        lambda data: {"value": decode_properties(decode_utf8(data))},
+        lambda source: encode_utf8(encode_properties(texts(_members(source), "value"))),
+        blank_lines=True,  # a message without properties is an empty line
+    )
 
 
 def _schema(arguments: argparse.Namespace, output: Output) -> None:

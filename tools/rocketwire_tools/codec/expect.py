@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from rocketwire.errors import EncodeError
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
 
 
 def is_object(value: Plain) -> TypeGuard[dict[str, Plain]]:

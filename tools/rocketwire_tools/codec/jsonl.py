@@ -14,13 +14,12 @@ from typing import IO, TYPE_CHECKING, Final
 from rocketwire.errors import CodecError, DecodeError, LimitExceededError
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json.fastjson import StrictError, strict_dumps, strict_loads
-from rocketwire_tools.codec.expect import is_object
+from rocketwire_tools.codec.expect import Plain, is_object
 from rocketwire_tools.jsonlines import unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocketwire_tools.codec.expect import Plain
 
 MAX_LINE: Final = 4 * MAX_FRAME_LENGTH
 """Maximum bytes of a line: the largest frame as hex, with a space after every digit."""
@@ -108,9 +107,6 @@ def check_length(line: bytes) -> None:
     if len(line) > MAX_LINE + 1:
         message = f"a line of more than {MAX_LINE} bytes"
         raise LimitExceededError(message, declared=len(line), limit=MAX_LINE)
-
-
-# ---------------------------------------------------------------------------- bytes as text
 
 
 def from_hex(line: bytes) -> bytes:

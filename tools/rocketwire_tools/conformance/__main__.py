@@ -34,7 +34,7 @@ from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff_command import diff
 from rocketwire_tools.conformance.compare.record_command import record_command, replay_command
 from rocketwire_tools.conformance.interrupts import until_interrupted
-from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.explain import explain
 from rocketwire_tools.conformance.run.executor import UnreachableError
@@ -46,7 +46,6 @@ from rocketwire_tools.conformance.vectors.vectors import NoVectorsError, export
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rocketwire_tools.conformance.model.case import Case
 
 _EPILOG: Final = """\
 other commands:

@@ -8,14 +8,11 @@ from __future__ import annotations
 import math
 import socket
 import struct
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import trio
 
-from rocketwire_tools.pytest_plugin.trio_thread import host_and_port
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 
 __all__ = ["Direction", "FaultProxy"]
 

@@ -8,13 +8,10 @@ of the name server are imported for markers with settings.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, NoReturn, cast
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MODES: Final = ("process", "thread")
 NAMESRV: Final = "rocketmq_namesrv"

@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -30,50 +31,15 @@ _JVM: Final = "-Drocketwire.observePort=-1"
 """No operators' port: several name servers run on one machine."""
 
 
-class NameServer(Protocol):
-    """A name server on loopback that keeps its port and its files over a restart."""
-
-    @property
-    def port(self) -> int:
-        """Its port; set by the first start."""
-        ...
-
-    @property
-    def address(self) -> str:
-        """``127.0.0.1:port``."""
-        ...
-
-    def start(self) -> None:
-        """Start it and wait until it listens."""
-
-    def stop(self) -> None:
-        """Stop it like SIGTERM, and wait; does nothing if it does not run."""
-
-    def kill(self) -> None:
-        """Kill it and its connections; does nothing if it does not run."""
-
-
-def _written(folder: Path, settings: Mapping[str, object], port: int) -> Path:
-    """Write the configuration file at the first start; later starts only change the port."""
-    path = folder / "namesrv.properties"
-    if path.exists():
-        text = re.sub(r"(?m)^listenPort=.*$", f"listenPort={port}", path.read_text("utf-8"))
-    else:
-        pairs = {"bindAddress": _LOOPBACK, "listenPort": port, **settings}
-        text = "".join(f"{key}={_text(value)}\n" for key, value in pairs.items())
-    path.write_text(text, "utf-8")
-    return path
-
-
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class ProcessNameServer:
-    """``python -m rocketwire_namesrv`` with the interpreter that runs the tests.
+class NameServer(ABC):
+    """A name server on loopback that keeps its port and its files over a restart.
 
     Attributes:
-        port: where it listens.
+        port: where it listens; set by the first start.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
@@ -85,14 +51,49 @@ class ProcessNameServer:
         """
         self.port = 0
         self._folder = folder
-        self._output = folder / "output.txt"
         self._settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
         """``127.0.0.1:port``."""
         return f"{_LOOPBACK}:{self.port}"
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start it and wait until it listens.
+
+        Raises:
+            RuntimeError: it ended or did not listen in time; the message contains its output.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop it like SIGTERM, and wait; does nothing if it does not run."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill it and its connections; does nothing if it does not run."""
+
+    def _write_config(self) -> Path:
+        """Write the configuration file at the first start; later starts only change the port."""
+        path = self._folder / "namesrv.properties"
+        if path.exists():
+            port = f"listenPort={self.port}"
+            text = re.sub(r"(?m)^listenPort=.*$", port, path.read_text("utf-8"))
+        else:
+            pairs = {"bindAddress": _LOOPBACK, "listenPort": self.port, **self._settings}
+            text = "".join(f"{key}={_text(value)}\n" for key, value in pairs.items())
+        path.write_text(text, "utf-8")
+        return path
+
+
+class ProcessNameServer(NameServer):
+    """``python -m rocketwire_namesrv`` with the interpreter that runs the tests."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+        super().__init__(folder, settings)
+        self._output = folder / "output.txt"
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def log(self) -> str:
@@ -100,12 +101,7 @@ class ProcessNameServer:
         return self._output.read_text("utf-8", "replace")
 
     def start(self) -> None:
-        """Start it and wait until it listens.
-
-        Raises:
-            RuntimeError: it ended or did not listen in time; the message contains its output.
-        """
-        path = _written(self._folder, self._settings, self.port)
+        path = self._write_config()
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(  # noqa: S603 - fixed arguments
                 [sys.executable, "-m", "rocketwire_namesrv", "-c", path.name],
@@ -119,7 +115,6 @@ class ProcessNameServer:
         self.port = self._wait_for_port(self._process)
 
     def stop(self) -> None:
-        """Stop it with SIGTERM, or with SIGKILL after a timeout."""
         process = self._process
         if process is None:
             return
@@ -131,7 +126,6 @@ class ProcessNameServer:
         self._process = None
 
     def kill(self) -> None:
-        """Kill it with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -163,51 +157,30 @@ class ProcessNameServer:
         return int(booted[1])
 
 
-class ThreadNameServer:
+class ThreadNameServer(NameServer):
     """A name server in the fixtures' thread: it starts ten times as fast, and shares the process
-    with the test.
-
-    Attributes:
-        port: where it listens.
-    """
+    with the test."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object], backstage: Backstage) -> None:
-        """A name server that has not been started.
-
-        Args:
-            folder: its home, for its files.
-            settings: properties as of its configuration file.
-            backstage: the thread.
-        """
-        self.port = 0
-        self._folder = folder
-        self._settings = settings
+        super().__init__(folder, settings)
         self._backstage = backstage
         self._scope = trio.CancelScope()
         self._ended = trio.Event()
         self._server: Server | None = None
 
-    @property
-    def address(self) -> str:
-        """``127.0.0.1:port``."""
-        return f"{_LOOPBACK}:{self.port}"
-
     def start(self) -> None:
-        """Start it and wait until it listens."""
         self._scope = trio.CancelScope()
         server: Server = self._backstage.call(self._backstage.nursery.start, self._run)
         self._server = server
         self.port = server.listening.port
 
     def stop(self) -> None:
-        """Stop it, and wait."""
         if self._server is not None:
             self._backstage.call(self._server.stop)
             self._backstage.call(self._server.stopped.wait)
             self._server = None
 
     def kill(self) -> None:
-        """Kill it."""
         if self._server is not None:
             self._backstage.call(self._cancel)
             self._server = None
@@ -221,7 +194,7 @@ class ThreadNameServer:
         from rocketwire_namesrv.runtime.storage import load_config
         from rocketwire_namesrv.server.server import serve
 
-        path = str(_written(self._folder, self._settings, self.port))
+        path = str(self._write_config())
         config = Config.load(
             load_config(path),
             home=str(self._folder),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 import trio
 
@@ -24,12 +24,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.transport.channel import Channel, open_channel
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_tools.pytest_plugin.trio_thread import host_and_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 
 __all__ = ["Reply", "ScriptedBroker"]
 
@@ -52,10 +47,8 @@ def _check_code(code: object) -> None:
 
 def _name(code: int) -> str:
     """Return the name of a request code, or ``(code 9999)`` if it is unknown."""
-    return next(
-        (request_code.name for request_code in RequestCode if request_code == code),
-        f"(code {code})",
-    )
+    request_code = RequestCode(code)
+    return request_code.name if request_code.is_known else f"(code {code})"
 
 
 class ScriptedBroker:
@@ -114,8 +107,6 @@ class ScriptedBroker:
         self._backstage.do(self._scope.cancel)
         for scope in self._registrations.values():
             self._backstage.do(scope.cancel)
-
-    # ------------------------------------------------------------------ for the test
 
     def answer(self, code: int, *replies: Reply) -> None:
         """Set the responses to requests with that code.
@@ -203,16 +194,10 @@ class ScriptedBroker:
             self._backstage.do(previous.cancel)
         if response.code != ResponseCode.SUCCESS:
             self.leave(name_server)
-            code = next(
-                (
-                    response_code.name
-                    for response_code in ResponseCode
-                    if response_code == response.code
-                ),
-                "",
-            )
+            code = ResponseCode(response.code)
+            name = code.name if code.is_known else ""
             raise RuntimeError(
-                f"{name_server} refuses the registration: code {response.code} {code},"
+                f"{name_server} refuses the registration: code {response.code} {name},"
                 f" {response.remark}"
             )
 
@@ -221,8 +206,6 @@ class ScriptedBroker:
         scope = self._registrations.pop(name_server, None)
         if scope is not None:
             self._backstage.do(scope.cancel)
-
-    # ------------------------------------------------------------------ in the thread
 
     async def _run(self, *, task_status: trio.TaskStatus[str]) -> None:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")

@@ -48,7 +48,8 @@ async def command(
 ) -> Table:
     (found,) = (one for one in all_commands() if one.name == name)
     parser = argparse.ArgumentParser()
-    found.add_arguments(parser)
+    for add_option in found.options:
+        add_option(parser)
     config = config or ClientConfig(namesrv_addr=name_servers)
     made = await found.run(Context(parser.parse_args(words), config, 5))
     assert isinstance(made, Table)

@@ -15,8 +15,11 @@ import trio
 
 from rocketwire.client import (
     ClientInstance,
+    ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
+    LitePullConsumer,
     LitePullConsumerConfig,
     PopConsumerConfig,
     PushConsumerConfig,
@@ -35,24 +38,17 @@ from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.admin.actions.message_output import MessagePrinter
 from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
-from rocketwire_tools.admin.cli.signals import stopping
+from rocketwire_tools.admin.cli.signals import Stop, stopping
 from rocketwire_tools.admin.cli.stdio import JsonLines
-from rocketwire_tools.admin.command import RefusedError, UsageError
+from rocketwire_tools.admin.command import Context, RefusedError, UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire.client import (
-        ConsumeConcurrentlyContext,
-        ConsumeOrderlyContext,
-        LitePullConsumer,
-    )
     from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.admin.cli.signals import Stop
-    from rocketwire_tools.admin.command import Context
 
 MODES: Final = ("orderly", "pop", "broadcast", "pull")
 """Options that select the type of consumer; the default is a push consumer."""
@@ -169,8 +165,6 @@ class _Consuming:
         """Whether ``--fail-first`` makes this delivery fail."""
         return self._args.fail_first and message.reconsume_times == 0
 
-    # ------------------------------------------------------------------ pushed
-
     async def _push(self) -> None:
         args = self._args
         where, millis = _start_position(args.start)
@@ -213,8 +207,6 @@ class _Consuming:
                 return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
         return ConsumeOrderlyStatus.SUCCESS
 
-    # ------------------------------------------------------------------ popped
-
     async def _pop(self) -> None:
         args = self._args
         await self._check_pops()
@@ -253,8 +245,6 @@ class _Consuming:
         if not await self._printing.show(message, handle_of(message).broker_name):
             return False
         return not self._must_fail(message)
-
-    # ------------------------------------------------------------------ pulled
 
     async def _pull(self) -> None:
         args = self._args

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire.flags import Perm
 from rocketwire.policy.resource_names import DLQ_PREFIX, is_retry_topic, is_system_topic
 from rocketwire.versions import CURRENT_VERSION, MQVersion
-from rocketwire_tools.admin.actions.snapshot import Snapshot, differences
+from rocketwire_tools.admin.actions.snapshot import Difference, Snapshot, differences
 from rocketwire_tools.admin.cli.output import as_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
-    from rocketwire_tools.admin.actions.snapshot import Difference
     from rocketwire_tools.admin.command import Value
 
 OK: Final = "ok"
@@ -128,13 +127,7 @@ class Probe:
 def findings(
     snapshots: Sequence[Snapshot], failures: Mapping[str, str], probes: Mapping[str, Probe]
 ) -> list[Finding]:
-    """All findings.
-
-    Args:
-        snapshots: states of the name servers that responded; at least one.
-        failures: errors of the other name servers, by address.
-        probes: results for every registered broker, by address.
-    """
+    """All findings; ``probes`` are the results for every registered broker, by address."""
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),

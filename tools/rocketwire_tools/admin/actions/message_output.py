@@ -65,14 +65,7 @@ class MessagePrinter:
     """
 
     def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
-        """Starts the timeout.
-
-        Args:
-            output: destination.
-            topic: topic of the subscription.
-            count: number of messages before the stop; None for no limit.
-            stop: set after ``count`` messages, or when the reader of the output is gone.
-        """
+        """Starts the timeout; ``count`` messages or a closed output request the stop."""
         self.printed = 0
         self.last = trio.current_time()
         self.timed_out = False

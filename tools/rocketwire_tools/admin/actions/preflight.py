@@ -50,12 +50,6 @@ async def check_permissions(
 ) -> None:
     """Send a broker the requests that a consumer will send.
 
-    Args:
-        client: the user's client.
-        args: topic, group and start position.
-        broker: broker name.
-        address: broker address.
-
     Raises:
         BrokerError: the broker denied permission: code 16, or 1 from the plain ACL of 4.x.
     """

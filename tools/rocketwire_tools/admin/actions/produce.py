@@ -262,7 +262,9 @@ class _Sending:
             while self._jobs and self._jobs[0].is_complete:
                 job = self._jobs.popleft()
                 if job.error is not None:
-                    self._failed += [_unsent(job.error)] * len(job.bodies)
+                    error = line_of(job.error)
+                    line = {"status": "FAILED", "msgId": None, **_NOT_STORED, "error": error}
+                    self._failed += [line] * len(job.bodies)
                     self._lost += range(job.number, job.number + len(job.bodies))
                     self._fail(job.number, job.error)
                     continue
@@ -292,7 +294,8 @@ class _Sending:
         if self._args.order_key:
             queue = queue_by_hash(await producer.queues(first.topic), self._args.order_key)
         if self._args.oneway:
-            return [_oneway(await producer.send_oneway(first, queue))]
+            msg_id = await producer.send_oneway(first, queue)
+            return [{"status": "ONEWAY", "msgId": msg_id, **_NOT_STORED}]
         if self._args.batch:
             result = await producer.send_batch(messages, queue=queue)
         elif queue is not None:
@@ -331,11 +334,6 @@ def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
     return text if unsent is None else f"{text}; not sent: {unsent} and later"
 
 
-def _unsent(error: RocketWireError) -> dict[str, Value]:
-    """The output line of a message that was not acknowledged."""
-    return {"status": "FAILED", "msgId": None, **_NOT_STORED, "error": line_of(error)}
-
-
 def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
     """The output line of each message of a request."""
     ids = result.msg_id.split(",")
@@ -351,7 +349,3 @@ def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
         }
         for index in range(count)
     ]
-
-
-def _oneway(msg_id: str) -> dict[str, Value]:
-    return {"status": "ONEWAY", "msgId": msg_id, **_NOT_STORED}

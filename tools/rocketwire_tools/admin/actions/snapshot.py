@@ -9,13 +9,12 @@ import trio
 
 from rocketwire.codes import RequestCode
 from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
-from rocketwire.messages.route import ClusterInfo
+from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicRouteData
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from rocketwire.client.net.nameservers import SingleNameServer
-    from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
     from rocketwire_tools.admin.command import Value
 
 MAX_CONCURRENT_REQUESTS: Final = 16
@@ -44,11 +43,7 @@ class Snapshot:
 async def take_snapshot(
     server: SingleNameServer, topics: Collection[str] | None = None
 ) -> Snapshot:
-    """Request the state of a name server.
-
-    Args:
-        server: the name server.
-        topics: topics whose routes are requested; None for all.
+    """Request the state of a name server, with the routes of these topics or of all.
 
     Raises:
         NameServerError, ChannelError, DecodeError: as in ``NameServerCalls.call``.
@@ -103,7 +98,8 @@ def differences(first: Snapshot, second: Snapshot) -> list[Difference]:
     result: list[Difference] = []
     first_facts, second_facts = dict(_facts(first)), dict(_facts(second))
     missing = {key[1] for key in first_facts.keys() ^ second_facts.keys() if key[0] == "topic"}
-    for key in sorted(first_facts.keys() | second_facts.keys(), key=_order):
+    keys = first_facts.keys() | second_facts.keys()
+    for key in sorted(keys, key=lambda key: (_SUBJECTS.index(key[0]), key[1])):
         subject, name = key
         if subject == "route" and name.rpartition("@")[0] in missing:
             continue
@@ -113,10 +109,6 @@ def differences(first: Snapshot, second: Snapshot) -> list[Difference]:
 
 
 _SUBJECTS: Final = ("cluster", "broker", "topic", "route")
-
-
-def _order(key: tuple[str, str]) -> tuple[int, str]:
-    return _SUBJECTS.index(key[0]), key[1]
 
 
 def _facts(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], Value]]:

@@ -84,7 +84,8 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     if not settings.get("tls", implied):
         return None
     try:
-        tls_context = _server_context(_text(settings, "ca"))
+        ca = _text(settings, "ca")  # None for the certificates of the system
+        tls_context = ssl.create_default_context(cafile=ca and _pem("ca", ca, "CERTIFICATE"))
         _identify(tls_context, settings)
     except (ssl.SSLError, OSError) as error:
         raise UsageError(f"certificates: {error}") from error
@@ -92,11 +93,6 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
         tls_context.check_hostname = False
         tls_context.verify_mode = ssl.CERT_NONE
     return tls_context
-
-
-def _server_context(ca: str | None) -> ssl.SSLContext:
-    """A TLS context that trusts the certificates of a file; those of the system if it is None."""
-    return ssl.create_default_context(cafile=ca and _pem("ca", ca, "CERTIFICATE"))
 
 
 def _identify(tls_context: ssl.SSLContext, settings: Settings) -> None:

@@ -103,10 +103,7 @@ class Denied:
             self._errors.append(error)
 
     def report(self, *, is_empty: bool) -> None:
-        """Log the number of skipped items.
-
-        Args:
-            is_empty: whether no item is left.
+        """Log the number of skipped items; ``is_empty`` if no item is left.
 
         Raises:
             BrokerError: no item is left.

@@ -13,17 +13,17 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar
 
 import trio
 
 from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
 from rocketwire.codes import LanguageCode
-from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.errors import ChannelError, DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
@@ -34,15 +34,11 @@ from rocketwire_tools.admin.command import (
     Context,
     Incomplete,
     NotFoundError,
+    Option,
     Output,
     Table,
     UsageError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rocketwire.errors import ChannelError
 
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
 """The body of a command: takes a connection and the parsed arguments."""
@@ -54,29 +50,47 @@ _LOG: Final = logging.getLogger("rocketwire.admin")
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-Option: TypeAlias = Callable[[argparse.ArgumentParser], object]
-"""Adds an option to a parser."""
-
-
 def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> Option:
     """Define an option.
 
     Args:
-        flags: its names in mqadmin, the long one last: ``-b --brokerAddr``.
+        flags: its names in mqadmin, a long one last: ``-b --brokerAddr``.
         text: its help.
         switch: whether it takes no value.
         settings: further arguments of ``add_argument``: ``required``, ``type``, ``default``, ...
     """
     names = flags.split()
-    words = _CAPITAL.sub("-", names[-1]).lower()
-    if words != names[-1]:
+    long = next(name for name in reversed(names) if name.startswith("--"))
+    words = _CAPITAL.sub("-", long).lower()
+    if words != long:
         names.append(words)
     if switch:
         settings["action"] = "store_true"
     else:
         settings.setdefault("metavar", words.lstrip("-").rpartition("-")[2].upper())
-    destination = words.lstrip("-").replace("-", "_")
-    return methodcaller("add_argument", *names, dest=destination, help=text, **settings)
+    settings.setdefault("dest", words.lstrip("-").replace("-", "_"))
+    return methodcaller("add_argument", *names, help=text, **settings)
+
+
+def argument(name: str, text: str, **settings: Any) -> Option:
+    """Define a positional argument."""
+    return methodcaller("add_argument", name, help=text, **settings)
+
+
+def option_group(title: str, *options: Option) -> Option:
+    """Define options with a heading of their own in ``--help``."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        group = parser.add_argument_group(title)
+        for add_option in options:
+            add_option(group)
+
+    return add
+
+
+def boolean_option(flags: str, text: str, *, default: bool | None = False) -> Option:
+    """Define an option with the value ``true`` or ``false``."""
+    return option(flags, text, type=boolean, default=default)
 
 
 def admin_command(
@@ -104,10 +118,6 @@ def admin_command(
     """
     perform = _without_silent_brokers(call) if collects else call
 
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        for add_option in (*options, *([_INTERVAL] if repeats else [])):
-            add_option(parser)
-
     async def run(context: Context) -> Output:
         if one_of and sum(getattr(context.arguments, name) is not None for name in one_of) != 1:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in one_of)
@@ -118,7 +128,8 @@ def admin_command(
                 return None
             return await perform(admin, context.arguments)
 
-    return Command(name=name, help=text, run=run, add_arguments=add_arguments, epilog=epilog)
+    all_options = (*options, _INTERVAL) if repeats else options
+    return Command(name=name, help=text, run=run, options=all_options, epilog=epilog)
 
 
 def broker_command(name: str, text: str, call: Call, *options: Option, **settings: Any) -> Command:
@@ -201,9 +212,6 @@ def list_command(
     return broker_command(name, text, call, file)
 
 
-# ---------------------------------------------------------------------------- argument types
-
-
 def boolean(text: str) -> bool:
     """Read ``true`` or ``false``."""
     if text.lower() not in ("true", "false"):
@@ -241,9 +249,6 @@ def charset(text: str) -> str:
 def words(text: str) -> tuple[str, ...]:
     """Read words separated by commas."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-# ---------------------------------------------------------------------------- common options
 
 
 def broker_address(flags: str, text: str) -> Option:
@@ -294,6 +299,24 @@ async def addresses(
 def language_name(language: LanguageCode | str | None) -> str | None:
     """Java's name of a client's language."""
     return language.name if isinstance(language, LanguageCode) else language
+
+
+def key_table(
+    heading: str, tables: Mapping[str, Mapping[str, str]], key: str | None = None
+) -> Table:
+    """A table of servers' keys and values, sorted by key; only of one key unless that is None."""
+    rows = [
+        (server, name, value)
+        for server, table in tables.items()
+        for name, value in sorted(table.items())
+        if key in (None, name)
+    ]
+    return Table(f"{heading} key value", rows)
+
+
+def named_table(heading: str, name: str, brokers: Iterable[str]) -> Table:
+    """A table of the brokers that have changed something of this name."""
+    return Table(f"{heading} brokerAddr", [(name, address) for address in brokers])
 
 
 async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:

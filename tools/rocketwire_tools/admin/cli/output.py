@@ -26,12 +26,7 @@ _SEPARATORS: Final = (",", ":")
 
 
 def rendered(output: Output, form: str) -> str:
-    """Format an output as text with line ends; empty for None.
-
-    Args:
-        output: the output of a command.
-        form: one of ``FORMS``.
-    """
+    """Format an output in one of ``FORMS``, as text with line ends; empty for None."""
     if isinstance(output, Incomplete):
         output = output.output
     if output is None:

@@ -83,12 +83,7 @@ SETTINGS: Final = (
 
 
 def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
-    """Add the options of all settings to a parser.
-
-    Args:
-        parser: the parser.
-        taken: option names that the parser uses for something else.
-    """
+    """Add the options of all settings to a parser, without option names that are ``taken``."""
     group = parser.add_argument_group(
         "connection", "Default values: environment variables ROCKETWIRE_..., then the profile."
     )
@@ -96,23 +91,12 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
         names = [name for name in (*setting.aliases, f"--{setting.name}") if name not in taken]
         if not names:
             continue
-        if setting.metavar is None:
-            group.add_argument(
-                *names,
-                dest=setting.attribute,
-                default=argparse.SUPPRESS,
-                action=argparse.BooleanOptionalAction,
-                help=setting.help,
-            )
-        else:
-            group.add_argument(
-                *names,
-                dest=setting.attribute,
-                default=argparse.SUPPRESS,
-                metavar=setting.metavar,
-                help=setting.help,
-                type=seconds if setting.number else str,
-            )
+        form: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+        if setting.metavar is not None:
+            form = {"metavar": setting.metavar, "type": seconds if setting.number else str}
+        group.add_argument(
+            *names, dest=setting.attribute, default=argparse.SUPPRESS, help=setting.help, **form
+        )
     for name, metavar, text in (
         ("profile", "NAME", "name of a profile (default: 'default', if it exists)"),
         ("profile-file", "FILE", "file of profiles (default ~/.config/rocketwire/admin.toml)"),
@@ -155,12 +139,10 @@ def _of_environment(setting: Setting, environment: Mapping[str, str]) -> tuple[s
     return None, ""
 
 
-_SWITCHES: Final = {"true": True, "1": True, "yes": True, "on": True} | {
-    "false": False,
-    "0": False,
-    "no": False,
-    "off": False,
-}
+_SWITCHES: Final = {
+    "true": True, "1": True, "yes": True, "on": True,
+    "false": False, "0": False, "no": False, "off": False,
+}  # fmt: skip
 
 
 def _checked(setting: Setting, value: object, source: str) -> str | bool | float:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire_tools.admin.cli.output import as_json
-from rocketwire_tools.admin.command import RefusedError
+from rocketwire_tools.admin.command import RefusedError, Value
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from rocketwire_tools.admin.command import Value
 
 CHUNK: Final = 1 << 16
 """Bytes to read at once."""

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin import acl_of
+from rocketwire.client.admin import Admin, acl_of
 from rocketwire.client.admin.fanout import read_from_each
-from rocketwire.messages.auth import UserInfo
+from rocketwire.messages.auth import AclInfo, UserInfo
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Table, UsageError, Value, columns
+from rocketwire_tools.admin.command import Table, UsageError, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
-
-    from rocketwire.client.admin import Admin
-    from rocketwire.messages.auth import AclInfo
-
-
-def _change_table(heading: str, name: str, brokers: Iterable[str]) -> Table:
-    return Table((heading, "brokerAddr"), [(name, address) for address in brokers])
 
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
     brokers = await admin.users.create(user, **mq.target(args))
-    return _change_table("username", args.username, brokers)
+    return mq.named_table("username", args.username, brokers)
 
 
 async def _update_user(admin: Admin, args: Namespace) -> Table:
@@ -38,12 +30,12 @@ async def _update_user(admin: Admin, args: Namespace) -> Table:
         user_status=args.user_status,
     )
     brokers = await admin.users.update(user, **mq.target(args))
-    return _change_table("username", args.username, brokers)
+    return mq.named_table("username", args.username, brokers)
 
 
 async def _delete_user(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.users.delete(args.username, **mq.target(args))
-    return _change_table("username", args.username, brokers)
+    return mq.named_table("username", args.username, brokers)
 
 
 def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
@@ -53,7 +45,7 @@ def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
         for address, users in users_by_broker.items()
         for user in users
     ]
-    return Table(("brokerAddr", "username", "userType", "userStatus"), rows)
+    return Table("brokerAddr username userType userStatus", rows)
 
 
 async def _list_users(admin: Admin, args: Namespace) -> Table:
@@ -74,12 +66,12 @@ async def _get_user(admin: Admin, args: Namespace) -> Table:
 
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.acls.create(_acl_from(args), **mq.target(args))
-    return _change_table("subject", args.subject, brokers)
+    return mq.named_table("subject", args.subject, brokers)
 
 
 async def _update_acl(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.acls.update(_acl_from(args), **mq.target(args))
-    return _change_table("subject", args.subject, brokers)
+    return mq.named_table("subject", args.subject, brokers)
 
 
 def _acl_from(args: Namespace) -> AclInfo:
@@ -90,17 +82,17 @@ async def _delete_acl(admin: Admin, args: Namespace) -> Table:
     brokers: tuple[str, ...] = ()
     for resource in args.resources or (None,):
         brokers = await admin.acls.delete(args.subject, resource, **mq.target(args))
-    return _change_table("subject", args.subject, brokers)
+    return mq.named_table("subject", args.subject, brokers)
 
 
 async def _copy_users(admin: Admin, args: Namespace) -> Table:
     names = await admin.users.copy(args.from_broker, args.to_broker, args.usernames)
-    return Table(("username", "brokerAddr"), [(name, args.to_broker) for name in names])
+    return Table("username brokerAddr", [(name, args.to_broker) for name in names])
 
 
 async def _copy_acls(admin: Admin, args: Namespace) -> Table:
     subjects = await admin.acls.copy(args.from_broker, args.to_broker, args.subjects)
-    return Table(("subject", "brokerAddr"), [(subject, args.to_broker) for subject in subjects])
+    return Table("subject brokerAddr", [(subject, args.to_broker) for subject in subjects])
 
 
 def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
@@ -114,8 +106,7 @@ def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
         for policy in acl.policies or ()
         for entry in policy.entries or ()
     ]  # fmt: skip
-    headings = columns("brokerAddr subject policyType resource actions sourceIp decision")
-    return Table(headings, rows)
+    return Table("brokerAddr subject policyType resource actions sourceIp decision", rows)
 
 
 async def _list_acls(admin: Admin, args: Namespace) -> Table:
@@ -167,39 +158,26 @@ _FROM_TO: Final = (
 
 COMMANDS: Final = mq.in_group(
     "users and policies",
-    mq.broker_command(
-        "createUser", "create a user", _create_user, _USERNAME,
-        mq.option("-p --password", "password", required=True), _TYPE,
-    ),
-    mq.broker_command(
-        "updateUser", "change password, type or status of a user", _update_user, _USERNAME,
-        mq.option("-p --password", "new password"), _TYPE,
-        mq.option("-s --userStatus", "whether the user may connect", choices=("enable", "disable")),
-    ),
+    mq.broker_command("createUser", "create a user", _create_user, _USERNAME,
+        mq.option("-p --password", "password", required=True), _TYPE),
+    mq.broker_command("updateUser", "change password, type or status of a user", _update_user,
+        _USERNAME, mq.option("-p --password", "new password"), _TYPE,
+        mq.option("-s --userStatus", "whether the user may connect",
+            choices=("enable", "disable"))),
     mq.broker_command("deleteUser", "delete a user", _delete_user, _USERNAME),
     mq.broker_command("getUser", "show a user", _get_user, _USERNAME, collects=True),
-    mq.broker_command(
-        "listUser", "list users", _list_users,
-        mq.option("-f --filter", "only names that contain this text"), collects=True,
-    ),
-    mq.admin_command(
-        "copyUser", "copy users from one broker to another", _copy_users, *_FROM_TO,
-        mq.option("-u --usernames", "only these users (default all)", type=mq.words, default=()),
-    ),
-    mq.admin_command(
-        "copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
-        mq.option("-s --subjects", "only of these users (default all)", type=mq.words, default=()),
-    ),
+    mq.broker_command("listUser", "list users", _list_users,
+        mq.option("-f --filter", "only names that contain this text"), collects=True),
+    mq.admin_command("copyUser", "copy users from one broker to another", _copy_users, *_FROM_TO,
+        mq.option("-u --usernames", "only these users (default all)", type=mq.words, default=())),
+    mq.admin_command("copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
+        mq.option("-s --subjects", "only of these users (default all)", type=mq.words, default=())),
     mq.broker_command("createAcl", "add policies of a user", _create_acl, *_POLICY),
     mq.broker_command("updateAcl", "change policies of a user", _update_acl, *_POLICY),
-    mq.broker_command(
-        "deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
-        mq.option("-r --resources", "only for these resources", type=mq.words, default=()),
-    ),
+    mq.broker_command("deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
+        mq.option("-r --resources", "only for these resources", type=mq.words, default=())),
     mq.broker_command("getAcl", "show the policies of a user", _get_acl, _SUBJECT, collects=True),
-    mq.broker_command(
-        "listAcl", "list policies", _list_acls,
+    mq.broker_command("listAcl", "list policies", _list_acls,
         mq.option("-s --subject", "only of users whose name contains this text"),
-        mq.option("-r --resource", "only for resources that contain this text"), collects=True,
-    ),
+        mq.option("-r --resource", "only for resources that contain this text"), collects=True),
 )  # fmt: skip

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, columns
+from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Awaitable, Callable
 
     from rocketwire.client.admin import Admin
-
-
-# ---------------------------------------------------------------------------- status
+    from rocketwire_tools.admin.command import Command
 
 
 async def _show_status(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
-    by_broker = await read_from_each(targets, admin.brokers.runtime_info)
-    rows = [
-        (address, key, value)
-        for address, table in by_broker.items()
-        for key, value in sorted(table.items())
-    ]
-    return Table(("brokerAddr", "key", "value"), rows)
+    return mq.key_table("brokerAddr", await read_from_each(targets, admin.brokers.runtime_info))
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
-    by_broker = await read_from_each(targets, admin.brokers.config)
-    rows = [
-        (address, key, value)
-        for address, table in by_broker.items()
-        for key, value in sorted(table.items())
-        if args.key in (None, key)
-    ]
-    return Table(("brokerAddr", "key", "value"), rows, failed=not rows)
+    configs = await read_from_each(targets, admin.brokers.config)
+    table = mq.key_table("brokerAddr", configs, args.key)
+    return replace(table, failed=not table.rows)
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Table:
@@ -49,7 +38,7 @@ async def _update_config(admin: Admin, args: Namespace) -> Table:
     values = {args.key: args.value}
     await call_each(targets, lambda address: admin.brokers.update_config(address, values))
     rows = [(address, args.key, args.value) for address in targets]
-    return Table(("brokerAddr", "key", "value"), rows)
+    return Table("brokerAddr key value", rows)
 
 
 async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
@@ -77,12 +66,12 @@ async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
                 None, client.transferred_byte_in_second, None, client.last_read_timestamp,
                 client.last_write_timestamp,
             ))  # fmt: skip
-    headings = columns(
+    return Table(
         "brokerAddr role masterOffset:number otherAddr slaveOffset:number "
         "diff:bytes inSync bytesPerSecond:bytes transferFromWhere:number "
-        "lastRead:time lastWrite:time"
+        "lastRead:time lastWrite:time",
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _show_epochs(admin: Admin, args: Namespace) -> Table:
@@ -102,11 +91,11 @@ async def _show_epochs(admin: Admin, args: Namespace) -> Table:
         for address, cache in by_broker.items()
         for epoch in cache.epoch_list or ()
     ]  # fmt: skip
-    headings = columns(
+    return Table(
         "clusterName brokerName brokerId:number brokerAddr epoch:number "
-        "startOffset:number endOffset:number"
+        "startOffset:number endOffset:number",
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
@@ -125,11 +114,11 @@ async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
                             offsets.broker_offset, offsets.consumer_offset, diff,
                             offsets.last_timestamp or None,
                         ))  # fmt: skip
-    headings = columns(
+    return Table(
         "topic group brokerName queueId:number brokerOffset:number "
-        "consumerOffset:number diff:number lastTime:time"
+        "consumerOffset:number diff:number lastTime:time",
+        sorted(rows, key=str),
     )
-    return Table(headings, sorted(rows, key=str))
 
 
 async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
@@ -153,49 +142,33 @@ async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
         )
         for position, entry in enumerate(entries.queue_data or ())
     ]
-    headings = columns(
-        "index:number physicOffset:number physicSize:number tagsCode:number eval msg"
-    )
-    return Table(headings, rows)
-
-
-# ---------------------------------------------------------------------------- cleaning up
-
-
-async def _clean_topics(admin: Admin, args: Namespace) -> Table:
-    return _cleaned_table(
-        await admin.brokers.clean_unused_topics(broker=args.broker_addr, cluster=args.cluster)
+    return Table(
+        "index:number physicOffset:number physicSize:number tagsCode:number eval msg", rows
     )
 
 
-async def _clean_queues(admin: Admin, args: Namespace) -> Table:
-    return _cleaned_table(
-        await admin.brokers.clean_expired_queues(broker=args.broker_addr, cluster=args.cluster)
-    )
+def _cleaning(
+    name: str, text: str, method: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]]
+) -> Command:
+    """Define a command that cleans up the selected brokers by a method of ``Admin``."""
 
+    async def clean(admin: Admin, args: Namespace) -> Table:
+        targets = await method(admin)(broker=args.broker_addr, cluster=args.cluster)
+        return Table("brokerAddr", [(address,) for address in targets], failed=not targets)
 
-async def _clean_log(admin: Admin, args: Namespace) -> Table:
-    return _cleaned_table(
-        await admin.brokers.delete_expired_commit_log(broker=args.broker_addr, cluster=args.cluster)
-    )
-
-
-def _cleaned_table(targets: tuple[str, ...]) -> Table:
-    return Table(("brokerAddr",), [(address,) for address in targets], failed=not targets)
+    scope = "Default: all brokers of all clusters."
+    return mq.admin_command(name, text, clean, *_CLEANED, epilog=scope)
 
 
 async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.reset_master_flush_offset(args.broker_addr, args.offset)
-    return Record({"brokerAddr": args.broker_addr, "masterFlushOffset": args.offset})
-
-
-# ---------------------------------------------------------------------------- cold data
+    return record(brokerAddr=args.broker_addr, masterFlushOffset=args.offset)
 
 
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await read_from_each(targets, admin.brokers.cold_data_info)
-    return Table(("brokerAddr", "info"), list(by_broker.items()))
+    return Table("brokerAddr info", list(by_broker.items()))
 
 
 async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
@@ -203,14 +176,14 @@ async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
     values = {args.consumer_group: str(args.threshold)}
     await call_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
     rows = [(address, args.consumer_group, args.threshold) for address in targets]
-    return Table(columns("brokerAddr group threshold:bytes"), rows)
+    return Table("brokerAddr group threshold:bytes", rows)
 
 
 async def _remove_limit(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     group: str = args.consumer_group
     await call_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
-    return Table(("brokerAddr", "group"), [(address, group) for address in targets])
+    return Table("brokerAddr group", [(address, group) for address in targets])
 
 
 async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
@@ -219,10 +192,7 @@ async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
     by_broker = await call_each(
         targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
     )
-    return Table(("brokerAddr", "answer"), list(by_broker.items()))
-
-
-# ---------------------------------------------------------------------------- containers
+    return Table("brokerAddr answer", list(by_broker.items()))
 
 
 def identity(text: str) -> tuple[str, str, int]:
@@ -236,23 +206,14 @@ def identity(text: str) -> tuple[str, str, int]:
 
 async def _add_broker(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.add_to_container(args.broker_container_addr, args.broker_config_path)
-    return Record(
-        {"containerAddr": args.broker_container_addr, "configPath": args.broker_config_path}
-    )
+    return record(containerAddr=args.broker_container_addr, configPath=args.broker_config_path)
 
 
 async def _remove_broker(admin: Admin, args: Namespace) -> Record:
     cluster, name, broker_id = args.broker_identity
     container: str = args.broker_container_addr
     await admin.brokers.remove_from_container(container, cluster, name, broker_id)
-    return Record(
-        {
-            "containerAddr": container,
-            "clusterName": cluster,
-            "brokerName": name,
-            "brokerId": broker_id,
-        }
-    )
+    return record(containerAddr=container, clusterName=cluster, brokerName=name, brokerId=broker_id)
 
 
 _CONTAINER: Final = mq.broker_address(
@@ -265,96 +226,57 @@ _CLEANED: Final = (
     mq.option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
 )
 _KEY: Final = mq.option("-k --key", "name of the setting", required=True)
-_SCOPE: Final = "Default: all brokers of all clusters."
 
 COMMANDS: Final = mq.in_group(
     "clusters and brokers",
     mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
-    mq.broker_command(
-        "getBrokerConfig", "show the configuration of brokers", _show_config,
-        mq.option("-k --key", "only this setting"), collects=True,
-    ),
-    mq.broker_command(
-        "updateBrokerConfig", "change the configuration of brokers", _update_config, _KEY,
-        mq.option("-v --value", "value of the setting", required=True),
-        mq.option("-a --updateAllBroker", "with -c, also slaves", type=mq.boolean, default=False, ),
-    ),
-    mq.broker_command(
-        "haStatus", "show the state of replication", _show_ha_status, collects=True, repeats=True,
-    ),
-    mq.admin_command(
-        "getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
+    mq.broker_command("getBrokerConfig", "show the configuration of brokers", _show_config,
+        mq.option("-k --key", "only this setting"), collects=True),
+    mq.broker_command("updateBrokerConfig", "change the configuration of brokers", _update_config,
+        _KEY, mq.option("-v --value", "value of the setting", required=True),
+        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves")),
+    mq.broker_command("haStatus", "show the state of replication", _show_ha_status, collects=True,
+        repeats=True),
+    mq.admin_command("getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
         mq.option("-b --brokerName", "name of the broker group", metavar="NAME"), collects=True,
-        one_of=("broker_name", "cluster_name"), repeats=True,
-    ),
-    mq.admin_command(
-        "brokerConsumeStats", "show the progress of all groups of a broker", _show_consume_stats,
-        mq.broker_address("-b --brokerAddr", "address of the broker"),
+        one_of=("broker_name", "cluster_name"), repeats=True),
+    mq.admin_command("brokerConsumeStats", "show the progress of all groups of a broker",
+        _show_consume_stats, mq.broker_address("-b --brokerAddr", "address of the broker"),
         mq.option("-l --level", "only queues with at least this lag", type=int, default=0),
-        mq.option("-o --order", "only ordered topics", type=mq.boolean, default=False),
-        mq.option("-t --timeoutMillis", "timeout of the call in milliseconds", type=positive),
-    ),
-    mq.admin_command(
-        "queryCq", "show entries of a consume queue", _show_consume_queue, mq.TOPIC,
+        mq.boolean_option("-o --order", "only ordered topics"),
+        mq.option("-t --timeoutMillis", "timeout of the call in milliseconds", type=positive)),
+    mq.admin_command("queryCq", "show entries of a consume queue", _show_consume_queue, mq.TOPIC,
         mq.option("-q --queue", "id of the queue", type=int, required=True),
         mq.option("-i --index", "index of the first entry", type=int, required=True),
         mq.option("-c --count", "number of entries", type=int, default=10),
-        mq.option(
-            "-b --broker", "address of the broker (default: the first one of the topic)",
-            type=host_and_port, metavar="ADDR",
-        ),
-        mq.option("-g --consumer", "evaluate the filter of this group"),
-    ),
-    mq.admin_command(
-        "cleanUnusedTopic", "remove the queues of deleted topics", _clean_topics, *_CLEANED,
-        epilog=_SCOPE,
-    ),
-    mq.admin_command(
-        "cleanExpiredCQ", "remove queues whose messages have expired", _clean_queues, *_CLEANED,
-        epilog=_SCOPE,
-    ),
-    mq.admin_command(
-        "deleteExpiredCommitLog", "delete expired commit log files now", _clean_log, *_CLEANED,
-        epilog=_SCOPE,
-    ),
-    mq.admin_command(
-        "resetMasterFlushOffset", "set the master's flush offset on a slave", _reset_flush_offset,
-        mq.broker_address("-b --brokerAddr", "address of the slave"),
-        mq.option("-o --offset", "flush offset of the master", type=int, required=True),
-    ),
-    mq.broker_command(
-        "getColdDataFlowCtrInfo", "show the limits for reads of old messages",
-        _show_cold_data_limits, collects=True,
-    ),
-    mq.broker_command(
-        "updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
+        mq.option("-b --broker", "address of the broker (default: the first one of the topic)",
+            type=host_and_port, metavar="ADDR"),
+        mq.option("-g --consumer", "evaluate the filter of this group")),
+    _cleaning("cleanUnusedTopic", "remove the queues of deleted topics",
+        lambda admin: admin.brokers.clean_unused_topics),
+    _cleaning("cleanExpiredCQ", "remove queues whose messages have expired",
+        lambda admin: admin.brokers.clean_expired_queues),
+    _cleaning("deleteExpiredCommitLog", "delete expired commit log files now",
+        lambda admin: admin.brokers.delete_expired_commit_log),
+    mq.admin_command("resetMasterFlushOffset", "set the master's flush offset on a slave",
+        _reset_flush_offset, mq.broker_address("-b --brokerAddr", "address of the slave"),
+        mq.option("-o --offset", "flush offset of the master", type=int, required=True)),
+    mq.broker_command("getColdDataFlowCtrInfo", "show the limits for reads of old messages",
+        _show_cold_data_limits, collects=True),
+    mq.broker_command("updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
         _limit_cold_data, mq.CONSUMER_GROUP,
-        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
-    ),
-    mq.broker_command(
-        "removeColdDataFlowCtrGroupConfig", "remove the limit of a group", _remove_limit,
-        mq.CONSUMER_GROUP,
-    ),
-    mq.broker_command(
-        "setCommitLogReadAheadMode", "enable or disable read-ahead for a broker's files",
-        _set_read_ahead,
-        mq.option(
-            "-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
-            choices=("0", "1"), required=True,
-        ),
-    ),
-    mq.admin_command(
-        "addBroker", "start a broker in a container", _add_broker, _CONTAINER,
-        mq.option(
-            "-b --brokerConfigPath", "the broker's configuration file, on the container's machine",
-            required=True, metavar="PATH",
-        ),
-    ),
-    mq.admin_command(
-        "removeBroker", "stop a broker in a container", _remove_broker, _CONTAINER,
-        mq.option(
-            "-b --brokerIdentity", "the broker", type=identity, required=True,
-            metavar="CLUSTER:BROKER:ID",
-        ),
-    ),
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True)),
+    mq.broker_command("removeColdDataFlowCtrGroupConfig", "remove the limit of a group",
+        _remove_limit, mq.CONSUMER_GROUP),
+    mq.broker_command("setCommitLogReadAheadMode",
+        "enable or disable read-ahead for a broker's files", _set_read_ahead,
+        mq.option("-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
+            choices=("0", "1"), required=True)),
+    mq.admin_command("addBroker", "start a broker in a container", _add_broker, _CONTAINER,
+        mq.option("-b --brokerConfigPath",
+            "the broker's configuration file, on the container's machine", required=True,
+            metavar="PATH")),
+    mq.admin_command("removeBroker", "stop a broker in a container", _remove_broker, _CONTAINER,
+        mq.option("-b --brokerIdentity", "the broker", type=identity, required=True,
+            metavar="CLUSTER:BROKER:ID")),
 )  # fmt: skip

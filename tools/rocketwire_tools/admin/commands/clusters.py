@@ -48,9 +48,6 @@ _TOTALS: Final = tuple(
 )
 
 
-# ---------------------------------------------------------------------------- clusters
-
-
 async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     info = await admin.clusters.info()
     rows: list[tuple[Value, ...]] = []
@@ -112,9 +109,6 @@ def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
     return tuple(counts)
 
 
-# ---------------------------------------------------------------------------- statistics
-
-
 async def _sum_stats(
     admin: Admin, places: Mapping[str, str], name: str, key: str
 ) -> tuple[float, int]:
@@ -151,11 +145,11 @@ async def _show_stats(admin: Admin, args: Namespace) -> Table:
         except RocketWireError as error:  # names of clusters and brokers are also topics
             denied.note(error)
     denied.report(is_empty=not rows)
-    headings = columns(
+    return Table(
         "topic consumerGroup accumulation:number inTps:number outTps:number "
-        "inMsg24Hour:number outMsg24Hour:number"
+        "inMsg24Hour:number outMsg24Hour:number",
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _stats_of(admin: Admin, topic: str, *, only_active: bool) -> list[tuple[Value, ...]]:
@@ -191,19 +185,13 @@ async def _lag(admin: Admin, group: str, topic: str) -> int:
 
 COMMANDS: Final = mq.in_group(
     "clusters and brokers",
-    mq.admin_command(
-        "clusterList", "list clusters and brokers with their rates", _list_clusters, mq.CLUSTER,
-        mq.option(
-            "-m --moreStats", "show messages of yesterday and today instead of rates", switch=True,
-        ),
-        epilog="Exit status 1 if a broker does not respond.", repeats=True,
-    ),
-    mq.admin_command(
-        "statsAll", "show rates and backlogs of all topics and groups", _show_stats,
-        mq.option(
-            "-a --activeTopic", "only topics with messages sent or consumed in the last 24 hours",
-            switch=True,
-        ),
-        mq.option("-t --topic", "only this topic"), collects=True,
-    ),
+    mq.admin_command("clusterList", "list clusters and brokers with their rates", _list_clusters,
+        mq.CLUSTER,
+        mq.option("-m --moreStats", "show messages of yesterday and today instead of rates",
+            switch=True),
+        epilog="Exit status 1 if a broker does not respond.", repeats=True),
+    mq.admin_command("statsAll", "show rates and backlogs of all topics and groups", _show_stats,
+        mq.option("-a --activeTopic",
+            "only topics with messages sent or consumed in the last 24 hours", switch=True),
+        mq.option("-t --topic", "only this topic"), collects=True),
 )  # fmt: skip

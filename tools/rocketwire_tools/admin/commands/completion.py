@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.command import Command, RefusedError
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Command, Context, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.admin.command import Context
 
 _SHELLS: Final = ("bash", "zsh", "fish")
 
@@ -19,10 +19,6 @@ _EPILOG: Final = """\
   zsh    rocketwire-admin completion zsh > ~/.zfunc/_rocketwire-admin
   fish   rocketwire-admin completion fish > ~/.config/fish/completions/rocketwire-admin.fish
 """
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=_SHELLS, help="name of the shell")
 
 
 async def _run(context: Context) -> str:
@@ -51,7 +47,7 @@ COMMANDS: Final = (
     Command(
         name="completion",
         help="print the completion script of a shell",
-        add_arguments=_arguments,
+        options=(mq.argument("shell", "name of the shell", choices=_SHELLS),),
         run=_run,
         epilog=_EPILOG,
         offline=True,

@@ -12,7 +12,7 @@ from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.cli.exit_status import Denied, raise_if_denied
-from rocketwire_tools.admin.command import CellType, Record, Table, Value, columns
+from rocketwire_tools.admin.command import CellType, Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -40,11 +40,11 @@ async def _show_progress(admin: Admin, args: Namespace) -> Table:
         ])  # fmt: skip
     rows.sort(key=lambda row: (str(row[0]), str(row[1]), int(str(row[2]))))
     client = " clientId" if args.show_client_ip else ""
-    headings = columns(
+    return Table(
         f"topic brokerName queueId:number brokerOffset:number consumerOffset:number{client} "
-        "diff:number inflight:number lastTime:time"
+        "diff:number inflight:number lastTime:time",
+        rows,
     )
-    return Table(headings, rows)
 
 
 def _in_flight(offsets: OffsetWrapper) -> int | None:
@@ -60,7 +60,6 @@ def _lag(stats: ConsumeStats) -> int:
 
 async def _show_all_progress(admin: Admin) -> Table:
     """Every group that has a retry topic."""
-    headings = columns("group count:number version type model tps:number diffTotal:number")
     rows: list[tuple[Value, ...]] = []
     denied = Denied()
     for name in sorted(await admin.topics.names()):
@@ -88,7 +87,7 @@ async def _show_all_progress(admin: Admin) -> Table:
             (group, count, version, consume_type, model, round(stats.consume_tps, 2), _lag(stats))
         )
     denied.report(is_empty=not rows)
-    return Table(headings, rows)
+    return Table("group count:number version type model tps:number diffTotal:number", rows)
 
 
 async def _find_members(admin: Admin, group: str) -> tuple[ConsumerConnection | None, int | None]:
@@ -104,50 +103,36 @@ async def _find_members(admin: Admin, group: str) -> tuple[ConsumerConnection | 
     return connections, len(connections.connection_set or ())
 
 
-def _connection_values(connections: tuple[Connection, ...]) -> list[Value]:
-    return [
-        {
-            "clientId": connection.client_id,
-            "clientAddr": connection.client_addr,
-            "language": mq.language_name(connection.language),
-            "version": MQVersion(connection.version).name,
-        }
-        for connection in connections
-    ]
+def _member(connection: Connection) -> dict[str, Value]:
+    return {
+        "clientId": connection.client_id,
+        "clientAddr": connection.client_addr,
+        "language": mq.language_name(connection.language),
+        "version": MQVersion(connection.version).name,
+    }
 
 
 async def _show_consumer(admin: Admin, args: Namespace) -> Record:
     consumer = await admin.consumers.connection(args.consumer_group, broker=args.broker_addr)
-    return Record(
-        {
-            "connections": _connection_values(consumer.connection_set or ()),
-            "subscriptions": {
-                topic: subscription.sub_string
-                for topic, subscription in (consumer.subscription_table or {}).items()
-            },
-            "consumeType": consumer.consume_type,
-            "messageModel": consumer.message_model,
-            "consumeFromWhere": consumer.consume_from_where,
-        }
+    return record(
+        connections=[_member(connection) for connection in consumer.connection_set or ()],
+        subscriptions={
+            topic: subscription.sub_string
+            for topic, subscription in (consumer.subscription_table or {}).items()
+        },
+        consumeType=consumer.consume_type,
+        messageModel=consumer.message_model,
+        consumeFromWhere=consumer.consume_from_where,
     )
 
 
 async def _show_producer(admin: Admin, args: Namespace) -> Table:
     producer = await admin.consumers.producer_connection(args.producer_group, args.topic)
-    rows = [
-        (
-            connection.client_id,
-            connection.client_addr,
-            mq.language_name(connection.language),
-            MQVersion(connection.version).name,
-        )
-        for connection in producer.connection_set or ()
-    ]
-    return Table(("clientId", "clientAddr", "language", "version"), rows)
+    rows = [tuple(_member(connection).values()) for connection in producer.connection_set or ()]
+    return Table("clientId clientAddr language version", rows)
 
 
 async def _list_producers(admin: Admin, args: Namespace) -> Table:
-    headings = columns("group clientId remoteIP language version lastUpdate:time")
     rows = [
         (
             group, producer.client_id, producer.remote_ip, mq.language_name(producer.language),
@@ -156,7 +141,7 @@ async def _list_producers(admin: Admin, args: Namespace) -> Table:
         for group, members in sorted((await admin.consumers.producers_of(args.broker)).items())
         for producer in members
     ]  # fmt: skip
-    return Table(headings, rows)
+    return Table("group clientId remoteIP language version lastUpdate:time", rows)
 
 
 async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
@@ -165,16 +150,16 @@ async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
         info = await admin.consumers.running_info(
             group, args.client_id, stack=args.jstack, broker=args.broker_addr
         )
-        return Record({
-            "properties": dict(info.properties or {}),
-            "subscriptions": {s.topic or "": s.sub_string for s in info.subscription_set or ()},
-            "queues": {
+        return record(
+            properties=dict(info.properties or {}),
+            subscriptions={s.topic or "": s.sub_string for s in info.subscription_set or ()},
+            queues={
                 f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
                 for queue, process in (info.mq_table or {}).items()
             },
-            "rates": {topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
-            "jstack": info.jstack,
-        })  # fmt: skip
+            rates={topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
+            jstack=info.jstack,
+        )
     members = await admin.consumers.connection(group, broker=args.broker_addr)
     infos = await admin.consumers.running_infos(group, stack=args.jstack)
     rows: list[list[Value]] = []
@@ -189,41 +174,30 @@ async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
         ])  # fmt: skip
     variants = {str(row[3]) for row in rows if row[3] is not None}
     stack = " jstack" if args.jstack else ""
-    headings = columns(f"clientId version queues:number subscriptions:value{stack}")
-    return Table(headings, rows, failed=len(variants) > 1)
+    return Table(
+        f"clientId version queues:number subscriptions:value{stack}", rows, failed=len(variants) > 1
+    )
 
 
 _JSTACK: Final = mq.option("-s --jstack", "show stack traces of the threads", switch=True)
 
 COMMANDS: Final = mq.in_group(
     "consumers and producers",
-    mq.admin_command(
-        "consumerProgress", "show the progress of a group or of all groups", _show_progress,
-        mq.option("-g --groupName", "name of the consumer group (default all)"),
+    mq.admin_command("consumerProgress", "show the progress of a group or of all groups",
+        _show_progress, mq.option("-g --groupName", "name of the consumer group (default all)"),
         mq.option("-t --topicName", "only this topic"),
-        mq.option(
-            "-s --showClientIP", "show the owner of each queue", type=mq.boolean, default=False,
-        ),
-        mq.VIA, collects=True,
-    ),
-    mq.admin_command(
-        "consumerConnection", "show the members of a group and their subscriptions", _show_consumer,
-        mq.CONSUMER_GROUP, mq.BROKER, collects=True,
-    ),
-    mq.admin_command(
-        "consumerStatus", "show the state of the members of a group", _show_status,
+        mq.boolean_option("-s --showClientIP", "show the owner of each queue"), mq.VIA,
+        collects=True),
+    mq.admin_command("consumerConnection", "show the members of a group and their subscriptions",
+        _show_consumer, mq.CONSUMER_GROUP, mq.BROKER, collects=True),
+    mq.admin_command("consumerStatus", "show the state of the members of a group", _show_status,
         mq.CONSUMER_GROUP, mq.BROKER, _JSTACK,
         mq.option("-i --clientId", "only this member, with all details"), collects=True,
-        epilog="Exit status 1 if the subscriptions of the members differ.",
-    ),
-    mq.admin_command(
-        "producerConnection", "show the producers of a topic", _show_producer, mq.TOPIC,
-        mq.option("-g --producerGroup", "name of the producer group", required=True), collects=True,
-    ),
-    mq.admin_command(
-        "producer", "list all producers of a broker", _list_producers,
-        mq.option(
-            "-b --broker", "address of the broker, host:port", type=host_and_port, required=True,
-        ),
-    ),
+        epilog="Exit status 1 if the subscriptions of the members differ."),
+    mq.admin_command("producerConnection", "show the producers of a topic", _show_producer,
+        mq.TOPIC, mq.option("-g --producerGroup", "name of the producer group", required=True),
+        collects=True),
+    mq.admin_command("producer", "list all producers of a broker", _list_producers,
+        mq.option("-b --broker", "address of the broker, host:port", type=host_and_port,
+            required=True)),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import argparse
 from typing import Final
 
 from rocketwire_tools.admin.actions.consume import consume
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.command import Command
 from rocketwire_tools.numbers import positive
@@ -35,54 +36,35 @@ def _start(text: str) -> str:
     return text
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("-t", "--topic", required=True, help="name of the topic")
-    add("-g", "--group", required=True, help="consumer group; its members share the messages")
-    add(
-        "--filter",
-        metavar="EXPR",
-        help="tags such as 'a || b', or SQL92 on properties such as \"sql: a > 5\"",
-    )
-    types = parser.add_argument_group("type of consumer (default: push, concurrent)")
-    add_type = types.add_argument
-    add_type(
-        "--orderly", action="store_true", help="consume each queue in order, locked for this member"
-    )
-    add_type(
-        "--pop", action="store_true", help="pop and acknowledge each message; queues have no owner"
-    )
-    add_type(
-        "--broadcast",
-        action="store_true",
-        help="receive all messages; offsets are stored in ~/.rocketmq_offsets",
-    )
-    add_type(
-        "--pull", action="store_true", help="lite pull: poll messages and commit after printing"
-    )
-    add(
-        "--from",
-        dest="start",
-        type=_start,
-        metavar="first|last|MILLIS",
-        help="start of a group without stored offsets: the oldest message, after the newest, or a "
+_OPTIONS: Final = (
+    mq.option("-t --topic", "name of the topic", required=True),
+    mq.option("-g --group", "consumer group; its members share the messages", required=True),
+    mq.option("--filter", "tags such as 'a || b', or SQL92 on properties such as \"sql: a > 5\"",
+        metavar="EXPR"),
+    mq.option_group(
+        "type of consumer (default: push, concurrent)",
+        mq.option("--orderly", "consume each queue in order, locked for this member", switch=True),
+        mq.option("--pop", "pop and acknowledge each message; queues have no owner", switch=True),
+        mq.option("--broadcast",
+            "receive all messages; offsets are stored in ~/.rocketmq_offsets", switch=True),
+        mq.option("--pull", "lite pull: poll messages and commit after printing", switch=True),
+    ),
+    mq.option("--from",
+        "start of a group without stored offsets: the oldest message, after the newest, or a "
         "time in milliseconds since 1970 (default as in Java: after the newest message, or the "
         "start of a new topic)",
-    )
-    add("--count", type=positive, metavar="N", help="end after N messages")
-    add("--timeout", type=seconds, metavar="S", help="end after S seconds without a message")
-    add(
-        "--fail-first",
-        action="store_true",
-        help="fail the first delivery of each message, to see its redelivery",
-    )
-
+        dest="start", type=_start, metavar="first|last|MILLIS"),
+    mq.option("--count", "end after N messages", type=positive, metavar="N"),
+    mq.option("--timeout", "end after S seconds without a message", type=seconds, metavar="S"),
+    mq.option("--fail-first", "fail the first delivery of each message, to see its redelivery",
+        switch=True),
+)  # fmt: skip
 
 COMMANDS: Final = (
     Command(
         name="consume",
         help="print the messages of a topic as they arrive",
-        add_arguments=_arguments,
+        options=_OPTIONS,
         run=consume,
         epilog=_EPILOG,
         group="messages",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port, hosts_and_ports
-from rocketwire_tools.admin.command import Record, Table, Value, columns
+from rocketwire_tools.admin.command import Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 async def _show_metadata(admin: Admin, args: Namespace) -> Record:
     metadata = await admin.controllers.metadata(args.controller_address)
-    return Record(
-        {
-            "group": metadata.group,
-            "controllerLeaderId": metadata.controller_leader_id,
-            "controllerLeaderAddress": metadata.controller_leader_address,
-            "peers": metadata.peers,
-        }
+    return record(
+        group=metadata.group,
+        controllerLeaderId=metadata.controller_leader_id,
+        controllerLeaderAddress=metadata.controller_leader_address,
+        peers=metadata.peers,
     )
 
 
@@ -46,25 +44,23 @@ async def _show_sync_state(admin: Admin, args: Namespace) -> Table:
                 )
                 for replica in replicas or ()
             ]  # fmt: skip
-    headings = columns(
+    return Table(
         "brokerName masterBrokerId:number masterEpoch:number "
-        "syncStateSetEpoch:number brokerId:number brokerAddr inSync alive"
+        "syncStateSetEpoch:number brokerId:number brokerAddr inSync alive",
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _elect(admin: Admin, args: Namespace) -> Record:
     election = await admin.controllers.elect_master(
         args.controller_address, args.cluster_name, args.broker_name, args.broker_id
     )
-    return Record(
-        {
-            "brokerName": args.broker_name,
-            "masterBrokerId": election.master_broker_id,
-            "masterAddress": election.master_address,
-            "masterEpoch": election.master_epoch,
-            "syncStateSetEpoch": election.sync_state_set_epoch,
-        }
+    return record(
+        brokerName=args.broker_name,
+        masterBrokerId=election.master_broker_id,
+        masterAddress=election.master_address,
+        masterEpoch=election.master_epoch,
+        syncStateSetEpoch=election.sync_state_set_epoch,
     )
 
 
@@ -84,16 +80,14 @@ async def _clean(admin: Admin, args: Namespace) -> Record:
         broker_ids=ids,
         clean_living=args.clean_living_broker,
     )
-    return Record({"brokerName": args.broker_name, "cleaned": list(ids)})
+    return record(brokerName=args.broker_name, cleaned=list(ids))
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
-    rows = [
-        (address, key, value)
-        for address in args.controller_address
-        for key, value in sorted((await admin.controllers.config(address)).items())
-    ]
-    return Table(("controllerAddr", "key", "value"), rows)
+    configs = {
+        address: await admin.controllers.config(address) for address in args.controller_address
+    }
+    return mq.key_table("controllerAddr", configs)
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Table:
@@ -101,7 +95,7 @@ async def _update_config(admin: Admin, args: Namespace) -> Table:
     for address in addresses:
         await admin.controllers.update_config(address, {args.key: args.value})
     rows = [(address, args.key, args.value) for address in addresses]
-    return Table(("controllerAddr", "key", "value"), rows)
+    return Table("controllerAddr key value", rows)
 
 
 _ADDRESS: Final = mq.option(
@@ -111,42 +105,27 @@ _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", require
 
 COMMANDS: Final = mq.in_group(
     "controllers",
-    mq.admin_command(
-        "getControllerMetaData", "show the leader of the controllers", _show_metadata, _ADDRESS,
-    ),
-    mq.admin_command(
-        "getSyncStateSet", "show masters and replicas and which are in sync", _show_sync_state,
-        _ADDRESS, mq.CLUSTER, mq.option("-b --brokerName", "name of the broker group"),
-        one_of=("broker_name", "cluster_name"), repeats=True,
-    ),
-    mq.admin_command(
-        "electMaster", "make a broker the master of its group", _elect, _ADDRESS, _NAME,
-        mq.option("-b --brokerId", "id of the broker", type=int, required=True),
-        mq.option("-c --clusterName", "name of the cluster", required=True),
-    ),
-    mq.admin_command(
-        "cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean, _ADDRESS,
-        _NAME, mq.CLUSTER,
-        mq.option(
-            "-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)",
-            type=_parse_numbers,
-        ),
-        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True),
-    ),
-    mq.admin_command(
-        "getControllerConfig", "show the configuration of controllers", _show_config,
-        mq.option(
-            "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
-            required=True,
-        ),
-    ),
-    mq.admin_command(
-        "updateControllerConfig", "change the configuration of controllers", _update_config,
-        mq.option(
-            "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
-            required=True,
-        ),
+    mq.admin_command("getControllerMetaData", "show the leader of the controllers", _show_metadata,
+        _ADDRESS),
+    mq.admin_command("getSyncStateSet", "show masters and replicas and which are in sync",
+        _show_sync_state, _ADDRESS, mq.CLUSTER,
+        mq.option("-b --brokerName", "name of the broker group"),
+        one_of=("broker_name", "cluster_name"), repeats=True),
+    mq.admin_command("electMaster", "make a broker the master of its group", _elect, _ADDRESS,
+        _NAME, mq.option("-b --brokerId", "id of the broker", type=int, required=True),
+        mq.option("-c --clusterName", "name of the cluster", required=True)),
+    mq.admin_command("cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean,
+        _ADDRESS, _NAME, mq.CLUSTER,
+        mq.option("-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)",
+            type=_parse_numbers),
+        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True)),
+    mq.admin_command("getControllerConfig", "show the configuration of controllers", _show_config,
+        mq.option("-a --controllerAddress", "addresses separated by semicolons",
+            type=hosts_and_ports, required=True)),
+    mq.admin_command("updateControllerConfig", "change the configuration of controllers",
+        _update_config,
+        mq.option("-a --controllerAddress", "addresses separated by semicolons",
+            type=hosts_and_ports, required=True),
         mq.option("-k --key", "name of the setting", required=True),
-        mq.option("-v --value", "value of the setting", required=True),
-    ),
+        mq.option("-v --value", "value of the setting", required=True)),
 )  # fmt: skip

@@ -11,11 +11,10 @@ from rocketwire.client.addresses import parse_name_servers
 from rocketwire.client.net.nameservers import SingleNameServer
 from rocketwire.errors import LocalProtocolError
 from rocketwire_tools.admin.actions.snapshot import Snapshot, differences, take_snapshot
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import CellType, Column, Command, Table, UsageError, columns
 
 if TYPE_CHECKING:
-    import argparse
-
     from rocketwire_tools.admin.command import Context
 
 _EPILOG: Final = """\
@@ -25,13 +24,6 @@ there are differences.
 example:
   rocketwire-admin diff old:9876 new:9876 -o json
 """
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("servers", nargs=2, metavar="HOST:PORT", help="the two name servers")
-    parser.add_argument(
-        "-t", "--topic", action="append", help="compare only the route of this topic; repeatable"
-    )
 
 
 async def _run(context: Context) -> Table:
@@ -63,7 +55,12 @@ COMMANDS: Final = (
     Command(
         name="diff",
         help="compare the responses of two name servers",
-        add_arguments=_arguments,
+        options=(
+            mq.argument("servers", "the two name servers", nargs=2, metavar="HOST:PORT"),
+            mq.option(
+                "-t --topic", "compare only the route of this topic; repeatable", action="append"
+            ),
+        ),
         run=_run,
         epilog=_EPILOG,
         group="looking around",

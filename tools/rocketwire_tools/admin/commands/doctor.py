@@ -31,15 +31,14 @@ from rocketwire_tools.admin.actions.doctor import (
     findings,
 )
 from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
-from rocketwire_tools.admin.command import Command, Table
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Command, Context, Table
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.kvconfig import KVTable
-    from rocketwire_tools.admin.command import Context
 
 _EPILOG: Final = """\
 Checks that all name servers respond and have the same brokers and topics; that a broker exists;
@@ -53,15 +52,6 @@ Exit status 0: no findings; 1: problems; 4: warnings only; 3: no name server res
 
 
 _DISKS: Final = ("commitLogDiskRatio", "consumeQueueDiskRatio")
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-t", "--topic", action="append", help="check only the route of this topic; repeatable"
-    )
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="show only problems and warnings"
-    )
 
 
 async def _run(context: Context) -> Table:
@@ -180,7 +170,12 @@ COMMANDS: Final = (
     Command(
         name="doctor",
         help="check name servers, brokers, replicas and routes for faults",
-        add_arguments=_arguments,
+        options=(
+            mq.option(
+                "-t --topic", "check only the route of this topic; repeatable", action="append"
+            ),
+            mq.option("-q --quiet", "show only problems and warnings", switch=True),
+        ),
         run=_run,
         epilog=_EPILOG,
         group="looking around",

@@ -11,14 +11,13 @@ import trio
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
-    from rocketwire_tools.admin.command import Value
 
 
 async def _export_metadata(admin: Admin, args: Namespace) -> Record:
@@ -59,14 +58,14 @@ async def _write(document: Mapping[str, Value], folder: str | None, name: str) -
         await path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
     except OSError as error:
         raise RefusedError(f"{path}: {error.strerror or error}") from error
-    return Record({"exported": str(path)})
+    return record(exported=str(path))
 
 
 async def _export_pop_records(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     if not args.dry_run:
         targets = tuple(await read_from_each(targets, admin.lite.export_pop_records))
-    return Table(("brokerAddr", "dryRun"), [(address, args.dry_run) for address in targets])
+    return Table("brokerAddr dryRun", [(address, args.dry_run) for address in targets])
 
 
 _NAME: Final = mq.option("-c --clusterName", "name of the cluster", required=True, metavar="NAME")
@@ -76,24 +75,16 @@ _FILE: Final = mq.option(
 
 COMMANDS: Final = mq.in_group(
     "exports",
-    mq.broker_command(
-        "exportMetadata", "export topics and groups of users as JSON", _export_metadata, _FILE,
-        mq.option("-t --topic", "only topics", switch=True),
+    mq.broker_command("exportMetadata", "export topics and groups of users as JSON",
+        _export_metadata, _FILE, mq.option("-t --topic", "only topics", switch=True),
         mq.option("-g --subscriptionGroup", "only groups", switch=True),
         mq.option("-s --specialTopic", "include retry and dead-letter topics", switch=True),
-        collects=True,
-    ),
-    mq.admin_command(
-        "exportConfigs", "export main settings of brokers as JSON", _export_configs, _NAME, _FILE,
-        collects=True,
-    ),
-    mq.admin_command(
-        "exportMetrics", "export metrics of a cluster's brokers as JSON", _export_metrics, _NAME,
-        _FILE, collects=True,
-    ),
-    mq.broker_command(
-        "exportPopRecord", "make brokers store their pop records", _export_pop_records,
-        mq.option("-d --dryRun", "only list the brokers", type=mq.boolean, default=False),
-        collects=True,
-    ),
+        collects=True),
+    mq.admin_command("exportConfigs", "export main settings of brokers as JSON", _export_configs,
+        _NAME, _FILE, collects=True),
+    mq.admin_command("exportMetrics", "export metrics of a cluster's brokers as JSON",
+        _export_metrics, _NAME, _FILE, collects=True),
+    mq.broker_command("exportPopRecord", "make brokers store their pop records",
+        _export_pop_records, mq.boolean_option("-d --dryRun", "only list the brokers"),
+        collects=True),
 )  # fmt: skip

@@ -44,14 +44,14 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         attributes=parse_attribute_changes(args.attributes),
     )
     brokers = await admin.groups.create_or_update(config, **mq.target(args))
-    return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
+    return mq.named_table("group", args.group_name, brokers)
 
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.groups.delete(
         args.group_name, **mq.target(args), clean_offset=args.remove_offset
     )
-    return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
+    return mq.named_table("group", args.group_name, brokers)
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
@@ -86,68 +86,40 @@ async def _set_mode(admin: Admin, args: Namespace) -> Table:
         **mq.target(args),
     )
     rows = [(args.group_name, args.topic, args.mode, address) for address in brokers]
-    return Table(("group", "topic", "mode", "brokerAddr"), rows)
+    return Table("group topic mode brokerAddr", rows)
 
 
 _TOPIC: Final = mq.option("-t --topicName --topic", "name of the topic", required=True)
 
 COMMANDS: Final = mq.in_group(
     "consumer groups",
-    mq.broker_command(
-        "updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
-        mq.option(
-            "-s --consumeEnable", "whether the group may consume", type=mq.boolean, default=True,
-        ),
-        mq.option(
-            "-m --consumeFromMinEnable", "whether the group may start at the oldest message",
-            type=mq.boolean, default=False,
-        ),
-        mq.option(
-            "-d --consumeBroadcastEnable", "whether broadcasting is allowed", type=mq.boolean,
-            default=False,
-        ),
-        mq.option(
-            "-o --consumeMessageOrderly", "whether the group consumes in order", type=mq.boolean,
-            default=False,
-        ),
-        mq.option(
-            "-q --retryQueueNums", "number of queues of the retry topic", type=natural, default=1,
-        ),
-        mq.option(
-            "-r --retryMaxTimes", "maximum retries before the dead-letter topic", type=int,
-            default=16,
-        ),
+    mq.broker_command("updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
+        mq.boolean_option("-s --consumeEnable", "whether the group may consume", default=True),
+        mq.boolean_option("-m --consumeFromMinEnable",
+            "whether the group may start at the oldest message"),
+        mq.boolean_option("-d --consumeBroadcastEnable", "whether broadcasting is allowed"),
+        mq.boolean_option("-o --consumeMessageOrderly", "whether the group consumes in order"),
+        mq.option("-q --retryQueueNums", "number of queues of the retry topic", type=natural,
+            default=1),
+        mq.option("-r --retryMaxTimes", "maximum retries before the dead-letter topic", type=int,
+            default=16),
         mq.option("-p --groupRetryPolicy", "delays between retries, as JSON"),
         mq.option("-i --brokerId", "id of the replica to read from", type=int, default=0),
-        mq.option(
-            "-w --whichBrokerWhenConsumeSlowly",
-            "id of the replica to read from if consumption is slow", type=int, default=1,
-        ),
-        mq.option(
-            "-a --notifyConsumerIdsChanged", "whether members are notified of changes",
-            type=mq.boolean, default=True,
-        ),
-        mq.option("--attributes", "changes of attributes: +name=value,-name", default=""),
-    ),
-    mq.list_command(
-        "updateSubGroupList", "create or change the groups in a file", SubscriptionGroupConfig,
-        lambda admin: admin.groups.create_or_update_all,
-        named=("group", lambda config: config.group_name),
-    ),
-    mq.broker_command(
-        "deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
-        mq.option("-r --removeOffset", "also delete the offsets", type=mq.boolean, default=False, ),
-    ),
-    mq.admin_command(
-        "getConsumerConfig", "show the configuration of a group in each broker", _show_config,
-        mq.GROUP, collects=True,
-    ),
-    mq.broker_command(
-        "setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC, mq.GROUP,
+        mq.option("-w --whichBrokerWhenConsumeSlowly",
+            "id of the replica to read from if consumption is slow", type=int, default=1),
+        mq.boolean_option("-a --notifyConsumerIdsChanged",
+            "whether members are notified of changes", default=True),
+        mq.option("--attributes", "changes of attributes: +name=value,-name", default="")),
+    mq.list_command("updateSubGroupList", "create or change the groups in a file",
+        SubscriptionGroupConfig, lambda admin: admin.groups.create_or_update_all,
+        named=("group", lambda config: config.group_name)),
+    mq.broker_command("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
+        mq.boolean_option("-r --removeOffset", "also delete the offsets")),
+    mq.admin_command("getConsumerConfig", "show the configuration of a group in each broker",
+        _show_config, mq.GROUP, collects=True),
+    mq.broker_command("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,
+        mq.GROUP,
         mq.option("-m --mode", "mode", required=True, type=str.upper, choices=("PULL", "POP")),
-        mq.option(
-            "-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
-            type=int, default=0,
-        ),
-    ),
+        mq.option("-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
+            type=int, default=0)),
 )  # fmt: skip

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rocketwire_tools.admin.command import Command
-
-if TYPE_CHECKING:
-    import argparse
-
-    from rocketwire_tools.admin.command import Context
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "about", nargs="?", metavar="COMMAND", help="name of a command (default: list all commands)"
-    )
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Command, Context
 
 
 async def _run(context: Context) -> None:
@@ -28,7 +18,14 @@ COMMANDS: Final = (
     Command(
         name="help",
         help="show the help of a command, or list all commands",
-        add_arguments=_arguments,
+        options=(
+            mq.argument(
+                "about",
+                "name of a command (default: list all commands)",
+                nargs="?",
+                metavar="COMMAND",
+            ),
+        ),
         run=_run,
         offline=True,
         streams=True,

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import Message, Producer, ProducerConfig, SendResult, open_producer
 from rocketwire.errors import RocketWireError
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.exit_status import UNREACHABLE, line_of, status_of
-from rocketwire_tools.admin.command import Incomplete, Table, Value, columns
+from rocketwire_tools.admin.command import Incomplete, Table, Value
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Awaitable, Callable
 
-    from rocketwire.client import Producer, SendResult
     from rocketwire.client.admin import Admin
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
@@ -110,8 +109,9 @@ async def _time_topic(admin: Admin, args: Namespace) -> Table | Incomplete:
                 )
     failed = any(timed.error is not None for timed in sent)
     rows.append(("average", None, not failed, _average(sent), None))
-    headings = columns("brokerName queueId:number success millis:number error")
-    return series.finish(Table(headings, rows, failed=failed))
+    return series.finish(
+        Table("brokerName queueId:number success millis:number error", rows, failed=failed)
+    )
 
 
 async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
@@ -134,9 +134,14 @@ async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
             timed.result.msg_id if timed.result else None, place.queue_id if place else None,
             timed.result.queue_offset if timed.result else None, timed.error,
         ))  # fmt: skip
-    headings = columns("millis:number sendResult msgId queueId:number queueOffset:number error")
     failed = any(timed.error is not None for timed in sent)
-    return series.finish(Table(headings, rows, failed=failed))
+    return series.finish(
+        Table(
+            "millis:number sendResult msgId queueId:number queueOffset:number error",
+            rows,
+            failed=failed,
+        )
+    )
 
 
 async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
@@ -154,11 +159,14 @@ async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
                 for name in await admin.clusters.broker_names(cluster):
                     series.reset()
                     rows.append((cluster, name, *await _time_round(producer, series, name, args)))
-    headings = columns(
-        "clusterName brokerName millis:number successCount:number failCount:number error"
-    )
     failed = any(error is not None for *_, error in rows)
-    return series.finish(Table(headings, rows, failed=failed))
+    return series.finish(
+        Table(
+            "clusterName brokerName millis:number successCount:number failCount:number error",
+            rows,
+            failed=failed,
+        )
+    )
 
 
 async def _time_round(
@@ -185,30 +193,20 @@ _FAILED: Final = (
 
 COMMANDS: Final = mq.in_group(
     "messages",
-    mq.admin_command(
-        "checkMsgSendRT", "time sends to the queues of a topic", _time_topic, mq.TOPIC, _AMOUNT,
-        _SIZE, epilog=_FAILED,
-    ),
-    mq.admin_command(
-        "clusterRT", "time sends to every broker", _time_clusters, _AMOUNT, _SIZE,
+    mq.admin_command("checkMsgSendRT", "time sends to the queues of a topic", _time_topic, mq.TOPIC,
+        _AMOUNT, _SIZE, epilog=_FAILED),
+    mq.admin_command("clusterRT", "time sends to every broker", _time_clusters, _AMOUNT, _SIZE,
         mq.option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
         mq.option("-i --interval", "seconds between rounds", type=seconds, default=10.0),
         mq.option("--rounds", "number of rounds (mqadmin: unlimited)", type=positive, default=1),
-        mq.option("-p --printLog", "accepted for mqadmin; see --output", type=mq.boolean),
+        mq.boolean_option("-p --printLog", "accepted for mqadmin; see --output", default=None),
         mq.option("-m --machineRoom", "accepted for mqadmin; has no effect", metavar="NAME"),
-        epilog=f"Messages go to the topic with the broker's name. {_FAILED}",
-    ),
-    mq.admin_command(
-        "sendMsgStatus", "time sends to a broker's own topic", _time_broker,
+        epilog=f"Messages go to the topic with the broker's name. {_FAILED}"),
+    mq.admin_command("sendMsgStatus", "time sends to a broker's own topic", _time_broker,
         mq.option("-b --brokerName", "name of the broker group", required=True, metavar="NAME"),
-        mq.option(
-            "-s --messageSize", "size of a message in bytes, rounded up to a multiple of 11",
-            type=positive, default=128,
-        ),
-        mq.option(
-            "-c --count", "number of messages after a first one that is not counted", type=positive,
-            default=50,
-        ),
-        epilog=_FAILED,
-    ),
+        mq.option("-s --messageSize", "size of a message in bytes, rounded up to a multiple of 11",
+            type=positive, default=128),
+        mq.option("-c --count", "number of messages after a first one that is not counted",
+            type=positive, default=50),
+        epilog=_FAILED),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table, Value, columns
+from rocketwire_tools.admin.command import Record, Table, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def _show_broker(admin: Admin, args: Namespace) -> Table:
         )
         for address, info in by_broker.items()
     ]  # fmt: skip
-    headings = columns(
+    return Table(
         (
             "brokerAddr storeType maxLmqNum:number "
             "currentLmqNum:number "
@@ -47,9 +47,9 @@ async def _show_broker(admin: Admin, args: Namespace) -> Table:
             "orderInfoCount:number cqTableSize:number "
             "offsetTableSize:number eventMapSize:number"
         )
-        + (" topicMeta:value groupMeta:value" if args.show_detail else "")
+        + (" topicMeta:value groupMeta:value" if args.show_detail else ""),
+        rows,
     )
-    return Table(headings, rows)
 
 
 def _lists(table: Mapping[str, tuple[str, ...]] | None) -> Value:
@@ -64,8 +64,7 @@ async def _show_parent(admin: Admin, args: Namespace) -> Table:
         (name, info.ttl, info.lite_topic_count, info.lmq_num, sorted(info.groups or ()))
         for name, info in by_broker.items()
     ]
-    headings = columns("brokerName ttl:number liteTopicCount:number lmqNum:number groups:value")
-    return Table(headings, rows)
+    return Table("brokerName ttl:number liteTopicCount:number lmqNum:number groups:value", rows)
 
 
 async def _show_topic(admin: Admin, args: Namespace) -> Table:
@@ -82,14 +81,14 @@ async def _show_topic(admin: Admin, args: Namespace) -> Table:
             (ends.last_update_timestamp or None) if ends else None, info.sharding_to_broker,
             len(members), *([shown] if args.show_client_id else []),
         ))  # fmt: skip
-    headings = columns(
+    return Table(
         (
             "brokerName minOffset:number maxOffset:number "
             "lastUpdate:time sharding subClientCount:number"
         )
-        + (" subscribers:value" if args.show_client_id else "")
+        + (" subscribers:value" if args.show_client_id else ""),
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _show_client(admin: Admin, args: Namespace) -> Table:
@@ -109,11 +108,11 @@ async def _show_client(admin: Admin, args: Namespace) -> Table:
         )
         for name, info in by_broker.items()
     ]  # fmt: skip
-    headings = columns(
+    return Table(
         ("brokerName liteTopicCount:number lastAccessTime:time lastConsumeTime:time")
-        + (" liteTopics:value" if args.show_detail else "")
+        + (" liteTopics:value" if args.show_detail else ""),
+        rows,
     )
-    return Table(headings, rows)
 
 
 async def _show_group(admin: Admin, args: Namespace) -> Record:
@@ -131,21 +130,17 @@ async def _show_group(admin: Admin, args: Namespace) -> Record:
         if info.earliest_unconsumed_timestamp > 0
     ]
     offsets = {name: info.lite_topic_offset_wrapper for name, info in by_broker.items()}
-    return Record(
-        {
-            "group": args.group,
-            "parentTopic": args.parent_topic,
-            "totalLagCount": sum(max(info.total_lag_count, 0) for info in groups),
-            "earliestUnconsumedTimestamp": min(oldest, default=None),
-            "offsets": {name: to_json(info) if info else None for name, info in offsets.items()},
-            "lagCountTopK": [
-                to_json(info) for info in sorted(lags, key=lambda lag: -lag.lag_count)
-            ],
-            "lagTimestampTopK": [
-                to_json(info)
-                for info in sorted(waits, key=lambda lag: lag.earliest_unconsumed_timestamp)
-            ],
-        }
+    return record(
+        group=args.group,
+        parentTopic=args.parent_topic,
+        totalLagCount=sum(max(info.total_lag_count, 0) for info in groups),
+        earliestUnconsumedTimestamp=min(oldest, default=None),
+        offsets={name: to_json(info) if info else None for name, info in offsets.items()},
+        lagCountTopK=[to_json(info) for info in sorted(lags, key=lambda lag: -lag.lag_count)],
+        lagTimestampTopK=[
+            to_json(info)
+            for info in sorted(waits, key=lambda lag: lag.earliest_unconsumed_timestamp)
+        ],
     )
 
 
@@ -158,7 +153,7 @@ async def _dispatch(admin: Admin, args: Namespace) -> Table:
         targets.values(),
         lambda address: admin.lite.trigger_dispatch(address, args.group, args.client_id),
     )
-    return Table(("brokerName", "brokerAddr"), list(targets.items()), failed=not targets)
+    return Table("brokerName brokerAddr", list(targets.items()), failed=not targets)
 
 
 _PARENT: Final = mq.option("-p --parentTopic", "name of the parent topic", required=True)
@@ -166,37 +161,25 @@ _GROUP: Final = mq.option("-g --group", "name of the consumer group", required=T
 
 COMMANDS: Final = mq.in_group(
     "lite topics",
-    mq.admin_command(
-        "getBrokerLiteInfo", "show the number of lite topics of brokers", _show_broker, mq.BROKER,
-        mq.option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
+    mq.admin_command("getBrokerLiteInfo", "show the number of lite topics of brokers", _show_broker,
+        mq.BROKER, mq.option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
         mq.option("-d --showDetail", "show parent topics and groups", switch=True),
-        one_of=mq.ONE_OF, collects=True,
-    ),
-    mq.admin_command(
-        "getParentTopicInfo", "show a parent topic", _show_parent, _PARENT, collects=True,
-    ),
-    mq.admin_command(
-        "getLiteTopicInfo", "show the offsets and subscribers of a lite topic", _show_topic,
-        _PARENT, mq.option("-l --liteTopic", "name of the lite topic", required=True),
-        mq.option("-s --showClientId", "show the subscribers", switch=True), collects=True,
-    ),
-    mq.admin_command(
-        "getLiteClientInfo", "show the lite topics of a client", _show_client, _PARENT, _GROUP,
-        mq.option("-c --clientId", "id of the client", required=True, metavar="ID"),
-        mq.option("-s --showDetail", "show the lite topics", switch=True), collects=True,
-    ),
-    mq.admin_command(
-        "getLiteGroupInfo", "show the progress of a group in its lite topics", _show_group, _PARENT,
-        _GROUP, mq.option("-l --liteTopic", "only this lite topic"),
-        mq.option(
-            "-k --topK", "number of topics with the largest lag per broker", type=positive,
-            default=20,
-        ),
-        collects=True,
-    ),
-    mq.admin_command(
-        "triggerLiteDispatch", "make brokers dispatch messages of lite topics now", _dispatch,
-        _PARENT, _GROUP, mq.option("-c --clientId", "only for this client", metavar="ID"),
-        mq.option("-b --brokerName", "only in this broker group", metavar="NAME"),
-    ),
+        one_of=mq.ONE_OF, collects=True),
+    mq.admin_command("getParentTopicInfo", "show a parent topic", _show_parent, _PARENT,
+        collects=True),
+    mq.admin_command("getLiteTopicInfo", "show the offsets and subscribers of a lite topic",
+        _show_topic, _PARENT, mq.option("-l --liteTopic", "name of the lite topic", required=True),
+        mq.option("-s --showClientId", "show the subscribers", switch=True), collects=True),
+    mq.admin_command("getLiteClientInfo", "show the lite topics of a client", _show_client, _PARENT,
+        _GROUP, mq.option("-c --clientId", "id of the client", required=True, metavar="ID"),
+        mq.option("-s --showDetail", "show the lite topics", switch=True), collects=True),
+    mq.admin_command("getLiteGroupInfo", "show the progress of a group in its lite topics",
+        _show_group, _PARENT, _GROUP, mq.option("-l --liteTopic", "only this lite topic"),
+        mq.option("-k --topK", "number of topics with the largest lag per broker", type=positive,
+            default=20),
+        collects=True),
+    mq.admin_command("triggerLiteDispatch", "make brokers dispatch messages of lite topics now",
+        _dispatch, _PARENT, _GROUP,
+        mq.option("-c --clientId", "only for this client", metavar="ID"),
+        mq.option("-b --brokerName", "only in this broker group", metavar="NAME")),
 )  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client import Message, open_producer
-from rocketwire.client.admin import message_tracks
+from rocketwire.client import ClientConfig, ClientInstance, Message, Producer, open_producer
+from rocketwire.client.admin import Admin, message_tracks
 from rocketwire.client.admin.message_search import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages import message_const as const
@@ -20,15 +20,13 @@ from rocketwire_tools.admin.command import (
     RefusedError,
     Table,
     Value,
-    columns,
+    record,
 )
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable, Sequence
 
-    from rocketwire.client import ClientConfig, ClientInstance, Producer
-    from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 
 _RESEND_GROUP: Final = "ReSendMsgById"
@@ -42,10 +40,6 @@ def text_of(body: bytes | None, charset: str | None = None) -> str | None:
 
 def message_table(messages: Iterable[StoredMessage]) -> Table:
     """A table of messages without their bodies."""
-    headings = columns(
-        "msgId offsetMsgId queueId:number queueOffset:number tags keys "
-        "storeTime:time storeHost size:bytes"
-    )
     rows: list[tuple[Value, ...]] = []
     for message in messages:
         properties = message.properties or {}
@@ -54,31 +48,34 @@ def message_table(messages: Iterable[StoredMessage]) -> Table:
             properties.get(const.TAGS), properties.get(const.KEYS), message.store_timestamp,
             str(message.store_host), message.store_size,
         ))  # fmt: skip
-    return Table(headings, rows, failed=not rows)
+    return Table(
+        "msgId offsetMsgId queueId:number queueOffset:number tags keys "
+        "storeTime:time storeHost size:bytes",
+        rows,
+        failed=not rows,
+    )
 
 
 async def _describe(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
     tracks = await message_tracks(admin, message)
-    return Record(
-        {
-            "msgId": message.msg_id,
-            "offsetMsgId": message.offset_msg_id,
-            "topic": message.topic,
-            "tags": (message.properties or {}).get(const.TAGS),
-            "keys": (message.properties or {}).get(const.KEYS),
-            "queueId": message.queue_id,
-            "queueOffset": message.queue_offset,
-            "commitLogOffset": message.commit_log_offset,
-            "reconsumeTimes": message.reconsume_times,
-            "bornTimestamp": message.born_timestamp,
-            "storeTimestamp": message.store_timestamp,
-            "bornHost": str(message.born_host),
-            "storeHost": str(message.store_host),
-            "sysFlag": message.sys_flag,
-            "properties": dict(message.properties or {}),
-            "body": text_of(message.body, charset),
-            "tracks": {track.consumer_group: track.track_type.value for track in tracks},
-        }
+    return record(
+        msgId=message.msg_id,
+        offsetMsgId=message.offset_msg_id,
+        topic=message.topic,
+        tags=(message.properties or {}).get(const.TAGS),
+        keys=(message.properties or {}).get(const.KEYS),
+        queueId=message.queue_id,
+        queueOffset=message.queue_offset,
+        commitLogOffset=message.commit_log_offset,
+        reconsumeTimes=message.reconsume_times,
+        bornTimestamp=message.born_timestamp,
+        storeTimestamp=message.store_timestamp,
+        bornHost=str(message.born_host),
+        storeHost=str(message.store_host),
+        sysFlag=message.sys_flag,
+        properties=dict(message.properties or {}),
+        body=text_of(message.body, charset),
+        tracks={track.consumer_group: track.track_type.value for track in tracks},
     )
 
 
@@ -91,14 +88,12 @@ async def _consume_directly(admin: Admin, args: Namespace, msg_id: str) -> Recor
     if result is None:
         raise NotFoundError(f"no message {msg_id}")
     succeeded = result.consume_result in ("CR_SUCCESS", "CR_COMMIT")
-    return Record(
-        {
-            "msgId": msg_id,
-            "consumeResult": result.consume_result,
-            "remark": result.remark,
-            "order": result.order,
-            "spentTimeMills": result.spent_time_mills,
-        },
+    return record(
+        msgId=msg_id,
+        consumeResult=result.consume_result,
+        remark=result.remark,
+        order=result.order,
+        spentTimeMills=result.spent_time_mills,
         failed=not succeeded,
     )
 
@@ -163,15 +158,13 @@ async def _resend(admin: Admin, producer: Producer, args: Namespace, msg_id: str
             wait_store_msg_ok=wait, system=properties,
         )
     )  # fmt: skip
-    return Record(
-        {
-            "msgId": msg_id,
-            "status": sent.status.name,
-            "offsetMsgId": sent.offset_msg_id,
-            "brokerName": sent.message_queue.broker_name,
-            "queueId": sent.message_queue.queue_id,
-            "queueOffset": sent.queue_offset,
-        }
+    return record(
+        msgId=msg_id,
+        status=sent.status.name,
+        offsetMsgId=sent.offset_msg_id,
+        brokerName=sent.message_queue.broker_name,
+        queueId=sent.message_queue.queue_id,
+        queueOffset=sent.queue_offset,
     )
 
 
@@ -206,7 +199,7 @@ async def _query_by_key(admin: Admin, args: Namespace) -> Table:
         (*row, index_key(message, key_type, key))
         for row, message in zip(table.rows, messages, strict=True)
     ]
-    return Table((*table.columns, "indexKey"), rows, failed=table.failed)
+    return Table((*table.typed, "indexKey"), rows, failed=table.failed)
 
 
 async def _query_by_offset(admin: Admin, args: Namespace) -> Record:
@@ -226,10 +219,6 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
         begin=args.begin_timestamp,
         end=args.end_timestamp,
     )
-    headings = columns(
-        "type groupName topic time:time costTime:number success storeHost "
-        "retryTimes:number requestId transactionState"
-    )
     rows = [
         (
             record.trace_type, record.group_name, record.topic, record.time_stamp, record.cost_time,
@@ -238,7 +227,12 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
         )
         for record in records
     ]  # fmt: skip
-    return Table(headings, rows, failed=not rows)
+    return Table(
+        "type groupName topic time:time costTime:number success storeHost "
+        "retryTimes:number requestId transactionState",
+        rows,
+        failed=not rows,
+    )
 
 
 _ID: Final = mq.option("-i --msgId", "id of the message", required=True, metavar="ID")
@@ -256,52 +250,37 @@ _BEGIN: Final = mq.option("-b --beginTimestamp", "earliest store time", type=mq.
 _END: Final = mq.option("-e --endTimestamp", "latest store time", type=mq.moment, default=FOREVER)
 COMMANDS: Final = mq.in_group(
     "messages",
-    mq.admin_command(
-        "queryMsgById", "find messages by id", _query_by_id, mq.TOPIC,
-        mq.option(
-            "-i --msgId", "ids of messages, separated by commas", required=True, type=mq.words,
-            metavar="ID",
-        ),
+    mq.admin_command("queryMsgById", "find messages by id", _query_by_id, mq.TOPIC,
+        mq.option("-i --msgId", "ids of messages, separated by commas", required=True,
+            type=mq.words, metavar="ID"),
         _FOR, _CLIENT, _CHARSET, _OF_CLUSTER,
-        mq.option("-s --sendMessage", "resend the message", type=mq.boolean, default=False),
-        mq.option("-u --unitName", "unit name of the sending client"), collects=True,
-    ),
-    mq.admin_command(
-        "queryMsgByUniqueKey", "find messages by the sender's id", _query_by_unique_key, mq.TOPIC,
-        _ID, _FOR, _CLIENT, mq.option("-a --showAll", "show all matches as a table", switch=True),
-        _OF_CLUSTER, mq.option("-s --startTime", "earliest store time", type=mq.moment, default=0),
+        mq.boolean_option("-s --sendMessage", "resend the message"),
+        mq.option("-u --unitName", "unit name of the sending client"), collects=True),
+    mq.admin_command("queryMsgByUniqueKey", "find messages by the sender's id",
+        _query_by_unique_key, mq.TOPIC, _ID, _FOR, _CLIENT,
+        mq.option("-a --showAll", "show all matches as a table", switch=True), _OF_CLUSTER,
+        mq.option("-s --startTime", "earliest store time", type=mq.moment, default=0),
         mq.option("-e --endTime", "latest store time", type=mq.moment, default=FOREVER),
-        collects=True,
-    ),
-    mq.admin_command(
-        "queryMsgByKey", "find messages by key", _query_by_key, mq.TOPIC,
+        collects=True),
+    mq.admin_command("queryMsgByKey", "find messages by key", _query_by_key, mq.TOPIC,
         mq.option("-k --msgKey", "a key of the message", required=True), _BEGIN, _END, _OF_CLUSTER,
         mq.option("-m --maxNum", "maximum number of messages per broker", type=int, default=64),
-        mq.option(
-            "-p --keyType", "index: K for keys, T for tags (since 5.5.0)",
-            choices=(INDEX_OF_KEYS, INDEX_OF_TAGS), default=INDEX_OF_KEYS,
-        ),
-        mq.option(
-            "-l --lastKey", "continue after this indexKey (brokers with a RocksDB index)",
-            metavar="INDEXKEY",
-        ),
-        collects=True,
-    ),
-    mq.admin_command(
-        "queryMsgByOffset", "find a message by its queue offset", _query_by_offset, mq.TOPIC,
-        mq.option("-b --brokerName", "name of the broker group", required=True),
+        mq.option("-p --keyType", "index: K for keys, T for tags (since 5.5.0)",
+            choices=(INDEX_OF_KEYS, INDEX_OF_TAGS), default=INDEX_OF_KEYS),
+        mq.option("-l --lastKey", "continue after this indexKey (brokers with a RocksDB index)",
+            metavar="INDEXKEY"),
+        collects=True),
+    mq.admin_command("queryMsgByOffset", "find a message by its queue offset", _query_by_offset,
+        mq.TOPIC, mq.option("-b --brokerName", "name of the broker group", required=True),
         mq.option("-i --queueId", "id of the queue", type=int, required=True),
         mq.option("-o --offset", "offset in the queue", type=int, required=True), _CHARSET,
-        mq.option("-r --routeTopic", "topic with the route of a lite topic's queue (%%LMQ%%...)", ),
-        collects=True,
-    ),
-    mq.admin_command(
-        "queryMsgTraceById", "show who sent and who consumed a message", _query_trace,
+        mq.option("-r --routeTopic", "topic with the route of a lite topic's queue (%%LMQ%%...)"),
+        collects=True),
+    mq.admin_command("queryMsgTraceById", "show who sent and who consumed a message", _query_trace,
         mq.option("-i --msgId", "the sender's id of the message", required=True, metavar="ID"),
         mq.option("-b --beginTimestamp", "earliest time of records", type=mq.moment, default=0),
         mq.option("-e --endTimestamp", "latest time of records", type=mq.moment, default=FOREVER),
         mq.option("-t --traceTopic", "topic of the traces", default=TRACE_TOPIC),
         mq.option("-c --maxNum", "maximum number of trace messages", type=int, default=64),
-        collects=True,
-    ),
+        collects=True),
 )  # fmt: skip

@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin import open_admin
+from rocketwire.client.admin import Admin, open_admin
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.cli.stdio import JsonLines
-from rocketwire_tools.admin.command import Command
+from rocketwire_tools.admin.command import Command, Context, Value
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import AsyncGenerator, Iterator, Mapping
 
-    from rocketwire.client.admin import Admin
     from rocketwire.messages.callbacks import ConsumerRunningInfo, ProcessQueueInfo
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.queries import OffsetWrapper
-    from rocketwire_tools.admin.command import Context, Value
 
 _BLOCKED_MILLIS: Final = 60_000
 """Idle time of a queue that is reported (Java: ``ConsumerRunningInfo.analyzeProcessQueue``)."""
@@ -137,16 +135,14 @@ def _of_queue(process: ProcessQueueInfo, *, orderly: bool) -> str | None:
     return None
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("-i", "--interval", type=seconds, default=60.0, help="seconds between rounds (default 60)")
-    add("--rounds", type=positive, help="number of rounds (default: unlimited)")
-
-
 COMMANDS: Final = (
-    Command(
-        name="startMonitoring", help="report lags of groups and faults of members at intervals",
-        run=_monitor, add_arguments=_arguments, group="consumers and producers", streams=True,
-        epilog="SIGINT and SIGTERM end it (exit status 0).",
-    ),
+    Command(name="startMonitoring", help="report lags of groups and faults of members at intervals",
+        run=_monitor,
+        options=(
+            mq.option("-i --interval", "seconds between rounds (default 60)", type=seconds,
+                default=60.0),
+            mq.option("--rounds", "number of rounds (default: unlimited)", type=positive),
+        ),
+        group="consumers and producers", streams=True,
+        epilog="SIGINT and SIGTERM end it (exit status 0)."),
 )  # fmt: skip

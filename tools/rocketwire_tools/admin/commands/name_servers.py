@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table, columns
+from rocketwire_tools.admin.command import Record, Table, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,37 +18,32 @@ if TYPE_CHECKING:
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
     del args
-    rows = [
-        (address, key, value)
-        for address, table in (await admin.name_servers.configs()).items()
-        for key, value in sorted(table.items())
-    ]
-    return Table(("namesrvAddr", "key", "value"), rows)
+    return mq.key_table("namesrvAddr", await admin.name_servers.configs())
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Record:
     await admin.name_servers.update_configs({args.key: args.value})
-    return Record({"key": args.key, "value": args.value})
+    return record(key=args.key, value=args.value)
 
 
 async def _put(admin: Admin, args: Namespace) -> Record:
     await admin.name_servers.put_kv(args.namespace, args.key, args.value)
-    return Record({"namespace": args.namespace, "key": args.key, "value": args.value})
+    return record(namespace=args.namespace, key=args.key, value=args.value)
 
 
 async def _delete(admin: Admin, args: Namespace) -> Record:
     await admin.name_servers.delete_kv(args.namespace, args.key)
-    return Record({"namespace": args.namespace, "key": args.key, "value": None})
+    return record(namespace=args.namespace, key=args.key, value=None)
 
 
 async def _wipe(admin: Admin, args: Namespace) -> Table:
     counts = await admin.name_servers.wipe_write_perm(args.broker_name)
-    return Table(columns("namesrvAddr wipeTopicCount:number"), list(counts.items()))
+    return Table("namesrvAddr wipeTopicCount:number", list(counts.items()))
 
 
 async def _add(admin: Admin, args: Namespace) -> Table:
     counts = await admin.name_servers.add_write_perm(args.broker_name)
-    return Table(columns("namesrvAddr addTopicCount:number"), list(counts.items()))
+    return Table("namesrvAddr addTopicCount:number", list(counts.items()))
 
 
 _NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)
@@ -59,15 +54,11 @@ _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", r
 COMMANDS: Final = mq.in_group(
     "name servers",
     mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
-    mq.admin_command(
-        "updateNamesrvConfig", "change the configuration of name servers", _update_config, _KEY,
-        _VALUE,
-    ),
+    mq.admin_command("updateNamesrvConfig", "change the configuration of name servers",
+        _update_config, _KEY, _VALUE),
     mq.admin_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
     mq.admin_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
-    mq.admin_command(
-        "wipeWritePerm", "stop sends to a broker: remove the write permission of its topics", _wipe,
-        _BROKER_NAME,
-    ),
+    mq.admin_command("wipeWritePerm",
+        "stop sends to a broker: remove the write permission of its topics", _wipe, _BROKER_NAME),
     mq.admin_command("addWritePerm", "allow sends to a broker again", _add, _BROKER_NAME),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Table, UsageError, columns
+from rocketwire_tools.admin.command import Table, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,7 +20,7 @@ def _offset_table(offsets: Mapping[MessageQueue, int]) -> Table:
     rows = sorted(
         (queue.broker_name or "", queue.queue_id, offset) for queue, offset in offsets.items()
     )
-    return Table(columns("brokerName queueId:number offset:number"), rows)
+    return Table("brokerName queueId:number offset:number", rows)
 
 
 async def _reset(admin: Admin, args: Namespace) -> Table:
@@ -42,10 +42,6 @@ async def _reset(admin: Admin, args: Namespace) -> Table:
 
 
 async def _reset_old(admin: Admin, args: Namespace) -> Table:
-    headings = columns(
-        "brokerName queueId:number brokerOffset:number consumerOffset:number "
-        "timestampOffset:number rollbackOffset:number"
-    )
     resets = await admin.offsets.reset_by_time_old(
         args.group, args.topic, args.timestamp, force=args.force, by=args.cluster
     )
@@ -56,7 +52,11 @@ async def _reset_old(admin: Admin, args: Namespace) -> Table:
         )
         for reset in resets
     ]  # fmt: skip
-    return Table(headings, rows)
+    return Table(
+        "brokerName queueId:number brokerOffset:number consumerOffset:number "
+        "timestampOffset:number rollbackOffset:number",
+        rows,
+    )
 
 
 async def _skip(admin: Admin, args: Namespace) -> Table:
@@ -78,8 +78,7 @@ async def _show_members(admin: Admin, args: Namespace) -> Table:
         for client, queues in table.items()
         for queue, offset in queues.items()
     )
-    headings = columns("clientId brokerName queueId:number offset:number")
-    return Table(headings, rows)
+    return Table("clientId brokerName queueId:number offset:number", rows)
 
 
 _GROUP: Final = mq.option("-g --group", "name of the consumer group", required=True)
@@ -87,37 +86,24 @@ _WHEN: Final = mq.option(
     "-s --timestamp", "now, milliseconds since 1970, or a time such as 2026-01-31#12:00:00:000",
     type=mq.moment, required=True,
 )  # fmt: skip
-_FORCE: Final = mq.option("-f --force", "also move offsets forward", type=mq.boolean, default=True)
+_FORCE: Final = mq.boolean_option("-f --force", "also move offsets forward", default=True)
 
 COMMANDS: Final = mq.in_group(
     "offsets",
-    mq.admin_command(
-        "resetOffsetByTime", "set the offsets of a group to a time", _reset, _GROUP, mq.TOPIC,
-        _WHEN, _FORCE,
-        mq.option(
-            "-b --broker", "only on the broker with this address", type=host_and_port,
-            metavar="ADDR",
-        ),
+    mq.admin_command("resetOffsetByTime", "set the offsets of a group to a time", _reset, _GROUP,
+        mq.TOPIC, _WHEN, _FORCE,
+        mq.option("-b --broker", "only on the broker with this address", type=host_and_port,
+            metavar="ADDR"),
         mq.option("-q --queue", "only this queue", type=int),
-        mq.option("-o --offset", "use this offset instead of the time", type=int), mq.VIA,
-    ),
-    mq.admin_command(
-        "resetOffsetByTimeOld", "set the offsets of an offline group to a time", _reset_old, _GROUP,
-        mq.TOPIC, _WHEN, _FORCE, mq.VIA,
-    ),
-    mq.admin_command(
-        "skipAccumulatedMessage", "skip all messages that a group has not consumed", _skip, _GROUP,
-        mq.TOPIC, _FORCE, mq.VIA,
-    ),
-    mq.admin_command(
-        "cloneGroupOffset", "copy the offsets of one group to another", _clone, mq.TOPIC,
-        mq.option("-s --srcGroup", "source group", required=True),
+        mq.option("-o --offset", "use this offset instead of the time", type=int), mq.VIA),
+    mq.admin_command("resetOffsetByTimeOld", "set the offsets of an offline group to a time",
+        _reset_old, _GROUP, mq.TOPIC, _WHEN, _FORCE, mq.VIA),
+    mq.admin_command("skipAccumulatedMessage", "skip all messages that a group has not consumed",
+        _skip, _GROUP, mq.TOPIC, _FORCE, mq.VIA),
+    mq.admin_command("cloneGroupOffset", "copy the offsets of one group to another", _clone,
+        mq.TOPIC, mq.option("-s --srcGroup", "source group", required=True),
         mq.option("-d --destGroup", "target group", required=True),
-        mq.option("-o --offline", "accepted for mqadmin; has no effect", type=mq.boolean, ),
-    ),
-    mq.admin_command(
-        "getConsumerStatus", "show the offsets in the memory of members", _show_members, _GROUP,
-        mq.TOPIC,
-        mq.option("-i --originClientId", "only this member"),
-    ),
+        mq.boolean_option("-o --offline", "accepted for mqadmin; has no effect", default=None)),
+    mq.admin_command("getConsumerStatus", "show the offsets in the memory of members",
+        _show_members, _GROUP, mq.TOPIC, mq.option("-i --originClientId", "only this member")),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import has_own_route
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, columns
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.admin.commands.messages import text_of
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ async def _print_queue(admin: Admin, args: Namespace) -> Table | Record:
         (message.properties or {}).get(const.TAGS) or "" for message in messages
     ).most_common()
     if not args.print_msg:
-        return Table(columns("tag count:number"), tags)
+        return Table("tag count:number", tags)
     names = [column.name for column in table.typed]
     rows = [dict(zip(names, row, strict=True)) for row in table.rows]
-    return Record({"messages": rows, "tags": dict(tags)})
+    return record(messages=rows, tags=dict(tags))
 
 
 async def check_queue(admin: Admin, queue: MessageQueue) -> None:
@@ -85,13 +85,7 @@ async def _read(
 def body_table(
     messages: Iterable[StoredMessage], *, charset_name: str | None = None, bodies: bool = True
 ) -> Table:
-    """A table of messages with their bodies.
-
-    Args:
-        messages: the messages.
-        charset_name: charset of the bodies; None for UTF-8.
-        bodies: whether bodies are shown.
-    """
+    """A table of messages with their bodies, in UTF-8 or another charset."""
     rows: list[tuple[Value, ...]] = []
     for message in messages:
         properties = message.properties or {}
@@ -100,8 +94,7 @@ def body_table(
             properties.get(const.KEYS), message.store_timestamp,
             text_of(message.body, charset_name) if bodies else None,
         ))  # fmt: skip
-    headings = columns("msgId queueId:number queueOffset:number tags keys storeTime:time body")
-    return Table(headings, rows)
+    return Table("msgId queueId:number queueOffset:number tags keys storeTime:time body", rows)
 
 
 _OPTIONS: Final = (
@@ -110,30 +103,19 @@ _OPTIONS: Final = (
     mq.option("-s --subExpression", "only these tags, such as a || b"),
     mq.option("-b --beginTimestamp", "earliest store time", type=mq.moment),
     mq.option("-e --endTimestamp", "store time before which messages are shown", type=mq.moment),
-    mq.option("-d --printBody", "whether to show bodies", type=mq.boolean, default=True),
+    mq.boolean_option("-d --printBody", "whether to show bodies", default=True),
 )
 
 COMMANDS: Final = mq.in_group(
     "messages",
-    mq.admin_command(
-        "printMsg", "list the messages of a topic", _print, *_OPTIONS,
-        mq.option(
-            "-l --lmqParentTopic", "parent topic of a lite topic's queue (%%LMQ%%...)",
-            metavar="NAME",
-        ),
-        collects=True,
-    ),
-    mq.admin_command(
-        "printMsgByQueue", "list the messages of a queue", _print_queue, *_OPTIONS,
+    mq.admin_command("printMsg", "list the messages of a topic", _print, *_OPTIONS,
+        mq.option("-l --lmqParentTopic", "parent topic of a lite topic's queue (%%LMQ%%...)",
+            metavar="NAME"),
+        collects=True),
+    mq.admin_command("printMsgByQueue", "list the messages of a queue", _print_queue, *_OPTIONS,
         mq.option("-a --brokerName", "name of the broker group", required=True),
         mq.option("-i --queueId", "id of the queue", type=int, required=True),
-        mq.option(
-            "-p --printMsg", "whether to list messages (default: not with -f true)",
-            type=mq.boolean,
-        ),
-        mq.option(
-            "-f --calculate", "show the number of messages of each tag", type=mq.boolean,
-            default=False,
-        ),
-    ),
+        mq.boolean_option("-p --printMsg", "whether to list messages (default: not with -f true)",
+            default=None),
+        mq.boolean_option("-f --calculate", "show the number of messages of each tag")),
 )  # fmt: skip

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.admin.actions.produce import OUTCOMES, produce
+from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import property_pair
 from rocketwire_tools.admin.command import Command
 from rocketwire_tools.numbers import positive
-
-if TYPE_CHECKING:
-    import argparse
 
 _EPILOG: Final = """\
 Each acknowledged message is written as one JSON object on a line, in the order of the input:
@@ -33,58 +31,36 @@ examples:
 """
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("-t", "--topic", required=True, help="name of the topic")
-    add("-g", "--group", default="rocketwire-admin-produce", help="producer group")
-    add("--tag", "-c", dest="tag", help="tag, for filters of consumers")
-    add("--key", "-k", action="append", default=[], help="key, for message queries; repeatable")
-    add(
-        "--property",
-        "-p",
-        action="append",
-        default=[],
-        type=property_pair,
-        metavar="NAME=VALUE",
-        help="user property; repeatable",
-    )
-    add(
-        "--delay-level",
-        type=positive,
-        metavar="N",
-        help="delay level of the broker (default levels: 1 to 18; a larger number means the last)",
-    )
-    add(
-        "--batch", type=positive, metavar="N", help="send up to N available messages in one request"
-    )
-    add("--oneway", action="store_true", help="send without waiting for a response")
-    add("--order-key", metavar="K", help="send to the queue of this key, one message at a time")
-    add(
-        "--transaction",
-        choices=list(OUTCOMES),
-        help="send half messages and end them like this; also the response to checks of brokers",
-    )
-    add("--count", type=positive, metavar="N", help="send N generated messages instead of stdin")
-    add(
-        "--size",
-        type=positive,
-        metavar="B",
-        help="size of a generated message in bytes (default 100)",
-    )
-    add(
-        "--in-flight",
-        type=positive,
-        default=16,
-        metavar="N",
-        help="maximum concurrent requests (default 16; always 1 with --order-key)",
-    )
-
+_OPTIONS: Final = (
+    mq.option("-t --topic", "name of the topic", required=True),
+    mq.option("-g --group", "producer group", default="rocketwire-admin-produce"),
+    mq.option("--tag -c", "tag, for filters of consumers"),
+    mq.option("--key -k", "key, for message queries; repeatable", action="append", default=[]),
+    mq.option("--property -p", "user property; repeatable", action="append", default=[],
+        type=property_pair, metavar="NAME=VALUE"),
+    mq.option("--delay-level",
+        "delay level of the broker (default levels: 1 to 18; a larger number means the last)",
+        type=positive, metavar="N"),
+    mq.option("--batch", "send up to N available messages in one request", type=positive,
+        metavar="N"),
+    mq.option("--oneway", "send without waiting for a response", switch=True),
+    mq.option("--order-key", "send to the queue of this key, one message at a time", metavar="K"),
+    mq.option("--transaction",
+        "send half messages and end them like this; also the response to checks of brokers",
+        choices=list(OUTCOMES), metavar=None),
+    mq.option("--count", "send N generated messages instead of stdin", type=positive, metavar="N"),
+    mq.option("--size", "size of a generated message in bytes (default 100)", type=positive,
+        metavar="B"),
+    mq.option("--in-flight",
+        "maximum concurrent requests (default 16; always 1 with --order-key)", type=positive,
+        default=16, metavar="N"),
+)  # fmt: skip
 
 COMMANDS: Final = (
     Command(
         name="produce",
         help="send a message for each line of stdin, or generated messages",
-        add_arguments=_arguments,
+        options=_OPTIONS,
         run=produce,
         epilog=_EPILOG,
         group="messages",

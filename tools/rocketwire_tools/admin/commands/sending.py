@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import Message, Producer, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import RefusedError, Table, UsageError, columns
+from rocketwire_tools.admin.command import RefusedError, Table, UsageError
 from rocketwire_tools.admin.commands.print_messages import body_table, check_queue
 from rocketwire_tools.numbers import positive
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client import Producer
     from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -44,7 +43,7 @@ async def _send(admin: Admin, args: Namespace) -> Table:
             result = await producer.send_to(message, queue)
     place = result.message_queue
     row = (place.broker_name, place.queue_id, result.status.name, result.msg_id)
-    return Table(columns("brokerName queueId:number sendResult msgId"), [row])
+    return Table("brokerName queueId:number sendResult msgId", [row])
 
 
 async def _consume(admin: Admin, args: Namespace) -> Table:
@@ -92,33 +91,22 @@ async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue
 
 COMMANDS: Final = mq.in_group(
     "messages",
-    mq.admin_command(
-        "sendMessage", "send one message", _send, mq.TOPIC,
-        mq.option("-p --body", "body, as text", required=True),
-        mq.option("-k --key", "keys"),
+    mq.admin_command("sendMessage", "send one message", _send, mq.TOPIC,
+        mq.option("-p --body", "body, as text", required=True), mq.option("-k --key", "keys"),
         mq.option("-c --tags", "tag"),
         mq.option("-b --broker", "name of the broker group to send to", metavar="NAME"),
         mq.option("-i --qid", "queue id in that group", type=int),
-        mq.option(
-            "-m --msgTraceEnable", "whether to record a message trace", type=mq.boolean,
-            default=False,
-        ),
-    ),
-    mq.admin_command(
-        "consumeMessage", "list the first messages of a topic or a queue", _consume, mq.TOPIC,
-        mq.option("-b --brokerName", "name of the broker group", metavar="NAME"),
+        mq.boolean_option("-m --msgTraceEnable", "whether to record a message trace")),
+    mq.admin_command("consumeMessage", "list the first messages of a topic or a queue", _consume,
+        mq.TOPIC, mq.option("-b --brokerName", "name of the broker group", metavar="NAME"),
         mq.option("-i --queueId", "only this queue", type=int),
         mq.option("-o --offset", "only from this offset of the queue", type=int),
-        mq.option(
-            "-g --consumerGroup", "accepted for mqadmin; nothing is committed", metavar="NAME",
-        ),
+        mq.option("-g --consumerGroup", "accepted for mqadmin; nothing is committed",
+            metavar="NAME"),
         mq.option("-s --beginTimestamp", "earliest store time", type=mq.moment),
-        mq.option(
-            "-e --endTimestamp", "store time before which messages are listed", type=mq.moment,
-        ),
-        mq.option(
-            "-c --MessageNumber --message-number", "number of messages", type=positive, default=128,
-        ),
-        collects=True,
-    ),
+        mq.option("-e --endTimestamp", "store time before which messages are listed",
+            type=mq.moment),
+        mq.option("-c --MessageNumber --message-number", "number of messages", type=positive,
+            default=128),
+        collects=True),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages.topics import TopicRemappingDetailWrapper
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Table, UsageError, columns
+from rocketwire_tools.admin.command import Table, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -68,20 +68,14 @@ def _mapping_table(plan: TopicRemappingDetailWrapper) -> Table:
         for number, items in ((detail.hosted_queues if detail else None) or {}).items():
             if items and items[-1].bname == broker:
                 rows.append((number, broker, items[-1].queue_id))
-    headings = columns("logicalQueueId:number brokerName queueId:number")
-    return Table(headings, sorted(rows))
+    return Table("logicalQueueId:number brokerName queueId:number", sorted(rows))
 
 
 _STATIC: Final = (
     mq.TOPIC,
     mq.option("-b --brokers", "broker names, separated by commas", type=mq.words),
     mq.option("-c --clusters", "cluster names, separated by commas", type=mq.words),
-    mq.option(
-        "-fr --forceReplace",
-        "also apply mappings that brokers consider outdated",
-        type=mq.boolean,
-        default=False,
-    ),
+    mq.boolean_option("-fr --forceReplace", "also apply mappings that brokers consider outdated"),
     mq.option("-mf --mapFile", "apply the mapping in this file of mqadmin", metavar="FILE"),
 )
 
@@ -89,13 +83,9 @@ _ONE_OF: Final = ("brokers", "clusters", "map_file")
 
 COMMANDS: Final = mq.in_group(
     "topics",
-    mq.admin_command(
-        "updateStaticTopic", "create a static topic, or add queues to it", _update, *_STATIC,
-        mq.option("-qn --totalQueueNum", "total number of logical queues", type=int),
-        one_of=_ONE_OF,
-    ),
-    mq.admin_command(
-        "remappingStaticTopic", "move the queues of a static topic", _remap, *_STATIC,
-        one_of=_ONE_OF,
-    ),
+    mq.admin_command("updateStaticTopic", "create a static topic, or add queues to it", _update,
+        *_STATIC, mq.option("-qn --totalQueueNum", "total number of logical queues", type=int),
+        one_of=_ONE_OF),
+    mq.admin_command("remappingStaticTopic", "move the queues of a static topic", _remap, *_STATIC,
+        one_of=_ONE_OF),
 )  # fmt: skip

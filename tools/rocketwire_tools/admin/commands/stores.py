@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin import RocksDBConfig, TimerEngine
+from rocketwire.client.admin import Admin, RocksDBConfig, TimerEngine
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, RefusedError, Table, UsageError, columns
+from rocketwire_tools.admin.command import Command, Context, RefusedError, Table, UsageError
 from rocketwire_tools.admin.commands.messages import message_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.admin.command import Context
 
 _MONTH: Final = 30 * 86_400_000
 _IN_PROGRESS: Final = 2
@@ -37,7 +35,7 @@ async def _switch(admin: Admin, args: Namespace) -> Table:
     engine = TimerEngine(args.engine_type)
     targets = await mq.addresses(admin, args)
     await call_each(targets, lambda broker: admin.stores.switch_timer_engine(broker, engine))
-    return Table(("brokerAddr", "engine"), [(address, engine.name) for address in targets])
+    return Table("brokerAddr engine", [(address, engine.name) for address in targets])
 
 
 async def _export_configs(admin: Admin, args: Namespace) -> Table:
@@ -49,7 +47,7 @@ async def _export_configs(admin: Admin, args: Namespace) -> Table:
     targets = await admin.clusters.targets(args.broker_addr, args.cluster, slaves=True)
     await call_each(targets, lambda broker: admin.stores.export_rocksdb_config(broker, configs))
     rows = [(address, [config.value for config in configs]) for address in targets]
-    return Table(columns("brokerAddr exported:value"), rows)
+    return Table("brokerAddr exported:value", rows)
 
 
 def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
@@ -77,18 +75,11 @@ async def _check(admin: Admin, args: Namespace) -> Table:
         for address, progress in by_broker.items()
     ]
     failed = any(progress.check_status != _IN_PROGRESS for progress in by_broker.values())
-    headings = columns("brokerAddr checkStatus:number checkResult")
-    return Table(headings, rows, failed=failed)
+    return Table("brokerAddr checkStatus:number checkResult", rows, failed=failed)
 
 
 async def _refuse(context: Context) -> None:
     raise RefusedError(f"{context.arguments.command} {_LOCAL}")
-
-
-def _path_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--path", help="folder with the configuration")
-    parser.add_argument("-t", "--configType", "--config-type", help="topics or subscriptionGroups")
-    parser.add_argument("-j", "--jsonEnable", "--json-enable", help="as JSON")
 
 
 async def _dump(context: Context) -> Table:
@@ -114,44 +105,37 @@ def _messages_of(data: bytes) -> Iterator[StoredMessage]:
         position += size
 
 
-def _file_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-f", "--file", required=True, help="a file of a compacted topic's log")
-
-
 COMMANDS: Final = mq.in_group(
     "stores",
-    mq.broker_command(
-        "switchTimerEngine", "change where brokers store timer messages", _switch,
-        mq.option(
-            "-e --engineType", "R for RocksDB, F for files", choices=("R", "F"), required=True,
-        ),
-    ),
-    mq.admin_command(
-        "rocksDBConfigToJson", "make brokers export configuration from RocksDB to JSON files",
-        _export_configs, mq.BROKER,
+    mq.broker_command("switchTimerEngine", "change where brokers store timer messages", _switch,
+        mq.option("-e --engineType", "R for RocksDB, F for files", choices=("R", "F"),
+            required=True)),
+    mq.admin_command("rocksDBConfigToJson",
+        "make brokers export configuration from RocksDB to JSON files", _export_configs, mq.BROKER,
         mq.option("-c --cluster", "all brokers of this cluster", metavar="NAME"),
-        mq.option(
-            "-t --configType", "some of topics;subscriptionGroups;consumerOffsets (default all)",
-            type=rocksdb_configs, metavar="KINDS",
-        ),
+        mq.option("-t --configType",
+            "some of topics;subscriptionGroups;consumerOffsets (default all)", type=rocksdb_configs,
+            metavar="KINDS"),
         mq.option("-p --configPath", "rejected: needs access to the broker's files"),
         mq.option("-e --exportFile", "ignored: belongs to --configPath", metavar="FILE"),
-        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN"),
-    ),
-    mq.admin_command(
-        "checkRocksdbCqWriteProgress", "make brokers compare queues in RocksDB and in files",
-        _check, mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
+        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN")),
+    mq.admin_command("checkRocksdbCqWriteProgress",
+        "make brokers compare queues in RocksDB and in files", _check,
+        mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
         mq.option("-t --topic", "only this topic", default=""),
         mq.option("-cf --checkFrom", "earliest store time (default: 30 days ago)", type=mq.moment),
-        epilog="Brokers log the result. Exit status 1 if a broker has not started the check.",
-    ),
-    Command(
-        name="exportMetadataInRocksDB",
+        epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
+    Command(name="exportMetadataInRocksDB",
         help="not supported: needs RocksDB files on the broker's machine", run=_refuse,
-        add_arguments=_path_arguments, offline=True,
-    ),
-    Command(
-        name="dumpCompactionLog", help="list the messages in a file of a compacted topic",
-        run=_dump, add_arguments=_file_argument, offline=True,
-    ),
+
+        options=(
+            mq.option("-p --path", "folder with the configuration"),
+            mq.option("-t --configType", "topics or subscriptionGroups", metavar="CONFIGTYPE"),
+            mq.option("-j --jsonEnable", "as JSON", metavar="JSONENABLE"),
+        ),
+        offline=True),
+    Command(name="dumpCompactionLog", help="list the messages in a file of a compacted topic",
+        run=_dump,
+        options=(mq.option("-f --file", "a file of a compacted topic's log", required=True),),
+        offline=True),
 )  # fmt: skip

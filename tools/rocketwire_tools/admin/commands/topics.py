@@ -12,7 +12,7 @@ from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_q
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, columns
+from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:
@@ -42,23 +42,23 @@ async def _update(admin: Admin, args: Namespace) -> Table:
             names = (await admin.clusters.broker_name(args.broker_addr),)
         text = ";".join(f"{name}:{args.write_queue_nums}" for name in sorted(names))
         await admin.topics.put_order_conf(args.topic, text, whole=args.cluster_name is not None)
-    return Table(("topic", "brokerAddr"), [(args.topic, address) for address in brokers])
+    return mq.named_table("topic", args.topic, brokers)
 
 
 async def _delete(admin: Admin, args: Namespace) -> Record:
     await admin.topics.delete(args.topic, args.cluster_name)
-    return Record({"deleted": args.topic, "clusterName": args.cluster_name})
+    return record(deleted=args.topic, clusterName=args.cluster_name)
 
 
 async def _list(admin: Admin, args: Namespace) -> Table:
     if not args.cluster_model:
-        return Table(("topic",), [(name,) for name in sorted(await admin.topics.names())])
+        return Table("topic", [(name,) for name in sorted(await admin.topics.names())])
     rows: list[tuple[str, str, str]] = []
     for cluster in sorted((await admin.clusters.info()).cluster_addr_table or {}):
         for topic in sorted(await admin.topics.names(cluster)):
             groups = await admin.topics.consumer_groups(topic)
             rows += [(cluster, topic, group) for group in groups or ("",)]
-    return Table(("clusterName", "topic", "consumerGroup"), rows)
+    return Table("clusterName topic consumerGroup", rows)
 
 
 async def _show_route(admin: Admin, args: Namespace) -> Table | str:
@@ -66,10 +66,6 @@ async def _show_route(admin: Admin, args: Namespace) -> Table | str:
     if not args.list:
         return json.dumps(to_json(route), indent=2, ensure_ascii=False)
     groups = {broker.broker_name: broker for broker in route.broker_datas or ()}
-    headings = columns(
-        "clusterName brokerName brokerAddrs:value readQueueNums:number "
-        "writeQueueNums:number perm:number"
-    )
     rows: list[tuple[Value, ...]] = []
     for queues in route.queue_datas or ():
         group = groups.get(queues.broker_name)
@@ -81,7 +77,11 @@ async def _show_route(admin: Admin, args: Namespace) -> Table | str:
             group.cluster if group else None, queues.broker_name, places,
             queues.read_queue_nums, queues.write_queue_nums, queues.perm,
         ))  # fmt: skip
-    return Table(headings, rows)
+    return Table(
+        "clusterName brokerName brokerAddrs:value readQueueNums:number "
+        "writeQueueNums:number perm:number",
+        rows,
+    )
 
 
 async def _show_status(admin: Admin, args: Namespace) -> Table:
@@ -90,9 +90,6 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
         raise RefusedError(f"no broker has a queue of topic {args.topic}")
     if args.cluster is None:  # as mqadmin
         table |= await admin.static_topics.stats(args.topic)
-    headings = columns(
-        "brokerName queueId:number minOffset:number maxOffset:number lastUpdated:time"
-    )
     rows = [
         (
             queue.broker_name, queue.queue_id, offsets.min_offset, offsets.max_offset,
@@ -102,12 +99,14 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
             table.items(), key=lambda item: (item[0].broker_name or "", item[0].queue_id)
         )
     ]  # fmt: skip
-    return Table(headings, rows)
+    return Table(
+        "brokerName queueId:number minOffset:number maxOffset:number lastUpdated:time", rows
+    )
 
 
 async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     clusters = await admin.clusters.of_topics(args.topic)
-    return Table(("clusterName",), [(name,) for name in clusters])
+    return Table("clusterName", [(name,) for name in clusters])
 
 
 async def _update_perm(admin: Admin, args: Namespace) -> Table:
@@ -121,8 +120,7 @@ async def _update_perm(admin: Admin, args: Namespace) -> Table:
     for address in targets:
         previous = await admin.topics.update_perm(args.topic, args.perm, broker=address)
         rows.append((address, previous[address], args.perm))
-    headings = columns("brokerAddr permBefore:number perm:number")
-    return Table(headings, rows, failed=not rows)
+    return Table("brokerAddr permBefore:number perm:number", rows, failed=not rows)
 
 
 async def _change_order_conf(admin: Admin, args: Namespace) -> Record:
@@ -135,7 +133,7 @@ async def _change_order_conf(admin: Admin, args: Namespace) -> Record:
         await admin.topics.delete_order_conf(topic)
     value = await admin.topics.order_conf(topic)
     missing = value is None and args.method == "get"
-    return Record({"topic": topic, "orderConf": value}, failed=missing)
+    return record(topic=topic, orderConf=value, failed=missing)
 
 
 async def _allocate(admin: Admin, args: Namespace) -> Table:
@@ -147,7 +145,7 @@ async def _allocate(admin: Admin, args: Namespace) -> Table:
         for client in args.ip_list
         for queue in share.allocate(client, queues, args.ip_list)
     ]
-    return Table(columns("ip brokerName queueId:number"), rows)
+    return Table("ip brokerName queueId:number", rows)
 
 
 _QUEUES: Final = 8
@@ -158,61 +156,35 @@ _PERM: Final = mq.option(
 )
 COMMANDS: Final = mq.in_group(
     "topics",
-    mq.broker_command(
-        "updateTopic", "create or change a topic", _update, mq.TOPIC,
-        mq.option(
-            "-r --readQueueNums", "number of queues to read from", type=natural, default=_QUEUES,
-        ),
-        mq.option(
-            "-w --writeQueueNums", "number of queues to write to", type=natural, default=_QUEUES,
-        ),
-        _PERM,
-        mq.option("-o --order", "whether its messages are ordered", type=mq.boolean, default=False),
-        mq.option("-u --unit", "whether it is the topic of a unit", type=mq.boolean, default=False),
-        mq.option(
-            "-s --hasUnitSub", "whether units subscribe to it", type=mq.boolean, default=False,
-        ),
-        mq.option("-a --attributes", "changes of attributes: +name=value,-name", default=""),
-    ),
-    mq.list_command(
-        "updateTopicList", "create or change the topics in a file", TopicConfig,
+    mq.broker_command("updateTopic", "create or change a topic", _update, mq.TOPIC,
+        mq.option("-r --readQueueNums", "number of queues to read from", type=natural,
+            default=_QUEUES),
+        mq.option("-w --writeQueueNums", "number of queues to write to", type=natural,
+            default=_QUEUES),
+        _PERM, mq.boolean_option("-o --order", "whether its messages are ordered"),
+        mq.boolean_option("-u --unit", "whether it is the topic of a unit"),
+        mq.boolean_option("-s --hasUnitSub", "whether units subscribe to it"),
+        mq.option("-a --attributes", "changes of attributes: +name=value,-name", default="")),
+    mq.list_command("updateTopicList", "create or change the topics in a file", TopicConfig,
         lambda admin: admin.topics.create_or_update_all,
-        named=("topic", lambda config: config.topic_name),
-    ),
-    mq.admin_command(
-        "deleteTopic", "delete a topic from brokers and name servers", _delete, mq.TOPIC,
-        mq.option("-c --clusterName", "name of the cluster", required=True),
-    ),
-    mq.admin_command(
-        "topicList", "list all topics", _list,
-        mq.option("-c --clusterModel", "show clusters and consumer groups", switch=True),
-    ),
-    mq.admin_command(
-        "topicRoute", "show the route of a topic", _show_route, mq.TOPIC,
-        mq.option("-l --list", "show a table", switch=True),
-    ),
-    mq.admin_command(
-        "topicStatus", "show the offsets of all queues", _show_status, mq.TOPIC, mq.VIA,
-        collects=True,
-    ),
-    mq.admin_command(
-        "topicClusterList", "list the clusters that have a topic", _list_clusters, mq.TOPIC,
-    ),
-    mq.broker_command(
-        "updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
-        mq.option(
-            "-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6),
-            required=True,
-        ),
-    ),
-    mq.admin_command(
-        "updateOrderConf", "show, set or delete the queues of an ordered topic", _change_order_conf,
-        mq.TOPIC,
+        named=("topic", lambda config: config.topic_name)),
+    mq.admin_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
+        mq.TOPIC, mq.option("-c --clusterName", "name of the cluster", required=True)),
+    mq.admin_command("topicList", "list all topics", _list,
+        mq.option("-c --clusterModel", "show clusters and consumer groups", switch=True)),
+    mq.admin_command("topicRoute", "show the route of a topic", _show_route, mq.TOPIC,
+        mq.option("-l --list", "show a table", switch=True)),
+    mq.admin_command("topicStatus", "show the offsets of all queues", _show_status, mq.TOPIC,
+        mq.VIA, collects=True),
+    mq.admin_command("topicClusterList", "list the clusters that have a topic", _list_clusters,
+        mq.TOPIC),
+    mq.broker_command("updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
+        mq.option("-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6),
+            required=True)),
+    mq.admin_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
+        _change_order_conf, mq.TOPIC,
         mq.option("-m --method", "action", required=True, choices=("put", "get", "delete")),
-        mq.option("-v --orderConf", "broker:queues;broker:queues"),
-    ),
-    mq.admin_command(
-        "allocateMQ", "show how members would share the queues", _allocate, mq.TOPIC,
-        mq.option("-i --ipList", "members, separated by commas", type=mq.words, required=True),
-    ),
+        mq.option("-v --orderConf", "broker:queues;broker:queues")),
+    mq.admin_command("allocateMQ", "show how members would share the queues", _allocate, mq.TOPIC,
+        mq.option("-i --ipList", "members, separated by commas", type=mq.words, required=True)),
 )  # fmt: skip

@@ -87,12 +87,8 @@ def _time(milliseconds: int) -> str:
         return "no date"
 
 
-def _bytes_follow(number: int) -> str:
-    return "bytes that follow"
-
-
 _NUMBERS: Final[dict[str, Callable[[int], str]]] = {
-    "length": _bytes_follow,
+    "length": lambda number: "bytes that follow",
     "header_length": lambda number: "bytes of the header",
     "header_type": _name(SerializeType),
     "size": lambda number: "bytes in all, these included",

@@ -10,11 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import CodecError, DecodeError
-from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Operation, Raw
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import split_frame
 from rocketwire.wire.layouts import functions as layouts
-from rocketwire_tools.codec.jsonl import check_length, read_lines
+from rocketwire_tools.codec.jsonl import Output, check_length, read_lines
 from rocketwire_tools.codec.schema.descriptions import meaning
 from rocketwire_tools.codec.schema.json_members import json_members
 from rocketwire_tools.codec.schema.layouts import LAYOUTS
@@ -25,9 +25,7 @@ from rocketwire_tools.codec.values.plain import located
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocketwire.messages.operations.registry import Operation
     from rocketwire_tools.codec.expect import Plain
-    from rocketwire_tools.codec.jsonl import Output
 
 _REPEATED: Final = frozenset({"stored"})
 
@@ -83,9 +81,6 @@ def _whole(con: Any, data: bytes, *, repeated: bool) -> Iterator[Range]:
         is_next = repeated and position < len(data)
     if position < len(data):
         raise DecodeError(f"{len(data) - position} bytes too many", offset=position)
-
-
-# ---------------------------------------------------------------------------- frames
 
 
 def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
@@ -159,9 +154,6 @@ def _body_layout(command: RemotingCommand, operation: Operation | None) -> Any:
     return None
 
 
-# ---------------------------------------------------------------------------- lines
-
-
 def explain_lines(
     source: IO[bytes],
     output: Output,
@@ -171,16 +163,7 @@ def explain_lines(
     request_code: int | None = None,
     table: IO[bytes] | None = None,
 ) -> None:
-    """Explains every line of ``source``.
-
-    Args:
-        source: lines.
-        output: takes the ranges as objects, and refusals.
-        read: returns the bytes of a line.
-        layout: of the bytes.
-        request_code: the request that responses answer.
-        table: takes the ranges as lines of a table, instead of ``output``.
-    """
+    """Explains every line of ``source``; ranges are lines of ``table`` or objects of ``output``."""
     for line in read_lines(source):
         try:
             check_length(line)

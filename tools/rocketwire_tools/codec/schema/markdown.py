@@ -72,14 +72,8 @@ def _link(name: Plain, page: str, classes: dict[str, Plain]) -> str | None:
     if name is None:
         return None
     inner = name.removeprefix("List<").removesuffix(">")
-    return f"[{name}]({page}#{_anchor(inner)})" if inner in classes else f"*{name}*"
-
-
-def _anchor(name: str) -> str:
-    return name.lower().replace(".", "")
-
-
-# ---------------------------------------------------------------------------- pages
+    anchor = inner.lower().replace(".", "")
+    return f"[{name}]({page}#{anchor})" if inner in classes else f"*{name}*"
 
 
 def _index(schema: dict[str, Plain]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, memb
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire_tools.codec.schema.layouts import LAYOUTS, layout_rows
-from rocketwire_tools.codec.values.plain import is_body, is_header, to_plain
+from rocketwire_tools.codec.values.plain import is_body, to_plain
 
 if TYPE_CHECKING:
     from rocketwire.messages.operations.registry import Body, Operation
@@ -63,14 +63,11 @@ def schema() -> dict[str, Plain]:
         "response_codes": _codes(ResponseCode),
         "enums": _enums(),
         "operations": [_operation(operation) for operation in OPERATIONS.values()],
-        "headers": {name: _header(cls) for name, cls in CLASSES.items() if is_header(cls)},
+        "headers": {name: _header(cls) for name, cls in CLASSES.items() if not is_body(cls)},
         "bodies": {name: _body(cls) for name, cls in CLASSES.items() if is_body(cls)},
         "raw_bodies": {raw.name: raw.value for raw in Raw},
         "layouts": {name: layout_rows(con) for name, con in LAYOUTS.items()},
     }
-
-
-# ---------------------------------------------------------------------------- numbers
 
 
 def _numbers(members: type[OpenIntEnum]) -> dict[str, int]:
@@ -106,18 +103,10 @@ def _enums() -> dict[str, Plain]:
     return dict(sorted(by_name.items()))
 
 
-# ---------------------------------------------------------------------------- classes
-
-
 def _operation(operation: Operation) -> Plain:
-    return {
-        "code": int(operation.code),
-        "name": operation.code.name,
-        "request_header": _name(operation.request_header),
-        "request_body": _name(operation.request_body),
-        "response_header": _name(operation.response_header),
-        "response_body": _name(operation.response_body),
-    }
+    parts = ("request_header", "request_body", "response_header", "response_body")
+    names = {part: _name(getattr(operation, part)) for part in parts}
+    return {"code": int(operation.code), "name": operation.code.name, **names}
 
 
 def _name(body: Body) -> str | None:
@@ -184,12 +173,9 @@ def _body(cls: type[Any]) -> Plain:
 
 def _defaults(cls: type[Any]) -> dict[str, Plain]:
     """Returns the values of missing members; null if the sender has to set a member."""
-    defaults: dict[str, Plain] = {}
-    for field in dataclasses.fields(cls):
-        if field.default is not dataclasses.MISSING:
-            defaults[field.name] = to_plain(field.default)
-        elif field.default_factory is not dataclasses.MISSING:
-            defaults[field.name] = to_plain(field.default_factory())
-        else:
-            defaults[field.name] = None
-    return defaults
+    return {
+        field.name: to_plain(field.default_factory())
+        if field.default_factory is not dataclasses.MISSING
+        else to_plain(None if field.default is dataclasses.MISSING else field.default)
+        for field in dataclasses.fields(cls)
+    }

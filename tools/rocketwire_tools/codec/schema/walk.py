@@ -218,8 +218,6 @@ class _Walker:
         return None, position
 
 
-# ---------------------------------------------------------------------------- expressions
-
 _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -1,77 +1,166 @@
-"""Bodies of one class as plain values, and back: ``body CLASS``, ``register-body``."""
+"""Bodies of an operation as plain values, and back: classes, arrays of them, and other bodies.
+
+Rules of this file: the registry has the type of each body; only the form of a registration (code
+103) depends on its header and version, too.
+"""
 
 from __future__ import annotations
 
-import difflib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.errors import EncodeError
-from rocketwire.messages.operations.registry import CLASSES, ArrayOf
-from rocketwire_tools.codec.jsonl import parse_object
-from rocketwire_tools.codec.values.plain import is_body
-from rocketwire_tools.codec.values.raw_bodies import (
-    body_from_plain,
-    body_to_plain,
-    registration_from_plain,
-    registration_to_plain,
+from rocketwire.codes import RequestCode
+from rocketwire.errors import DecodeError, EncodeError
+from rocketwire.messages import decode_bodies, decode_body, encode_bodies, encode_body
+from rocketwire.messages.operations.registry import CLASSES, ArrayOf, Body, Raw
+from rocketwire.messages.registration import (
+    RegisterBrokerBody,
+    decode_register_broker_body,
+    encode_register_broker_body,
+)
+from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
+from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
+from rocketwire_tools.codec.expect import Plain, a_text, an_array, is_array
+from rocketwire_tools.codec.values.plain import from_plain, is_body, to_plain
+from rocketwire_tools.codec.values.stored import (
+    batch_from_plain,
+    batch_to_plain,
+    stored_from_plain,
+    stored_to_plain,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.codec.expect import Plain
 
-BODIES: dict[str, type[Any]] = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
+BODIES: Final[dict[str, type[Any]]] = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
 """Body classes, and parts of them, by their short names in Java."""
 
-
-def unknown(name: str) -> str | None:
-    """Returns an error message for an unknown class name; None if the name is known."""
-    if name in BODIES:
-        return None
-    near = difflib.get_close_matches(name, BODIES, 3)
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return f"no body class {name!r}{hint}"
+_CHECKPOINTS: Final = 7
 
 
-def body_reader(
-    name: str, read: Callable[[bytes], bytes], *, array: bool
-) -> Callable[[bytes], Plain]:
-    """Returns a function that reads a body of this class, or of an array of it, from a line."""
-    body_type = ArrayOf(BODIES[name]) if array else BODIES[name]
-    return lambda line: {"value": body_to_plain(body_type, read(line))}
+def body_type(name: str, *, array: bool) -> Body:
+    """The type of a body of this class, or of an array of it."""
+    return ArrayOf(BODIES[name]) if array else BODIES[name]
 
 
-def body_writer(name: str, *, array: bool) -> Callable[[bytes], Plain]:
-    """Returns a function that writes the body of a line ``{"value": ...}``."""
-    body_type = ArrayOf(BODIES[name]) if array else BODIES[name]
-    return lambda line: {"hex": body_from_plain(body_type, value_of(line)).hex()}
-
-
-def registration_reader(
-    read: Callable[[bytes], bytes], *, compressed: bool, version: int
-) -> Callable[[bytes], Plain]:
-    """Returns a function that reads the body of a registration from a line."""
-    return lambda line: {
-        "value": registration_to_plain(read(line), compressed=compressed, version=version)
-    }
-
-
-def registration_writer(*, compressed: bool, version: int) -> Callable[[bytes], Plain]:
-    """Returns a function that writes the registration of a line ``{"value": ...}``."""
-    return lambda line: {
-        "hex": registration_from_plain(value_of(line), compressed=compressed, version=version).hex()
-    }
-
-
-def value_of(line: bytes) -> Plain:
-    """Returns the member ``value`` of a line.
+def body_to_plain(body_type: Body, body: bytes) -> Plain:
+    """Returns the content of a body; None if only its sender understands it.
 
     Raises:
-        DecodeError: the line is not an object.
-        EncodeError: it has no such member.
+        DecodeError: the bytes do not have this type.
     """
-    source = parse_object(line)
-    if "value" not in source:
-        raise EncodeError("missing", path="value")
-    return source["value"]
+    if isinstance(body_type, ArrayOf):
+        return to_plain(decode_bodies(body_type.element, body, limits=ANSWER_LIMITS))
+    if isinstance(body_type, Raw):
+        return _READERS[body_type](body)
+    return (
+        None if body_type is None else to_plain(decode_body(body_type, body, limits=ANSWER_LIMITS))
+    )
+
+
+def body_from_plain(body_type: Body, value: Plain) -> bytes:
+    """Returns the bytes of a body with this content.
+
+    Raises:
+        EncodeError: the content does not have this type.
+    """
+    if isinstance(body_type, ArrayOf):
+        return encode_bodies(
+            [_required(body_type.element, item) for item in an_array(value, "body.value")]
+        )
+    if isinstance(body_type, Raw):
+        return _WRITERS[body_type](value)
+    if body_type is None:
+        raise EncodeError("no class is known for this body; give its hex", path="body.value")
+    return encode_body(_required(body_type, value))
+
+
+def registration_to_plain(body: bytes, *, compressed: bool, version: int) -> Plain:
+    """Returns the content of a registration body in either form.
+
+    Raises:
+        DecodeError: it cannot be read.
+    """
+    return to_plain(decode_register_broker_body(body, compressed=compressed, version=version))
+
+
+def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> bytes:
+    """Returns the body of a registration.
+
+    Raises:
+        EncodeError: the value is not a registration.
+    """
+    body = _required(RegisterBrokerBody, value)
+    return encode_register_broker_body(body, compressed=compressed, version=version)
+
+
+def is_registration(code: int, body_type: Body) -> bool:
+    """Returns whether the header of this request determines the form of its body."""
+    return code == RequestCode.REGISTER_BROKER and body_type is RegisterBrokerBody
+
+
+def _required(cls: type[Any], value: Plain) -> Any:
+    body = from_plain(cls, value)
+    if body is None:
+        raise EncodeError("null is not a body", path=cls.__name__)
+    return body
+
+
+def _one_message(body: bytes) -> Plain:
+    messages = stored_to_plain(body)
+    if len(messages) > 1:
+        raise DecodeError(f"{len(messages)} messages instead of one", path="body")
+    return messages[0] if messages else None
+
+
+def _texts(body: bytes) -> Plain:
+    value = to_plain(loads(body, limits=ANSWER_LIMITS))
+    if not is_array(value):
+        raise DecodeError("not an array", path="body")
+    return value
+
+
+def _checkpoint(body: bytes) -> Plain:
+    if len(body) != 8 * _CHECKPOINTS:
+        raise DecodeError(f"{len(body)} bytes instead of {8 * _CHECKPOINTS}", path="body")
+    return [
+        int.from_bytes(body[start : start + 8], "big", signed=True)
+        for start in range(0, len(body), 8)
+    ]
+
+
+def _numbers(value: Plain) -> bytes:
+    try:
+        return b"".join(
+            item.to_bytes(8, "big", signed=True) for item in an_array(value, "body.value")
+        )
+    except (AttributeError, OverflowError) as error:
+        raise EncodeError("not an array of int64", path="body.value") from error
+
+
+def _opaque(value: Plain) -> bytes:
+    raise EncodeError("only its sender knows this body; give its hex", path="body.value")
+
+
+_READERS: Final[dict[Raw, Callable[[bytes], Plain]]] = {
+    Raw.MESSAGE_BODY: lambda body: None,
+    Raw.MESSAGE_BATCH: batch_to_plain,
+    Raw.STORED_MESSAGE: _one_message,
+    Raw.STORED_MESSAGES: stored_to_plain,
+    Raw.PROPERTIES: decode_utf8,
+    Raw.TEXT: decode_utf8,
+    Raw.JSON: lambda body: to_plain(loads(body, limits=ANSWER_LIMITS)),
+    Raw.JSON_TEXTS: _texts,
+    Raw.TIMER_CHECKPOINT: _checkpoint,
+}
+_WRITERS: Final[dict[Raw, Callable[[Plain], bytes]]] = {
+    Raw.MESSAGE_BODY: _opaque,
+    Raw.MESSAGE_BATCH: batch_from_plain,
+    Raw.STORED_MESSAGE: lambda value: stored_from_plain([value]),
+    Raw.STORED_MESSAGES: lambda value: stored_from_plain(an_array(value, "body.value")),
+    Raw.PROPERTIES: lambda value: encode_utf8(a_text(value, "body.value")),
+    Raw.TEXT: lambda value: encode_utf8(a_text(value, "body.value")),
+    Raw.JSON: dumps,
+    Raw.JSON_TEXTS: lambda value: dumps(an_array(value, "body.value")),
+    Raw.TIMER_CHECKPOINT: _numbers,
+}

@@ -14,27 +14,25 @@ from rocketwire.errors import CodecError, DecodeError, TruncatedError
 from rocketwire.flags import CommandFlag
 from rocketwire.messages import decode_header
 from rocketwire.messages._codec.fields import ext_fields_of
-from rocketwire.messages.operations.registry import OPERATIONS, Operation
+from rocketwire.messages.operations.registry import OPERATIONS, Body, Operation
 from rocketwire.versions import MQVersion
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.layouts.functions import PREFIX_SIZE
-from rocketwire_tools.codec.jsonl import refusal
-from rocketwire_tools.codec.values.plain import located, to_plain
-from rocketwire_tools.codec.values.raw_bodies import (
+from rocketwire_tools.codec.jsonl import Output, refusal
+from rocketwire_tools.codec.values.bodies import (
     body_to_plain,
     is_registration,
     registration_to_plain,
 )
+from rocketwire_tools.codec.values.plain import located, to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire.messages.operations.registry import Body
     from rocketwire.wire.header_fields import Language
     from rocketwire_tools.codec.expect import Plain
-    from rocketwire_tools.codec.jsonl import Output
 
 CHUNK_SIZE: Final = 1 << 16
 """Bytes of a raw stream read at a time."""

@@ -15,43 +15,27 @@ from rocketwire.errors import EncodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages._codec.fields import ext_fields_of
-from rocketwire.messages.operations.registry import OPERATIONS
+from rocketwire.messages.operations.registry import OPERATIONS, Operation
 from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.codec.expect import a_text, an_integer, an_object, texts
+from rocketwire_tools.codec.expect import Plain, a_text, an_integer, an_object, texts
 from rocketwire_tools.codec.jsonl import hex_member
-from rocketwire_tools.codec.values.decode import body_kind, header_class
-from rocketwire_tools.codec.values.raw_bodies import (
+from rocketwire_tools.codec.values.bodies import (
     body_from_plain,
     is_registration,
     registration_from_plain,
 )
+from rocketwire_tools.codec.values.decode import body_kind, header_class
 
 if TYPE_CHECKING:
     from rocketwire.messages._codec.headers import Ext
-    from rocketwire.messages.operations.registry import Operation
     from rocketwire.wire.header_fields import Language
-    from rocketwire_tools.codec.expect import Plain
 
 _KINDS: Final = {"request": 0, "response": CommandFlag.RESPONSE, "oneway": CommandFlag.ONEWAY}
-_KNOWN: Final = frozenset(
-    {
-        "code",
-        "code_name",
-        "kind",
-        "language",
-        "version",
-        "version_name",
-        "opaque",
-        "flag",
-        "remark",
-        "serialize_type",
-        "ext_fields",
-        "header",
-        "body",
-        "problems",
-    }
-)
+_KNOWN: Final = frozenset({
+    "code", "code_name", "kind", "language", "version", "version_name", "opaque", "flag", "remark",
+    "serialize_type", "ext_fields", "header", "body", "problems",
+})  # fmt: skip
 _INT32_MAX: Final = (1 << 31) - 1
 
 
@@ -69,13 +53,14 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
         raise EncodeError("a frame has no such member", path=unknown)
     flag = _flag(source)
     is_response = bool(flag & CommandFlag.RESPONSE)
+    remark = source.get("remark")
     command = RemotingCommand(
         code=_code(source, is_response=is_response),
         language=_language(source.get("language", "PYTHON")),
         version=_integer(source, "version", int(CURRENT_VERSION)),
         opaque=_integer(source, "opaque", 0),
         flag=flag,
-        remark=_remark(source.get("remark")),
+        remark=None if remark is None else a_text(remark, "remark"),
         serialize_type=_serialize_type(source.get("serialize_type", "JSON")),
     )
     operation = OPERATIONS.get(command.code)
@@ -84,9 +69,6 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
     header = _header(source, command, operation)
     command = dataclasses.replace(command, ext_fields=_ext_fields(source, command, header))
     return encode(dataclasses.replace(command, body=_body(source, command, operation, header)))
-
-
-# ---------------------------------------------------------------------------- numbers
 
 
 def _integer(source: dict[str, Plain], name: str, default: int) -> int:
@@ -131,13 +113,6 @@ def _serialize_type(value: Plain) -> SerializeType:
     if type(value) is int and value in (0, 1):
         return SerializeType(value)
     raise EncodeError("neither JSON nor ROCKETMQ", path="serialize_type")
-
-
-def _remark(value: Plain) -> str | None:
-    return None if value is None else a_text(value, "remark")
-
-
-# ---------------------------------------------------------------------------- header
 
 
 def _ext_fields(
@@ -198,9 +173,6 @@ def _field(field: Ext, value: Plain) -> object:
     if java == "String" or type(value) is not expected:
         raise EncodeError(f"not a {java}", path=path)
     return value
-
-
-# ---------------------------------------------------------------------------- body
 
 
 def _body(

@@ -22,12 +22,11 @@ from rocketwire.messages._codec.fields import java_name, members_of
 from rocketwire.messages._codec.types import BIT_SET
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.json.fastjson import BareKey, StrictError, strict_dumps, strict_loads
-from rocketwire_tools.codec.expect import is_array, is_object
+from rocketwire_tools.codec.expect import Plain, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rocketwire_tools.codec.expect import Plain
 
 T = TypeVar("T")
 
@@ -37,9 +36,6 @@ MAX_DEPTH: Final = 200
 _write_bits: Final[Any] = BIT_SET.write
 _ATOMS: Final = frozenset({str, int, bool, type(None)})
 _TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
-
-
-# ---------------------------------------------------------------------------- to plain
 
 
 def to_plain(value: object, depth: int = 0) -> Plain:
@@ -103,9 +99,6 @@ def _key(key: object, depth: int) -> Plain:
 def _rows(name: str) -> tuple[tuple[str, str], ...]:
     members = members_of(CLASSES[name])
     return tuple(sorted((field.wire, key) for key, field in members.items()))
-
-
-# ---------------------------------------------------------------------------- from plain
 
 
 class JavaType(NamedTuple):
@@ -203,18 +196,10 @@ def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
     }
 
 
-# ---------------------------------------------------------------------------- which classes
-
-
 def is_body(cls: type[Any]) -> bool:
     """Returns whether a class of the registry is a body, or part of one."""
     fields = dataclasses.fields(cls)
     return bool(fields) and "member" in fields[0].metadata
-
-
-def is_header(cls: type[Any]) -> bool:
-    """Returns whether it is a header."""
-    return not is_body(cls)
 
 
 def located(error: CodecError, base: int) -> CodecError:

@@ -27,13 +27,12 @@ from rocketwire.wire.message.stored import (
     encode_stored_message,
     unwrap_inner_batch,
 )
-from rocketwire_tools.codec.expect import a_text, an_array, an_integer, an_object, texts
+from rocketwire_tools.codec.expect import Plain, a_text, an_array, an_integer, an_object, texts
 from rocketwire_tools.codec.jsonl import hex_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire_tools.codec.expect import Plain
 
 _NUMBERS: Final = {
     "queueId": "queue_id",
@@ -51,9 +50,6 @@ _NUMBERS: Final = {
 _HOSTS: Final = {"bornHost": "born_host", "storeHost": "store_host"}
 _DERIVED: Final = frozenset({"storeSize", "msgId", "offsetMsgId"})
 _MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties", "body"})
-
-
-# ---------------------------------------------------------------------------- stored messages
 
 
 def stored_to_plain(
@@ -139,9 +135,6 @@ def _body(source: dict[str, Plain]) -> bytes | None:
     return hex_member(source, "body") if source.get("body") is not None else None
 
 
-# ---------------------------------------------------------------------------- batches
-
-
 def batch_to_plain(data: bytes) -> list[Plain]:
     """Returns the messages of a batch send.
 
@@ -169,9 +162,6 @@ def batch_from_plain(messages: Plain) -> bytes:
         )
         for source in sources
     )
-
-
-# ---------------------------------------------------------------------------- message ids
 
 
 def id_to_plain(text: str, *, unique: bool) -> dict[str, Plain]:
@@ -207,9 +197,6 @@ def id_from_plain(source: dict[str, Plain], *, unique: bool) -> str:
         )
     host = _host(source.get("address"), "address")
     return create_offset_message_id(host, an_integer(source.get("offset", 0), "offset"))
-
-
-# ---------------------------------------------------------------------------- parts
 
 
 def _host(value: Plain, path: str) -> Host:

@@ -12,9 +12,8 @@ behaviour of newer releases; ``kv.py`` has examples.
   ``Expect`` (literal bytes and frames), ``Until`` (poll), ``Open``, ``Close``, ``Wait``,
   ``Restart``, ``Call`` (an async function). ``model/requests.py`` has short forms:
   ``ask(105, {"topic": "{topic}"}, has({...}))``, ``send(...)``, ``expect(...)``, ``register(...)``.
-* Outcomes (``model/outcomes.py``): ``Response``, ``Closed``, ``Silence``, ``Incoming`` (905),
-  ``RawBytes``; several are allowed. By default an ``Response`` has no remark and no body, and any
-  ext fields.
+* Outcomes (``model/outcomes.py``): ``Response``, ``Closed``, ``Silence``, ``Incoming`` (905);
+  several are allowed. By default a ``Response`` has no remark and no body, and any ext fields.
 * Names: ``{cluster}``, ``{broker}``, ``{topic}``, ``{namespace}``, ``{key}``, ``{zone}``,
   ``{address}``, ``{ha}``, also with a suffix (``{topicB}``), are new in each run. Other cases run
   at the same time, and a live server has other users' topics: unless the case is ``fresh``, look

@@ -47,27 +47,17 @@ def put(value: str = "v", key: str = "{key}") -> dict[str, str]:
     return {"namespace": "{namespace}", "key": key, "value": value}
 
 
-def slave(number: int = 1, **fields: str) -> dict[str, str]:
-    """The ext fields of 103 for a slave at ``{addressS}``."""
-    return broker_ext(address="{addressS}", broker_id=number, ha="{haS}", **fields)
-
-
 def group(addresses: dict[str, str], **members: object) -> Response:
     """The response to 106 in which the group ``{broker}`` has exactly these addresses."""
     fields = Has({"brokerAddrs": addresses} | members)
     return has({"brokerAddrTable": Has({"{broker}": fields})})
 
 
-def one_broker(addresses: str, tail: str = "") -> TextBody:
-    """The route of ``{topic}`` over one broker, byte for byte.
-
-    Args:
-        addresses: text between the braces of brokerAddrs.
-        tail: further members of the broker, each after a comma.
-    """
+def one_broker(addresses: str) -> TextBody:
+    """The route of ``{topic}`` over one broker with these brokerAddrs, byte for byte."""
     return TextBody(
         '{"brokerDatas":[{"brokerAddrs":{' + addresses + '},"brokerName":"{broker}",'
-        '"cluster":"{cluster}","enableActingMaster":false' + tail + '}],"filterServerTable":{},'
+        '"cluster":"{cluster}","enableActingMaster":false}],"filterServerTable":{},'
         '"queueDatas":[{"brokerName":"{broker}","perm":6,"readQueueNums":8,"topicSysFlag":0,'
         '"writeQueueNums":8}]}'
     )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import DONE, shows
-from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import Check, Response
 from rocketwire_tools.conformance.model.requests import ask, success
 from rocketwire_tools.conformance.model.steps import Call
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.executor import CaseRun
 
 READ: Final = "DefaultRequestProcessor.getConfig, Configuration.getAllConfigsFormatString @ 5.5.0"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ENTRY, put
 from rocketwire_tools.conformance.model.case import (
     ALL_PROFILES,
     ONLY_5_5,
     SINCE_5_3,
+    Case,
+    Profile,
     case,
     since_5_3,
 )
@@ -23,9 +25,6 @@ from rocketwire_tools.conformance.model.requests import (
     unsupported,
 )
 from rocketwire_tools.conformance.model.steps import Frame, Request
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case, Profile
 
 DECODE: Final = "RemotingCommand.decode, RemotingSerializable.decode @ 5.5.0"
 NAMES: Final = '"extFields":{"namespace":"{namespace}","key":"{key}"'
@@ -83,13 +82,12 @@ def _binary(
     code: int = 101,
     *,
     ext: bytes = b"",
-    opaque: int = 7,
     remark_length: int = 0,
     ext_length: int | None = None,
     language: int = 3,
 ) -> bytes:
     length = len(ext) if ext_length is None else ext_length
-    fixed = struct.pack(">HBhiii", code & 0xFFFF, language, 479, opaque, 0, remark_length)
+    fixed = struct.pack(">HBhiii", code & 0xFFFF, language, 479, 7, 0, remark_length)
     return fixed + struct.pack(">i", length) + ext
 
 

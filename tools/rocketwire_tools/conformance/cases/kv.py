@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import ENTRY, SPACE, put
-from rocketwire_tools.conformance.model.case import case, only_5_5
+from rocketwire_tools.conformance.model.case import Case, case, only_5_5
 from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
 from rocketwire_tools.conformance.model.requests import OK, OK_BARE, ask, success
 from rocketwire_tools.conformance.model.steps import Restart
@@ -13,7 +13,6 @@ from rocketwire_tools.conformance.model.steps import Restart
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_tools.conformance.model.case import Case
 
 NOTHING: Final = Response(
     code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import SLAVE, topics
-from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     ONE_SETTING,
@@ -17,9 +17,6 @@ from rocketwire_tools.conformance.model.requests import (
     success,
     topic_config,
 )
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
 
 LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"
 GATE: Final = "DefaultRequestProcessor.processRequest @ 5.5.0"

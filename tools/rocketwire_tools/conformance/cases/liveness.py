@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import DONE, ROUTE
-from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     Closed,
@@ -29,11 +29,7 @@ from rocketwire_tools.conformance.model.requests import (
     success,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Open, Request, Send, Wait
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.model.steps import Step
+from rocketwire_tools.conformance.model.steps import Open, Request, Send, Step, Wait
 
 HEARTBEAT: Final = (
     "DefaultRequestProcessor.brokerHeartbeat, RouteInfoManager.updateBrokerInfoUpdateTimestamp "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE
-from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import (
     Has,
     JsonBody,
@@ -23,9 +23,6 @@ from rocketwire_tools.conformance.model.requests import (
     registration,
     success,
 )
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
 
 FILTERS: Final = "RouteInfoManager.registerBroker, pickupTopicRouteData (filterServerTable) @ 5.5.0"
 MAPPINGS: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) @ 5.5.0"

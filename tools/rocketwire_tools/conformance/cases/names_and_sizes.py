@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE
 from rocketwire_tools.conformance.cases.transport import NOTHING, WHOLE
@@ -27,10 +27,7 @@ from rocketwire_tools.conformance.model.requests import (
     send,
     success,
 )
-from rocketwire_tools.conformance.model.steps import Frame, Request, Wait
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.steps import Step
+from rocketwire_tools.conformance.model.steps import Frame, Request, Step, Wait
 
 DECODER: Final = "NettyDecoder.decode @ 5.5.0"
 LARGEST: Final = 16_777_216

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import since_5_3
+from rocketwire_tools.conformance.model.case import Case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import Has, Incoming, Silence
 from rocketwire_tools.conformance.model.requests import (
     OTHER_SETTING,
@@ -15,13 +15,11 @@ from rocketwire_tools.conformance.model.requests import (
     register,
     unregister,
 )
-from rocketwire_tools.conformance.model.steps import Close, Expect, Listen
+from rocketwire_tools.conformance.model.steps import Ask, Close, Expect, Listen, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.model.steps import Ask, Step
 
 NOTIFY: Final = "RouteInfoManager.notifyMinBrokerIdChanged @ 5.5.0"
 JOINED: Final = f"{NOTIFY}, registerBroker"

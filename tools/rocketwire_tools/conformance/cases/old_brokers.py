@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, ROUTE, ROUTED
-from rocketwire_tools.conformance.model.case import case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Response
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Outcome, Response
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
@@ -20,10 +20,6 @@ from rocketwire_tools.conformance.model.requests import (
     unregister,
     until,
 )
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.model.outcomes import Outcome
 
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
 BODY: Final = "RegisterBrokerBody.decode, TopicConfigSerializeWrapper @ 5.5.0"

@@ -33,9 +33,9 @@ def added(count: int) -> Response:
     return Response(ext={"addTopicCount": str(count)})
 
 
-def perm(value: int, broker: str = "{broker}") -> Response:
-    """A route that contains only this broker's queues, with this permission."""
-    return has({"queueDatas": [Has({"brokerName": broker, "perm": value})]})
+def perm(value: int) -> Response:
+    """A route that contains only the queues of ``{broker}``, with this permission."""
+    return has({"queueDatas": [Has({"brokerName": "{broker}", "perm": value})]})
 
 
 def _topics(*perms: int) -> dict[str, object]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rocketwire_tools.conformance.model.case import since_5_3
+from rocketwire_tools.conformance.model.case import Case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import Closed, Silence
 from rocketwire_tools.conformance.model.requests import ask, expect, send, success
 from rocketwire_tools.conformance.model.steps import Open, Request
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
 
 DETECT: Final = "NettyRemotingServer.HandshakeHandler.decode @ 5.5.0"
 V1: Final = "HAProxyMessageDecoder (netty 4.1) behind NettyRemotingServer.HandshakeHandler @ 5.5.0"
@@ -24,10 +21,9 @@ IPV4: Final = bytes([192, 0, 2, 1, 192, 0, 2, 2]) + struct.pack(">HH", 40000, 98
 IPV6: Final = bytes(15) + b"\x01" + bytes(15) + b"\x02" + struct.pack(">HH", 40000, 9876)
 
 
-def v2(command: int, family: int, content: bytes, length: int | None = None) -> bytes:
+def v2(command: int, family: int, content: bytes) -> bytes:
     """A PROXY header of version 2; ``command`` is byte 13, ``family`` byte 14."""
-    size = len(content) if length is None else length
-    return SIGNATURE + bytes([command, family]) + struct.pack(">H", size) + content
+    return SIGNATURE + bytes([command, family]) + struct.pack(">H", len(content)) + content
 
 
 def _taken(number: int, what: str, header: bytes, item: int, evidence: str = V2) -> Case:

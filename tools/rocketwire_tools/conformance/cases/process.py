@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire_tools.conformance.cases.common import ROUTE, put
-from rocketwire_tools.conformance.model.case import SINCE_5_3, SINCE_5_5_1, case, since_5_3
+from rocketwire_tools.conformance.model.case import SINCE_5_5_1, Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import ANY, Response, Silence
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
@@ -22,7 +22,6 @@ from rocketwire_tools.conformance.model.requests import (
 from rocketwire_tools.conformance.model.steps import Call, Request, Send
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case, Profile
     from rocketwire_tools.conformance.run.executor import CaseRun
     from rocketwire_tools.conformance.run.target import ProcessResult
 
@@ -148,14 +147,13 @@ def _case(
     function: Call,
     evidence: str,
     item: int,
-    profiles: frozenset[Profile] = SINCE_5_3,
     *,
     fresh: bool = False,
 ) -> Case:
-    return case(f"process/{number}", item, evidence, what,
+    options = None if fresh else {"conformance.key": "process"}
+    return since_5_3(f"process/{number}", item, evidence, what,
         function,
-        profiles=profiles, tags=SLOW, options=None if fresh else {"conformance.key": "process"},
-        fresh=fresh,
+        tags=SLOW, options=options, fresh=fresh,
     )  # fmt: skip
 
 

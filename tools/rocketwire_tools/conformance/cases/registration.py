@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.cases.common import ACCEPTED, ORDER, ORDERED, ROUTE, group, slave
+from rocketwire_tools.conformance.cases.common import ACCEPTED, ORDER, ORDERED, ROUTE, SLAVE, group
 from rocketwire_tools.conformance.model.case import case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import Contains, Has, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
@@ -48,16 +48,16 @@ CASES: Final = (
     since_5_3("ns/103/2", 49, HANDLER,
         "The response to a slave's registration MUST contain the addresses of its master.",
         register(on="master"),
-        register(slave(), None, MASTER, on="slave"),
+        register(SLAVE, None, MASTER, on="slave"),
         ask(106, None, group({"0": "{address}", "1": "{addressS}"}), on="slave"),
     ),
     since_5_3("ns/103/3", 49, HANDLER,
         "The response to a slave without a live master MUST contain no addresses.",
-        register(slave(), None, ACCEPTED, on="slave"),
+        register(SLAVE, None, ACCEPTED, on="slave"),
         register(on="master"),
         unregister(on="master"),
         until(106, None, group({"1": "{addressS}"}), on="master"),
-        register(slave(), None, ACCEPTED, on="slave"),
+        register(SLAVE, None, ACCEPTED, on="slave"),
     ),
     since_5_3("ns/103/4", 50, REGISTER,
         "A registration of a single topic by an unknown broker MUST be rejected.",
@@ -144,7 +144,7 @@ CASES: Final = (
     case("ns/103/11", 63, REGISTER,
         "A slave that becomes master at the same address MUST NOT remain listed as slave.",
         register(),
-        register(slave()),
+        register(SLAVE),
         ask(106, None, group({"0": "{address}", "1": "{addressS}"})),
         register(broker_ext(address="{addressS}", broker_id=0)),
         ask(106, None, group({"0": "{addressS}"})),
@@ -180,11 +180,11 @@ CASES: Final = (
         "A slave that registers as master with a lower stateVersion MUST be removed from the "
         "group.",
         register(None, registration(version=data_version(1, 5)), on="a"),
-        register(slave(), None, on="b"),
+        register(SLAVE, None, on="b"),
         register(broker_ext(address="{addressS}", broker_id=0),
             registration(version=data_version(1, 4)), ACCEPTED, on="b"),
         ask(106, None, group({"0": "{address}"}), on="b"),
-        ask(322, slave(), Response(ext={"changed": "true"}), body=data_version(), on="b"),
+        ask(322, SLAVE, Response(ext={"changed": "true"}), body=data_version(), on="b"),
     ),
     case("ns/103/16", 75, REGISTER,
         "A broker name registered in two clusters MUST be listed in both, and MUST keep its first "

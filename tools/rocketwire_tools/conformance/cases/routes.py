@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ORDER, ORDERED, ROUTE, one_broker
-from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import ANY, Has, Like, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
@@ -22,9 +22,6 @@ from rocketwire_tools.conformance.model.requests import (
     until,
 )
 from rocketwire_tools.conformance.model.steps import Request, Send
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
 
 PICKUP: Final = "RouteInfoManager.pickupTopicRouteData @ 5.5.0"
 ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"

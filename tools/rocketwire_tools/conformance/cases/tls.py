@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE
-from rocketwire_tools.conformance.model.case import case
+from rocketwire_tools.conformance.model.case import Case, case
 from rocketwire_tools.conformance.model.outcomes import Closed
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
@@ -16,11 +16,7 @@ from rocketwire_tools.conformance.model.requests import (
     success,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Close, Open, Request
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.model.steps import Step
+from rocketwire_tools.conformance.model.steps import Close, Open, Request, Step
 
 HANDLER: Final = "NettyRemotingServer.TlsModeHandler.channelRead0 @ 5.5.0"
 TLS: Final = frozenset({"tls"})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire_tools.conformance.cases.common import DONE, ROUTE, topics
 from rocketwire_tools.conformance.model.case import case, only_5_5, since_5_3
-from rocketwire_tools.conformance.model.outcomes import Has
+from rocketwire_tools.conformance.model.outcomes import Has, Response
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
@@ -16,9 +16,6 @@ from rocketwire_tools.conformance.model.requests import (
     register,
     success,
 )
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.outcomes import Response
 
 DELETE: Final = "RouteInfoManager.deleteTopic @ 5.5.0"
 MAKE: Final = (

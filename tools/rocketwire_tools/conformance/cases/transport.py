@@ -6,16 +6,13 @@ Java processes nothing before the twelfth byte of a connection, so each case sen
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ENTRY, put
-from rocketwire_tools.conformance.model.case import case, since_5_3
+from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import ANY, Closed, Response, Silence
 from rocketwire_tools.conformance.model.requests import ask, expect, no_entry, send, success, until
 from rocketwire_tools.conformance.model.steps import Frame, Open, Request, Send
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
 
 DECODER: Final = "NettyDecoder.decode @ 5.5.0"
 HEADER_LENGTH: Final = "RemotingCommand.getHeaderLength @ 5.5.0"
@@ -26,7 +23,6 @@ HEADER: Final = (
 )
 WHOLE: Final = struct.pack(">II", len(HEADER) + 4, len(HEADER)) + HEADER
 NOTHING: Final = no_entry(opaque=1)
-PADDED: Final = b"{}" + b" " * 40
 
 
 def _length(value: int, then: bytes = bytes(60)) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.cases.common import DONE, GONE, ROUTE, SLAVE, group, live
 from rocketwire_tools.conformance.model.case import case, since_5_3
@@ -21,19 +21,16 @@ from rocketwire_tools.conformance.model.requests import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Close, Request
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.steps import Step
+from rocketwire_tools.conformance.model.steps import Close, Request, Step
 
 UNREGISTER: Final = "RouteInfoManager.unRegisterBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.unregisterBroker @ 5.5.0"
 VERSIONED: Final = data_version()
 
 
-def not_live(ext: dict[str, str], *, on: str = "reader") -> Step:
+def not_live(ext: dict[str, str]) -> Step:
     """322 soon finds no live entry."""
-    return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on=on)
+    return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on="reader")
 
 
 CLOSED: Final = (

@@ -17,7 +17,7 @@ import trio
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
-from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
@@ -27,7 +27,6 @@ from rocketwire_tools.conformance.selection import under
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.raw_connection import Arrival
     from rocketwire_tools.conformance.run.runner import SuiteRun
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict
@@ -264,10 +263,7 @@ def sort_out(
 ) -> Comparison:
     """Split differences into unknown ones and known ones with their entries.
 
-    Args:
-        differences: the differences.
-        known_list: differences that are on purpose.
-        played: the compared cases, or the number of other compared items.
+    ``played`` are the compared cases, or the number of other compared items.
     """
     unexplained: list[Difference] = []
     explained: list[tuple[Difference, KnownDifference]] = []
@@ -299,15 +295,7 @@ def judge(
     numbers: Mapping[str, int],
     known_list: Sequence[KnownDifference] = (),
 ) -> Comparison:
-    """Compare two runs with the same names.
-
-    Args:
-        first: verdicts of the first server.
-        second: verdicts of the second server for the same cases.
-        run: the word in the names of the runs.
-        numbers: the number of each case.
-        known_list: differences that are on purpose.
-    """
+    """Compare two runs with the same names, which contain the word ``run``."""
     by_case = {verdict.case.id: verdict for verdict in second}
     differences: list[Difference] = []
     played: list[str] = []

@@ -125,12 +125,7 @@ class RecordingProxy:
     """
 
     def __init__(self, target: Address, sink: TextIO) -> None:
-        """Starts without connections.
-
-        Args:
-            target: the server.
-            sink: output file; flushed after each line.
-        """
+        """``sink`` is flushed after each line."""
         self.unreached = 0
         self._target = target
         self._sink = sink

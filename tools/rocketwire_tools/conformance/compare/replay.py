@@ -16,7 +16,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.frame import FrameDecoder
 from rocketwire_tools.conformance.compare.diff import Difference, fields_of
-from rocketwire_tools.conformance.compare.recording import BYTES, CLIENT, END, FRAME, OPEN
+from rocketwire_tools.conformance.compare.recording import BYTES, CLIENT, END, FRAME, OPEN, Event
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection, connect
@@ -25,7 +25,6 @@ from rocketwire_tools.conformance.run.verdict import Observation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.conformance.compare.recording import Event
     from rocketwire_tools.conformance.run.target import Address
 
 RESPONSE_SECONDS: Final = 5.0
@@ -65,14 +64,7 @@ class Replay:
     def __init__(
         self, target: Address, nursery: trio.Nursery, *, patience: float = 1.0, exact: bool = False
     ) -> None:
-        """Starts without connections.
-
-        Args:
-            target: the server.
-            nursery: nursery for the receiving tasks.
-            patience: factor for all timeouts.
-            exact: whether bodies are compared byte for byte.
-        """
+        """``patience`` is a factor for all timeouts; ``exact`` compares bodies byte for byte."""
         self.differences: list[Difference] = []
         self.compared = 0
         self.stored: dict[str, None] = {}
@@ -97,14 +89,10 @@ class Replay:
             await self._close(number)
 
     async def _open(self, number: int) -> None:
-        link = None
         try:
-            with trio.move_on_after(RESPONSE_SECONDS * self._patience):
-                link = await connect(str(number), self._target.host, self._target.port)
+            link = await connect(str(number), self._target, RESPONSE_SECONDS * self._patience)
         except OSError as error:
             raise UnreachableError(f"{self._target}: {error}") from error
-        if link is None:
-            raise UnreachableError(f"{self._target}: no connection in time")
         self._nursery.start_soon(link.read)
         self._connections[number] = _ReplayConnection(link)
 

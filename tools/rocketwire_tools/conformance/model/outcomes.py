@@ -61,13 +61,6 @@ class Contains:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
-    """A list with exactly these values in this order; a Python list accepts any order."""
-
-    values: tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class AllOf:
     """A value that all patterns accept."""
 
@@ -80,7 +73,7 @@ class JsonBody:
 
     Objects have exactly these members, lists these values in any order. Keys are compared as
     strings, so that Java's unquoted integer keys equal quoted ones. Any part may be a pattern
-    (``ANY``, ``Like``, ``Has``, ``Lacks``, ``Contains``, ``Ordered``, ``AllOf``), also the whole:
+    (``ANY``, ``Like``, ``Has``, ``Lacks``, ``Contains``, ``AllOf``), also the whole:
     ``JsonBody(Has({...}))``.
     """
 
@@ -95,13 +88,6 @@ class TextBody:
 
 
 @dataclass(frozen=True, slots=True)
-class BytesBody:
-    """A body of exactly these bytes; placeholders are not replaced."""
-
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Check:
     """A body that the predicate with this name (``predicates.py``) accepts."""
 
@@ -109,7 +95,7 @@ class Check:
     arguments: tuple[object, ...] = ()
 
 
-Body: TypeAlias = JsonBody | TextBody | BytesBody | Check | Mark
+Body: TypeAlias = JsonBody | TextBody | Check | Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +111,6 @@ class Response:
         opaque: expected opaque; None for that of the request, or for any after a raw ``Send``.
         flag: flag bits or ``ANY``.
         binary: whether the header must be binary; None for both types.
-        version: version in the header.
         language: language in the header.
     """
 
@@ -136,7 +121,6 @@ class Response:
     opaque: int | None = None
     flag: object = 1
     binary: bool | None = None
-    version: object = ANY
     language: object = ANY
 
 
@@ -160,20 +144,11 @@ class Incoming:
         code: request code.
         ext: all ext fields exactly, or a pattern.
         flag: flag bits or ``ANY``.
-        body: expected body.
     """
 
     code: int
     ext: object = ANY
     flag: object = ANY
-    body: Body = NO_BODY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawBytes:
-    """Exactly these bytes on a connection, without parsing."""
-
-    data: bytes
-
-
-Outcome: TypeAlias = Response | Closed | Silence | Incoming | RawBytes
+Outcome: TypeAlias = Response | Closed | Silence | Incoming

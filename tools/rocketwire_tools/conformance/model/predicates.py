@@ -10,27 +10,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.placeholders import Names
 
 
-def has_text(body: bytes, names: Names, text: str) -> str | None:
-    """The body contains this text."""
-    expected = names.text(text)
-    return None if expected.encode() in body else f"lacks {expected!r}"
-
-
 def lacks_text(body: bytes, names: Names, text: str) -> str | None:
     """The body does not contain this text."""
     unwanted = names.text(text)
     return None if unwanted.encode() not in body else f"has {unwanted!r}"
-
-
-def in_order(body: bytes, names: Names, *texts: str) -> str | None:
-    """The body contains these texts in this order."""
-    position = 0
-    for text in map(names.text, texts):
-        start = body.find(text.encode(), position)
-        if start < 0:
-            return f"lacks {text!r} after byte {position}"
-        position = start + len(text.encode())
-    return None
 
 
 def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
@@ -59,9 +42,7 @@ def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
 
 
 PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
-    "has-text": has_text,
     "lacks-text": lacks_text,
-    "in-order": in_order,
     "lacks-one": lacks_one,
     "has-lines": has_lines,
     "sorted-lines": sorted_lines,

@@ -42,22 +42,19 @@ def ask(
     *outcomes: Outcome,
     body: bytes | str | Mapping[str, Any] | list[Any] | Packed | None = None,
     on: str = MAIN,
+    within: float = 5.0,
     **settings: Any,
 ) -> Ask:
-    """``Ask(Request(...))``; ``settings`` are for ``Request``, or ``within`` and ``exact``."""
-    attributes = {name: settings.pop(name) for name in ("within", "exact") if name in settings}
-    return Ask(
-        Request(code=code, ext=ext, body=body, **settings), outcomes or (OK,), on, **attributes
-    )
+    """``Ask(Request(...))``, by default for ``OK``; ``settings`` are for ``Request``."""
+    request = Request(code=code, ext=ext, body=body, **settings)
+    return Ask(request, outcomes or (OK,), on, within)
 
 
 def until(
     code: int, ext: Mapping[str, str] | None, outcome: Response, *, on: str = MAIN, **settings: Any
 ) -> Until:
     """``Until(Request(...), outcome)``; ``settings`` are attributes of ``Request`` or ``Until``."""
-    attributes = {
-        name: settings.pop(name) for name in ("within", "every", "not_before") if name in settings
-    }
+    attributes = {name: settings.pop(name) for name in ("within", "not_before") if name in settings}
     return Until(Request(code=code, ext=ext, **settings), outcome, on, **attributes)
 
 

@@ -30,7 +30,6 @@ class Request:
         opaque: its opaque; None for the next one of the connection.
         flag: flag bits; 2 is one-way.
         binary: whether the header is binary (ROCKETMQ).
-        language: name of the sender's language.
     """
 
     code: int
@@ -40,7 +39,6 @@ class Request:
     opaque: int | None = None
     flag: int = 0
     binary: bool = False
-    language: str = "JAVA"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +49,12 @@ class Frame:
         header: bytes, or a string with placeholders (UTF-8).
         body: bytes, or a string with placeholders (UTF-8).
         type: serialization type, the byte before the header's length: 0 JSON, 1 binary.
-        length: the first word; None for the correct length.
         header_length: the header's length; None for the correct one.
     """
 
     header: bytes | str
     body: bytes | str = b""
     type: int = 0
-    length: int | None = None
     header_length: int | None = None
 
 
@@ -139,18 +135,15 @@ class Ask:
 
     Attributes:
         request: the request.
-        outcomes: the acceptable outcomes; the default is success without remark and body.
+        outcomes: the acceptable outcomes.
         on: name of the connection.
         within: timeout in seconds.
-        exact: whether ``diff`` compares the bytes of bodies; always so with ``TextBody`` and
-            ``BytesBody``.
     """
 
     request: Request
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...]
     on: str = MAIN
     within: float = 5.0
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +155,6 @@ class Until:
         outcome: the acceptable response.
         on: name of the connection.
         within: timeout in seconds.
-        every: seconds between attempts.
         not_before: seconds in which the outcome is a failure, for an expiry that is too early.
     """
 
@@ -170,7 +162,6 @@ class Until:
     outcome: Response
     on: str = MAIN
     within: float = 5.0
-    every: float = 0.05
     not_before: float = 0.0
 
 
@@ -189,17 +180,9 @@ class Wait:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Restart:
-    """Stop the started server and start it again with the same port and files.
-
-    Attributes:
-        kill: use SIGKILL instead of SIGTERM.
-        kv: new content of the KV file; None to keep it.
-    """
-
-    kill: bool = False
-    kv: str | None = None
+    """Stop the started server and start it again with the same port and files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.model.case import Severity
 from rocketwire_tools.conformance.model.placeholders import Names
-from rocketwire_tools.conformance.model.requests import OK
 from rocketwire_tools.conformance.model.steps import Ask, Expect, Frame, Request, Send, Until
 from rocketwire_tools.conformance.model.wording import (
     cut,
@@ -41,13 +40,7 @@ _MEANING: Final = {
 
 
 def explain(case: Case, number: int, out: IO[str]) -> None:
-    """Print the details of a case.
-
-    Args:
-        case: the case.
-        number: its number, from which its names are derived.
-        out: destination.
-    """
+    """Print the details of a case, with the names of its number."""
     print("\n".join(_lines(case, Names(RUN, number))), file=out)
 
 
@@ -92,9 +85,7 @@ def _parts(item: Step) -> Sequence[Sendable]:
 
 
 def _outcomes(item: Step) -> Sequence[Outcome]:
-    if isinstance(item, Ask):
-        return item.outcomes or (OK,)
-    if isinstance(item, Expect):
+    if isinstance(item, (Ask, Expect)):
         return item.outcomes
     return (item.outcome,) if isinstance(item, Until) else ()
 

@@ -17,12 +17,10 @@ from rocketwire_tools.conformance.report.totals import (
     sentence,
     skip_reasons,
 )
-from rocketwire_tools.conformance.run.verdict import counts
+from rocketwire_tools.conformance.run.verdict import Verdict, counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rocketwire_tools.conformance.run.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,12 @@ import os
 import textwrap
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.verdict import Verdict
 
 _COLOURS: Final = {

@@ -11,8 +11,7 @@ import trio
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
-from rocketwire_tools.conformance.model.outcomes import Silence
-from rocketwire_tools.conformance.model.requests import OK
+from rocketwire_tools.conformance.model.outcomes import Outcome, Silence
 from rocketwire_tools.conformance.model.steps import (
     Ask,
     Call,
@@ -23,6 +22,8 @@ from rocketwire_tools.conformance.model.steps import (
     Request,
     Restart,
     Send,
+    Sendable,
+    Step,
     Until,
     Wait,
 )
@@ -36,22 +37,21 @@ from rocketwire_tools.conformance.run.raw_connection import (
 )
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
 from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
-from rocketwire_tools.conformance.run.target import StartedTarget
+from rocketwire_tools.conformance.run.target import StartedTarget, Target
 from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire_tools.conformance.model.outcomes import Outcome
     from rocketwire_tools.conformance.model.placeholders import Names
-    from rocketwire_tools.conformance.model.steps import Sendable, Step
-    from rocketwire_tools.conformance.run.target import Target
 
 MAX_EXCHANGES: Final = 400
 MAX_EVIDENCE_BYTES: Final = 65_536
 """Maximum bytes of each message in the evidence."""
 
 _ATTEMPTS: Final = 100
+_INTERVAL: Final = 0.05
+"""Seconds between the requests of ``Until``."""
 _CLEAN_UP_SECONDS: Final = 10.0
 
 
@@ -92,16 +92,11 @@ class CaseRun:
         keep_going: bool = False,
         order_config: object = None,
     ) -> None:
-        """Starts without connections.
+        """A run without connections; its receiving tasks are in ``nursery``.
 
-        Args:
-            target: the server.
-            names: the names of this run.
-            nursery: nursery for the receiving tasks.
-            patience: factor for all timeouts.
-            keep_going: whether unacceptable outcomes are only recorded, as for ``diff``.
-            order_config: the order configuration that exists on the server, as JSON; None for none.
-                Servers add it to all responses to registrations, so it is ignored there.
+        ``keep_going`` only records unacceptable outcomes, as for ``diff``. ``order_config`` is the
+        order configuration that exists on the server, as JSON: servers add it to all responses to
+        registrations, so it is ignored there.
         """
         self.target = target
         self.names = names
@@ -115,8 +110,6 @@ class CaseRun:
         self._listeners: dict[str, trio.SocketListener] = {}
         self.traces = Traces()
         self._step = ""
-
-    # ------------------------------------------------------------------ primitives
 
     async def run(self, *steps: Step) -> None:
         """Execute steps.
@@ -184,9 +177,6 @@ class CaseRun:
         It also works in a cancelled task, so that an interrupted run cleans up completely. Requests
         that failed stay in ``traces.pending``.
 
-        Args:
-            steps: cleanup steps of the case.
-
         Raises:
             CaseFailedError: the outcome of a step was not acceptable.
         """
@@ -240,8 +230,6 @@ class CaseRun:
             await link.close()
         self._links.clear()
 
-    # ------------------------------------------------------------------ steps
-
     async def _run_step(self, step: Step) -> None:
         handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
             Open: self._open,
@@ -264,28 +252,18 @@ class CaseRun:
         await step.function(self)
 
     async def _open(self, step: Open) -> None:
-        address = self.target.address
-        link = None
+        address, seconds = self.target.address, 5 * self._patience
+        tls = None if step.tls is None else tls_context(step.tls, step.shows, step.trusts)
         try:
-            with trio.move_on_after(5 * self._patience):
-                link = await connect(
-                    step.on,
-                    address.host,
-                    address.port,
-                    preamble=step.preamble,
-                    tls=None
-                    if step.tls is None
-                    else tls_context(step.tls, step.shows, step.trusts),
-                )
+            link = await connect(step.on, address, seconds, preamble=step.preamble, tls=tls)
         except OSError as error:
-            if step.refused:
+            too_late = isinstance(error, TimeoutError)
+            if step.refused and not too_late:
                 return
-            if step.tls:
+            if step.tls and not too_late:
                 self.fail(f"the connection was not opened: {error}")
                 return
             raise UnreachableError(f"{address}: {error}") from error
-        if link is None:
-            raise UnreachableError(f"{address}: no connection in time")
         self._links[step.on] = link
         self._nursery.start_soon(link.read)
         if step.refused:
@@ -351,7 +329,7 @@ class CaseRun:
         link = await self.link(step.on)
         opaque, data = self._encode(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
-        await self._decide(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
+        await self._decide(link, step.outcomes, opaque, step.within)
 
     async def _until(self, step: Until) -> None:
         """Repeat the request until success, timeout or the end of the connection."""
@@ -366,7 +344,7 @@ class CaseRun:
                 self.fail(f"arrived after {now - started:.2f} s, before {step.not_before:g} s")
             if wrong is None or now > deadline or arrival.kind == "end":
                 break
-            await trio.sleep(step.every)
+            await trio.sleep(_INTERVAL)
         self.note("<", arrival_text(arrival), arrival.data, step.on)
         self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
@@ -382,13 +360,9 @@ class CaseRun:
     async def _restart(self, step: Restart) -> None:
         server = self.server()
         await self.close()
-        await server.stop(kill=step.kill)
-        if step.kv is not None:
-            server.write_kv(step.kv)
+        await server.stop()
         await server.start()
         self.note("!", "restarted")
-
-    # ------------------------------------------------------------------ sending
 
     async def _send(
         self, link: RawConnection, data: bytes, what: str, *, quiet: bool = False
@@ -411,16 +385,12 @@ class CaseRun:
         self.traces.note(request)
         return opaque, request_bytes(request, opaque)
 
-    # ------------------------------------------------------------------ receiving
-
     async def _decide(
         self,
         link: RawConnection,
         outcomes: Sequence[Outcome],
         opaque: int | None,
         within: float,
-        *,
-        exact: bool = False,
     ) -> None:
         """Await the next arrival that decides between the outcomes, and decide."""
         quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
@@ -439,7 +409,7 @@ class CaseRun:
         self.note("<", arrival_text(arrival), arrival.data, link.name)
         arrival = self._without_order_config(arrival)
         own_number = opaque is not None or link.owns(arrival)
-        exact = exact or byte_for_byte(outcomes)
+        exact = byte_for_byte(outcomes)
         self._observe(link, arrival, own_number=own_number, exact=exact)
         reasons = [
             mismatch(outcome, arrival, self.names, own_number=own_number) for outcome in outcomes

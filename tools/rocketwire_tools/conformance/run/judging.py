@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire_tools.conformance.model.outcomes import (
-    BytesBody,
     Closed,
     Incoming,
-    RawBytes,
     Response,
     Silence,
     TextBody,
@@ -28,19 +26,12 @@ def mismatch(
 ) -> str | None:
     """The reason why an arrival is not this outcome; None if it is.
 
-    Args:
-        outcome: the acceptable outcome.
-        arrival: the arrival.
-        names: the names of the run.
-        own_number: whether a response has the opaque of a request.
+    ``own_number`` is whether a response has the opaque of a request.
     """
     if isinstance(outcome, Silence):
         return f"{arrival.kind} instead of silence"
     if isinstance(outcome, Closed):
         return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
-    if isinstance(outcome, RawBytes):
-        is_equal = arrival.data == outcome.data
-        return None if is_equal else f"{arrival.data.hex()} instead of {outcome.data.hex()}"
     return _command_mismatch(outcome, arrival, names, own_number=own_number)
 
 
@@ -79,7 +70,5 @@ def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
 def byte_for_byte(outcomes: Sequence[Outcome]) -> bool:
     """Whether any of the outcomes compares the bytes of a body."""
     return any(
-        isinstance(outcome, (Response, Incoming))
-        and isinstance(outcome.body, (TextBody, BytesBody))
-        for outcome in outcomes
+        isinstance(outcome, Response) and isinstance(outcome.body, TextBody) for outcome in outcomes
     )

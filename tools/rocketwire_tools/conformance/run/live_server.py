@@ -53,11 +53,7 @@ class LiveServer:
             await self._exchange(Request(code=102, ext={"namespace": SHARED_NAMESPACE, "key": key}))
 
     async def clean_up(self, traces: Traces) -> list[str]:
-        """Remove data that cases could not remove; returns a sentence for each remaining item.
-
-        Args:
-            traces: data that the cases stored.
-        """
+        """Remove data that cases could not remove; returns a sentence for each remaining item."""
         remaining: list[str] = []
         with trio.CancelScope(shield=True), trio.move_on_after(_SECONDS * self._patience) as limit:
             remaining += [

@@ -10,10 +10,9 @@ import trio
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.raw_connection import connect
+from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection, connect
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection
     from rocketwire_tools.conformance.run.target import Target
 
 PROBE_SECONDS: Final = 5.0
@@ -41,15 +40,10 @@ async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
     Raises:
         UnreachableError: the target does not accept connections.
     """
-    address = target.address
-    link = None
     try:
-        with trio.move_on_after(seconds):
-            link = await connect("probe", address.host, address.port)
+        link = await connect("probe", target.address, seconds)
     except OSError as error:
-        raise UnreachableError(f"{address}: {error}") from error
-    if link is None:
-        raise UnreachableError(f"{address}: no connection within {seconds:g} s")
+        raise UnreachableError(f"{target.address}: {error}") from error
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.read)

@@ -15,10 +15,11 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame
-from rocketwire_tools.conformance.run.target import CERTIFICATES
+from rocketwire_tools.conformance.run.target import CERTIFICATES, Address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 _READ: Final = 65_536
 _MAX_RAW_BYTES: Final = 65_536
@@ -183,21 +184,28 @@ def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLConte
 
 
 async def connect(
-    name: str, host: str, port: int, *, preamble: bytes = b"", tls: ssl.SSLContext | None = None
+    name: str,
+    address: Address,
+    seconds: float,
+    *,
+    preamble: bytes = b"",
+    tls: ssl.SSLContext | None = None,
 ) -> RawConnection:
-    """Open a connection.
-
-    Args:
-        name: its name in the case.
-        host: host of the target.
-        port: port of the target.
-        preamble: bytes to send first.
-        tls: TLS context; None for no TLS.
+    """Open a connection; ``preamble`` is sent first, before any TLS.
 
     Raises:
-        OSError: the connection was refused or the handshake failed.
+        TimeoutError: it was not opened in time.
+        OSError: it was refused, or the handshake failed.
     """
-    socket = await trio.open_tcp_stream(host, port)
+    with trio.move_on_after(seconds):
+        return await _connect(name, address, preamble, tls)
+    raise TimeoutError(f"no connection within {seconds:g} s")
+
+
+async def _connect(
+    name: str, address: Address, preamble: bytes, tls: ssl.SSLContext | None
+) -> RawConnection:
+    socket = await trio.open_tcp_stream(address.host, address.port)
     try:
         if preamble:
             await socket.send_all(preamble)

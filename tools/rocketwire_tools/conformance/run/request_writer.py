@@ -21,12 +21,11 @@ def _literal(data: bytes | str, names: Names) -> bytes:
 
 
 def frame_bytes(frame: Frame, names: Names) -> bytes:
-    """Encode a frame of literal bytes; explicit lengths are written unchanged."""
+    """Encode a frame of literal bytes; an explicit length of the header is written unchanged."""
     header, body = _literal(frame.header, names), _literal(frame.body, names)
     header_length = len(header) if frame.header_length is None else frame.header_length
-    length = 4 + len(header) + len(body) if frame.length is None else frame.length
     mark = frame.type << 24 | header_length & 0xFFFFFF
-    return struct.pack(">II", length & 0xFFFFFFFF, mark & 0xFFFFFFFF) + header + body
+    return struct.pack(">II", 4 + len(header) + len(body), mark) + header + body
 
 
 def with_names(request: Request, names: Names) -> Request:
@@ -55,7 +54,7 @@ def request_bytes(request: Request, opaque: int) -> bytes:
     return encode(
         RemotingCommand(
             code=request.code,
-            language=getattr(LanguageCode, request.language, request.language),
+            language=LanguageCode.JAVA,
             version=request.version,
             opaque=opaque,
             flag=request.flag,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
@@ -33,7 +33,6 @@ from rocketwire_tools.conformance.run.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire_tools.conformance.model.case import Case
 
 MAX_CONCURRENT_CASES: Final = 8
 MAX_CONCURRENT_SERVERS: Final = 2
@@ -52,8 +51,6 @@ class Settings:
         options: properties of every started server; those of a case are added.
         home: folder to copy to each started server's folder; None for nothing.
         patience: factor for all timeouts.
-        max_cases: maximum concurrent cases on one server.
-        max_servers: maximum concurrent servers.
         run: word that makes the names of this run unique.
         keep_going: whether a case continues after an unacceptable outcome.
         namespace: the KV namespace of all cases; empty for one per case.
@@ -66,8 +63,6 @@ class Settings:
     options: tuple[tuple[str, str], ...] = ()
     home: Path | None = None
     patience: float = 1.0
-    max_cases: int = MAX_CONCURRENT_CASES
-    max_servers: int = MAX_CONCURRENT_SERVERS
     run: str = field(default_factory=lambda: random_word())
     keep_going: bool = False
     namespace: str = ""
@@ -98,12 +93,7 @@ async def run_case(
 ) -> Verdict:
     """Run one case against a target; every result, also an exception, becomes a verdict.
 
-    Args:
-        case: the case.
-        number: its number, from which its names are derived.
-        target: the server.
-        settings: settings of the run.
-        traces: receives the data that the case stored and could not remove.
+    ``traces`` receives the data that the case stored and could not remove.
     """
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
@@ -206,13 +196,7 @@ class SuiteRun:
         on_verdict: Callable[[Verdict], None],
         target: Target | None = None,
     ) -> None:
-        """Starts with ``cases``.
-
-        Args:
-            settings: settings of the run.
-            on_verdict: called with each verdict.
-            target: the running server; None with ``settings.start``.
-        """
+        """A run that begins with ``cases``; ``target`` is None with ``settings.start``."""
         self.verdicts: list[Verdict] = []
         self.left_behind: list[str] = []
         self.problems: list[str] = []
@@ -226,7 +210,7 @@ class SuiteRun:
         self._failed_start: NotStartedError | None = None
         self._fatal_error: NotStartedError | None = None
         self._held_back: list[Verdict] = []
-        self._servers = trio.CapacityLimiter(settings.max_servers)
+        self._servers = trio.CapacityLimiter(MAX_CONCURRENT_SERVERS)
 
     async def probe_target(self) -> str | None:
         """Probe the running server; returns why no case can be run on it, None if they can.
@@ -241,11 +225,7 @@ class SuiteRun:
         return None if probed.wrong is None else f"{self._target.address} {probed.wrong}"
 
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
-        """Run cases; returns a verdict for each, in their order.
-
-        Args:
-            cases: cases to run, or to skip with a reason.
-            numbers: the number of each case, from which its names are derived.
+        """Run cases, or skip them with a reason; returns a verdict for each, in their order.
 
         Raises:
             NotStartedError: no server started.
@@ -381,7 +361,7 @@ class SuiteRun:
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
-            for _ in range(self._settings.max_cases - 1):
+            for _ in range(MAX_CONCURRENT_CASES - 1):
                 nursery.start_soon(work, waiting)
 
     async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:

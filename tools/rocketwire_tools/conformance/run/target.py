@@ -123,15 +123,7 @@ class StartedTarget(Target):
         home: Path | None = None,
         patience: float = 1.0,
     ) -> None:
-        """Creates the folder; ``start`` starts the server.
-
-        Args:
-            command: start command.
-            folder: folder of the server.
-            setup: its setup.
-            home: folder to copy there; None for nothing.
-            patience: factor for the timeouts of start and stop.
-        """
+        """Creates the folder and copies ``home`` there; ``start`` starts the server."""
         super().__init__(Address(LOOPBACK, free_port()))
         self.folder = folder
         self._command = command
@@ -217,9 +209,10 @@ class StartedTarget(Target):
         options: Mapping[str, str] | None = None,
         kv: str | None = None,
         until: str | None = None,
-        seconds: float = 60.0,
     ) -> ProcessResult:
         """Run the command again with the same port in a new folder, and await its end.
+
+        After a minute, times the patience, it is killed.
 
         Args:
             arguments: replacement for all words from ``-c``; None to keep them.
@@ -227,7 +220,6 @@ class StartedTarget(Target):
             options: additional properties.
             kv: content of the KV file; None to keep it.
             until: output text after which the process is stopped.
-            seconds: timeout, times the patience, after which it is killed (status None).
         """
         self._launched += 1
         folder = self.folder / f"launch{self._launched}"
@@ -238,7 +230,7 @@ class StartedTarget(Target):
         twin._write_config(options or {})
         process = twin._spawn(twin.words(arguments), without)
         status = None
-        with trio.move_on_after(seconds * self._patience):
+        with trio.move_on_after(START_SECONDS * self._patience):
             status = await twin._wait_for_end(process, until)
         if status is None:
             await _end(process, signal.SIGKILL, STOP_SECONDS)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import Severity, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, Severity, VerdictKind
 from rocketwire_tools.conformance.run.match import abbreviate
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
 MAX_HEX_BYTES: Final = 128

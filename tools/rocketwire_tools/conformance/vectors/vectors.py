@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Final
 
 HERE: Final = Path(__file__).parent
 MANIFEST: Final = "MANIFEST.toml"
@@ -44,30 +41,29 @@ def fixtures() -> Path:
     raise NoVectorsError("this installation does not contain the vectors")
 
 
-def sheets(folder: Path) -> dict[str, list[Line]]:
-    """All vectors by output file.
-
-    Args:
-        folder: folder of the fixtures.
-    """
+def sheets(folder: Path) -> dict[str, tuple[str, list[Line]]]:
+    """The origin and all vectors of each output file, from the folder of the fixtures."""
     manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
-    lines_by_file: dict[str, list[Line]] = {}
+    files: dict[str, tuple[str, list[Line]]] = {}
     for entry in manifest["frame"]:
         release = entry["file"].split("/")[1]
-        sheet = lines_by_file.setdefault(f"accept/recorded/{release}.jsonl", [])
+        name = f"accept/recorded/{release}.jsonl"
+        _, sheet = files.setdefault(name, ("recorded between peers; read by 5.5.0's classes", []))
         sheet.append(_recorded(folder, entry))
-    for section, origin, destination in (
+    for section, source, destination in (
         ("vectors", "vectors", "accept"),
         ("refusals", "bad/java", "refuse"),
     ):
-        for entry in filter(_is_of_codecs, manifest[section]):
+        for entry in manifest[section]:
             file: str = entry["file"]
+            if file.startswith("vectors/policy/"):  # decisions of a client, not of a codec
+                continue
+            origin = f"{entry['origin']['product']}: {entry['origin']['how']}"
             lines = (folder / file).read_text("ascii").splitlines()
-            lines_by_file[f"{destination}/{file.removeprefix(f'{origin}/')}"] = [
-                *map(_from_java, lines)
-            ]
-    lines_by_file[STREAMS] = [_bad(folder, entry) for entry in manifest["bad"]]
-    return dict(sorted(lines_by_file.items()))
+            name = f"{destination}/{file.removeprefix(f'{source}/')}"
+            files[name] = origin, [*map(_from_java, lines)]
+    files[STREAMS] = "by hand", [_bad(folder, entry) for entry in manifest["bad"]]
+    return dict(sorted(files.items()))
 
 
 def export(destination: Path) -> int:
@@ -77,46 +73,19 @@ def export(destination: Path) -> int:
         NoVectorsError: this installation has no vectors.
         OSError: the folder cannot be written.
     """
-    source = fixtures()
-    lines_by_file = sheets(source)
-    for name, lines in lines_by_file.items():
+    files = sheets(fixtures())
+    for name, (_, lines) in files.items():
         path = destination / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{_text(line)}\n" for line in lines), "ascii")
-    origins = dict(_origins(source))
+        texts = (json.dumps(line, separators=(",", ":")) for line in lines)
+        path.write_text("".join(f"{text}\n" for text in texts), "ascii")
     index = [
-        {"file": name, "count": len(lines), "origin": origins[name]}
-        for name, lines in lines_by_file.items()
+        {"file": name, "count": len(lines), "origin": origin}
+        for name, (origin, lines) in files.items()
     ]
     (destination / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
     (destination / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
-    return sum(map(len, lines_by_file.values()))
-
-
-def _text(line: Line) -> str:
-    return json.dumps(line, separators=(",", ":"))
-
-
-def _origins(folder: Path) -> Iterator[tuple[str, str]]:
-    """The origin of each file."""
-    manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
-    for entry in manifest["frame"]:
-        release = entry["file"].split("/")[1]
-        yield f"accept/recorded/{release}.jsonl", "recorded between peers; read by 5.5.0's classes"
-    for entry in filter(_is_of_codecs, manifest["vectors"]):
-        yield f"accept/{entry['file'].removeprefix('vectors/')}", _origin(entry)
-    for entry in manifest["refusals"]:
-        yield f"refuse/{entry['file'].removeprefix('bad/java/')}", _origin(entry)
-    yield STREAMS, "by hand"
-
-
-def _is_of_codecs(entry: Line) -> bool:
-    """Whether a file tests a codec and not a decision of a client."""
-    return not entry["file"].startswith("vectors/policy/")
-
-
-def _origin(entry: Line) -> str:
-    return f"{entry['origin']['product']}: {entry['origin']['how']}"
+    return sum(len(lines) for _, lines in files.values())
 
 
 def _hex(folder: Path, file: str) -> str:

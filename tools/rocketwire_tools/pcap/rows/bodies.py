@@ -8,7 +8,7 @@ import msgspec
 
 from rocketwire.errors import CodecError
 from rocketwire.messages.operations.registry import OPERATIONS, Raw
-from rocketwire_tools.codec.values.raw_bodies import (
+from rocketwire_tools.codec.values.bodies import (
     body_to_plain,
     is_registration,
     registration_to_plain,
