@@ -40,7 +40,6 @@ class Admin:
 
     Attributes:
         client: client instance that sends the requests; you can also produce and consume with it.
-        within: timeout of a request in seconds.
         clusters: addresses of brokers.
         topics: create, change, delete and list topics; their statistics and order.
         groups: create, change, delete and list consumer groups.
@@ -65,22 +64,21 @@ class Admin:
             within: timeout of a request in seconds.
         """
         self.client = client
-        self.within = within
-        self.clusters = Clusters(self)
-        self.topics = Topics(self)
-        self.groups = Groups(self)
-        self.offsets = Offsets(self)
-        self.consumers = Consumers(self)
-        self.messages = Messages(self)
-        self.brokers = Brokers(self)
-        self.stores = Stores(self)
-        self.exports = Exports(self)
-        self.name_servers = NameServerUpkeep(self)
-        self.static_topics = StaticTopics(self)
-        self.users = Users(self)
-        self.acls = Acls(self)
-        self.lite = LiteTopics(self)
-        self.controllers = Controllers(self)
+        self.clusters = Clusters(client, within)
+        self.topics = Topics(client, within)
+        self.groups = Groups(client, within)
+        self.offsets = Offsets(client, within)
+        self.consumers = Consumers(client, within)
+        self.messages = Messages(client, within)
+        self.brokers = Brokers(client, within)
+        self.stores = Stores(client, within)
+        self.exports = Exports(client, within)
+        self.name_servers = NameServerUpkeep(client, within)
+        self.static_topics = StaticTopics(client, within)
+        self.users = Users(client, within)
+        self.acls = Acls(client, within)
+        self.lite = LiteTopics(client, within)
+        self.controllers = Controllers(client, within)
 
 
 @asynccontextmanager

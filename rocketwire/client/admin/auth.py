@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import AdminCalls
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-class Users(AdminCalls):
+class Users(ClusterCalls):
     """Requests for users; for errors see ``AdminCalls.ask``.
 
     The caller must be a user of type ``Super``, otherwise ``BrokerError`` 16 is raised. Passwords
@@ -118,7 +118,7 @@ class Users(AdminCalls):
         return tuple(user.username or "" for user in users)
 
 
-class Acls(AdminCalls):
+class Acls(ClusterCalls):
     """Requests for policies; for errors see ``AdminCalls.ask``.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,

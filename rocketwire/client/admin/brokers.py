@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls, call_each
+from rocketwire.client.admin.clusters import ClusterCalls
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.brokers import (
     AddBrokerRequestHeader,
@@ -35,7 +36,7 @@ READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
 """Ext field of code 2004 (Java: ``FIleReadaheadMode``)."""
 
 
-class Brokers(AdminCalls):
+class Brokers(ClusterCalls):
     """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
 
     # ------------------------------------------------------------------ configuration
@@ -182,9 +183,9 @@ class Brokers(AdminCalls):
 
     async def _clean(self, code: Code, broker: str | None, cluster: str | None) -> tuple[str, ...]:
         if broker is None and cluster is None:
-            addresses = await self.admin.clusters.replicas()
+            addresses = await self._clusters.replicas()
         else:
-            addresses = await self.admin.clusters.targets(broker, cluster, slaves=True)
+            addresses = await self._clusters.targets(broker, cluster, slaves=True)
         await call_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
         return addresses
 

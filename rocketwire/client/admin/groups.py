@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import AdminCalls, read_from_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
+from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.allocation import (
     MessageRequestModeSerializeWrapper,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
 
 
-class Groups(AdminCalls):
+class Groups(TopicCalls):
     """Requests for consumer groups; for errors see ``AdminCalls.ask``.
 
     For ``broker`` and ``cluster`` see ``Topics``.
@@ -99,7 +100,7 @@ class Groups(AdminCalls):
         addresses = await self.change(broker, cluster, Code.DELETE_SUBSCRIPTIONGROUP, header)
         if cluster is not None:
             for topic in (dlq_topic(group), retry_topic(group)):
-                await self.admin.topics.delete(topic, cluster)
+                await self._topics.delete(topic, cluster)
         return addresses
 
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
@@ -146,7 +147,7 @@ class Groups(AdminCalls):
             TopicRouteNotFoundError: no member of the group was ever connected.
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
-        places = await self.admin.clusters.of_topic(retry_topic(group))
+        places = await self._clusters.of_topic(retry_topic(group))
         topic_lists = await read_from_each(
             places.values(),
             lambda address: self.fetch(TopicList, address, Code.QUERY_TOPICS_BY_CONSUMER, header),
@@ -163,7 +164,7 @@ class Groups(AdminCalls):
             TopicRouteNotFoundError: no broker has the topic.
         """
         header = QuerySubscriptionByConsumerRequestHeader(group=group, topic=topic)
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             body: QuerySubscriptionResponseBody | None
             body = await self.body_of(address, Code.QUERY_SUBSCRIPTION_BY_CONSUMER, header)
             if body is not None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls, leave_out
+from rocketwire.client.admin.clusters import ClusterCalls
+from rocketwire.client.admin.fanout import leave_out
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.pulled_messages import ReadReport
 from rocketwire.client.consumer.queues import find_master, get_queues
@@ -21,23 +22,23 @@ from rocketwire.policy.subscription import subscription_data
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.admin.admin import Admin
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 """Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
 
 
-class MessageBrowse(AdminCalls):
+class MessageBrowse(ClusterCalls):
     """Requests that read messages.
 
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
-    def __init__(self, admin: Admin) -> None:
+    def __init__(self, client: ClientInstance, within: float) -> None:
         """Send nothing yet."""
-        super().__init__(admin)
-        self._pulls = PullCalls(admin.client)
+        super().__init__(client, within)
+        self._pulls = PullCalls(client)
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
@@ -98,7 +99,7 @@ class MessageBrowse(AdminCalls):
         self, topic: str, queue: MessageQueue | None, by: str | None
     ) -> tuple[MessageQueue, ...]:
         """Return the queues to read."""
-        places = await self.admin.clusters.of_topic(topic, by=by)
+        places = await self._clusters.of_topic(topic, by=by)
         if queue is not None:
             return (queue,)
         if has_own_route(topic):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import join_address
+from rocketwire.client.admin.consumers import Consumers
 from rocketwire.client.admin.message_search import FOREVER, MessageSearch
 from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
@@ -73,7 +74,7 @@ class Messages(MessageSearch):
         if message is None:
             return None
         address = join_address(message.store_host.ip, message.store_host.port)
-        return await self.admin.consumers.consume_directly(
+        return await Consumers(self.client, self.within).consume_directly(
             address, group, client_id, topic, message.offset_msg_id
         )
 

@@ -99,7 +99,7 @@ class MessageSearch(MessageBrowse):
 
         try:
             place = decode_offset_message_id(msg_id).store_host
-            ports = {address.rpartition(":")[2] for address in await self.admin.clusters.replicas()}
+            ports = {address.rpartition(":")[2] for address in await self._clusters.replicas()}
             if str(place.port) not in ports:
                 return None
             (message,) = (await read_from_each((join_address(place.ip, place.port),), ask)).values()
@@ -202,9 +202,9 @@ class MessageSearch(MessageBrowse):
         self, header: QueryMessageRequestHeader, cluster: str | None, *, unique: bool
     ) -> list[StoredMessage]:
         topic = header.topic or ""
-        addresses = list((await self.admin.clusters.of_topic(topic, by=cluster)).values())
+        addresses = list((await self._clusters.of_topic(topic, by=cluster)).values())
         if cluster is not None and has_own_route(topic):
-            of_cluster = await self.admin.clusters.replicas(cluster)
+            of_cluster = await self._clusters.replicas(cluster)
             addresses = [a for a in addresses if a in of_cluster]
         elif cluster is not None and topic.startswith(LMQ_PREFIX):
             header = replace(header, topic=cluster)

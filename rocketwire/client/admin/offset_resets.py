@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls, call_each
+from rocketwire.client.admin.fanout import call_each
+from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
@@ -23,7 +24,7 @@ NOW: Final = -1
 """Time of a reset that skips all stored messages."""
 
 
-class OffsetResets(AdminCalls):
+class OffsetResets(TopicCalls):
     """Requests that reset offsets of groups.
 
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
@@ -50,7 +51,7 @@ class OffsetResets(AdminCalls):
         header = ResetOffsetRequestHeader(
             group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
         )
-        places = await self.admin.clusters.of_topic(topic, by=by)
+        places = await self._clusters.of_topic(topic, by=by)
         offsets_by_address = await call_each(
             places.values(), lambda address: self._reset(address, header)
         )
@@ -103,7 +104,7 @@ class OffsetResets(AdminCalls):
             BrokerError: 26, a broker does not have the group.
         """
         stats: list[RollbackStats] = []
-        for name, address in (await self.admin.clusters.of_topic(topic, by=by)).items():
+        for name, address in (await self._clusters.of_topic(topic, by=by)).items():
             for queue, wrapper in (await self._standing(address, group, topic, name)).items():
                 stats.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
         return stats
@@ -125,7 +126,7 @@ class OffsetResets(AdminCalls):
         table = {q: w for q, w in (stats.offset_table or {}).items() if q.topic == topic}
         if table:
             return table
-        offsets = (await self.admin.topics.stats_of(address, topic)).offset_table or {}
+        offsets = (await self._topics.stats_of(address, topic)).offset_table or {}
         return {
             queue: OffsetWrapper(
                 broker_offset=topic_offset.max_offset, consumer_offset=topic_offset.min_offset

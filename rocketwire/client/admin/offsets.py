@@ -68,7 +68,7 @@ class Offsets(OffsetResets):
         Raises:
             TopicRouteNotFoundError: no member of the source was ever connected.
         """
-        places = await self.admin.clusters.of_topic(retry_topic(source))
+        places = await self._clusters.of_topic(retry_topic(source))
 
         async def clone(address: str) -> None:
             for name in [topic] if topic else await self._topics_of(address, source):
@@ -98,7 +98,7 @@ class Offsets(OffsetResets):
         """
         header = GetConsumeStatsRequestHeader(consumer_group=source, topic=topic)
         copied: dict[MessageQueue, int] = {}
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
             for queue, wrapper in (stats.offset_table or {}).items():
                 if queue.topic == topic and wrapper.consumer_offset >= 0:
@@ -114,7 +114,7 @@ class Offsets(OffsetResets):
 
         Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``.
         """
-        await self.admin.clusters.route(topic)
+        await self._clusters.route(topic)
 
         async def ask(queue: MessageQueue) -> QueueOffsets:
             address = await find_master(self.client, queue)
@@ -141,7 +141,7 @@ class Offsets(OffsetResets):
             BrokerError: 206, no member is connected; 1, a member is too old.
         """
         header = GetConsumerStatusRequestHeader(topic=topic, group=group, client_addr=client_id)
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             code = Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
             status = await self.fetch(GetConsumerStatusBody, address, code, header)
             return status.consumer_table or {}

@@ -5,12 +5,12 @@ Java: ``DefaultMQAdminExtImpl.createOrUpdateOrderConf``, ``UpdateOrderConfComman
 
 from __future__ import annotations
 
-from rocketwire.client.admin.fanout import AdminCalls
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.policy.order_conf import merge_order_conf
 
 
-class TopicOrders(AdminCalls):
+class TopicOrders(ClusterCalls):
     """Requests for ordered topics, to every name server. For errors see ``NameServers.call``."""
 
     async def order_conf(self, topic: str) -> str | None:

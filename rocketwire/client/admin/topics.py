@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.admin.topic_orders import TopicOrders
@@ -34,6 +35,7 @@ from rocketwire.policy.topic_attributes import attribute_changes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.topic_config import TopicConfig
 
 
@@ -99,7 +101,7 @@ class Topics(TopicOrders):
         Raises:
             BrokerError: 17, a broker does not have the topic.
         """
-        addresses = await self.admin.clusters.targets(broker, cluster)
+        addresses = await self._clusters.targets(broker, cluster)
         configs = await call_each(addresses, lambda address: self.config(address, topic))
         for address, config in configs.items():
             changed = replace(config, perm=perm, attributes={}, mapping_detail=None)
@@ -114,7 +116,7 @@ class Topics(TopicOrders):
         Raises:
             ClusterNotFoundError: there is no such cluster.
         """
-        for address in await self.admin.clusters.replicas(cluster):
+        for address in await self._clusters.replicas(cluster):
             await self.delete_in_broker(address, topic)
         await self.delete_in_name_servers(topic, cluster)
         for server in self.client.name_servers.each():
@@ -202,7 +204,7 @@ class Topics(TopicOrders):
         Raises:
             TopicRouteNotFoundError: no broker has the topic.
         """
-        places = await self.admin.clusters.of_topic(topic, by=by)
+        places = await self._clusters.of_topic(topic, by=by)
         stats_by_address = await read_from_each(
             places.values(), lambda address: self.stats_of(address, topic)
         )
@@ -233,13 +235,22 @@ class Topics(TopicOrders):
             TopicRouteNotFoundError: no broker has the topic.
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
-        places = await self.admin.clusters.of_topic(topic)
+        places = await self._clusters.of_topic(topic)
         group_lists = await read_from_each(
             places.values(),
             lambda address: self.fetch(GroupList, address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
         )
         groups = (group for groups in group_lists.values() for group in groups.group_list or ())
         return tuple(dict.fromkeys(groups))
+
+
+class TopicCalls(ClusterCalls):
+    """Requests that need those for topics."""
+
+    def __init__(self, client: ClientInstance, within: float) -> None:
+        """Send nothing yet."""
+        super().__init__(client, within)
+        self._topics = Topics(client, within)
 
 
 def create_header(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls
+from rocketwire.client.admin.groups import Groups
+from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.policy.resource_names import (
     PREDEFINED_GROUPS,
     is_dlq_topic,
@@ -24,7 +25,7 @@ _MOST_PERM: Final = 7
 """All permission bits."""
 
 
-class Exports(AdminCalls):
+class Exports(TopicCalls):
     """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
@@ -35,10 +36,10 @@ class Exports(AdminCalls):
         Args:
             special: include topics of retries and dead letters.
         """
-        system_names = set(await self.admin.topics.system_names(address))
+        system_names = set(await self._topics.system_names(address))
         return {
             name: config
-            for name, config in (await self.admin.topics.configs(address)).items()
+            for name, config in (await self._topics.configs(address)).items()
             if name not in system_names
             and not is_system_topic(name)
             and (special or not (is_retry_topic(name) or is_dlq_topic(name)))
@@ -52,6 +53,6 @@ class Exports(AdminCalls):
         """
         return {
             name: config
-            for name, config in (await self.admin.groups.configs(address)).items()
+            for name, config in (await Groups(self.client, self.within).configs(address)).items()
             if not is_system_group(name) and name not in PREDEFINED_GROUPS
         }
