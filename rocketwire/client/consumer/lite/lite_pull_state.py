@@ -5,7 +5,6 @@ Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,8 +23,7 @@ from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullResult
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.messages.callbacks import ConsumerRunningInfo
-from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType
+from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.policy.allocation import (
     AllocateMessageQueueAveragely,
     AllocateMessageQueueStrategy,
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
 
 
@@ -142,32 +139,6 @@ class LiteQueue:
         self.consumed: int | None = None
         self.passed: int | None = None
         self.paused = False
-
-
-def build_running_info(
-    subscriptions: Mapping[str, SubscriptionData],
-    queues: Mapping[MessageQueue, LiteQueue],
-    started_millis: int,
-    unreadable: int,
-) -> ConsumerRunningInfo:
-    """Build the state of a consumer (code 307), without the fields that the instance adds."""
-    now, millis = trio.current_time(), time.time() * 1000
-    table = {
-        queue: state.process.info(
-            state.consumed or 0, lambda trio_time: round(millis - (now - trio_time) * 1000)
-        )
-        for queue, state in queues.items()
-    }
-    return ConsumerRunningInfo(
-        properties={
-            "PROP_CONSUMEORDERLY": "false",
-            "PROP_CONSUME_TYPE": ConsumeType.CONSUME_ACTIVELY.value,
-            "PROP_CONSUMER_START_TIMESTAMP": str(started_millis),
-            "PROP_UNREADABLE_MESSAGES": str(unreadable),
-        },
-        subscription_set=tuple(subscriptions.values()),
-        mq_table=table,
-    )
 
 
 class LitePulls:
