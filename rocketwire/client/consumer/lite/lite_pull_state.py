@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import trio
 
 from rocketwire.client.arguments import (
-    FLAG,
-    SOME_SECONDS,
     Rule,
     check_settings,
     optional,
@@ -89,20 +87,13 @@ class LitePullConsumerConfig:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "pull_batch_size": whole(minimum=1),
-    "max_body_size": whole(minimum=1),
-    "max_inflated_size": whole(minimum=1),
-    "pull_threshold_for_all": whole(minimum=1),
     "thresholds": check_thresholds,
-    "auto_commit": FLAG,
     "auto_commit_interval": seconds(zero=True),
     "consume_from_where": FROM_WHERE,
     "consume_timestamp_millis": optional(whole(minimum=0)),
-    "begin_as_told": FLAG,
     "allocate_message_queue_strategy": check_strategy,
-    "rebalance_interval": SOME_SECONDS,
 }
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""
 
 
 class Polled(NamedTuple):

@@ -22,9 +22,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 
 from rocketwire.client.arguments import (
-    FLAG,
-    MAYBE_TEXT,
-    SOME_SECONDS,
     Rule,
     check_config,
     check_settings,
@@ -153,18 +150,11 @@ _RULES: Final[Mapping[str, Rule]] = {
     "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
     "pop_batch_nums": whole(minimum=1, maximum=32),
-    "pop_threshold": whole(minimum=1),
-    "consume_thread_max": whole(minimum=1),
-    "max_body_size": whole(minimum=1),
-    "max_inflated_size": whole(minimum=1),
     "init_mode": instance_of(InitMode, expected="an InitMode, for example InitMode.MIN"),
     "max_reconsume_times": whole(minimum=0),
     "await_termination": seconds(zero=True),
-    "refresh_interval": SOME_SECONDS,
-    "enable_trace": FLAG,
-    "trace_topic": MAYBE_TEXT,
 }
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""
 
 
 @trio_only()
