@@ -287,9 +287,7 @@ def _registration(
     return RegisterBrokerBody(
         filter_server_list=filter_servers,
         topic_config_serialize_wrapper=TopicConfigAndMappingSerializeWrapper(
-            data_version=data_version,
-            topic_config_table=topics,
-            topic_queue_mapping_info_map=infos,
+            data_version=data_version, topic_config_table=topics, topic_queue_mapping_info_map=infos
         ),
     )
 

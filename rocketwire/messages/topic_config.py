@@ -114,10 +114,7 @@ class TopicConfigAndMappingSerializeWrapper(TopicConfigSerializeWrapper):
 
 
 def decode_topic(
-    text: str,
-    *,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    cache: dict[str, TopicConfig] | None = None,
+    text: str, *, limits: JsonLimits = DEFAULT_LIMITS, cache: dict[str, TopicConfig] | None = None
 ) -> TopicConfig:
     """Decodes a topic of the packed form, six items separated by spaces (Java:
     ``TopicConfig.decode``).

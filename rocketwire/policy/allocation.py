@@ -136,10 +136,7 @@ class AllocateMessageQueueByConfig:
     name: str = "CONFIG"
 
     def allocate(
-        self,
-        client_id: str,
-        queues: Sequence[MessageQueue],
-        client_ids: Sequence[str],
+        self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
         """Return the configured queues; the arguments are ignored."""
         return list(self.queues)

@@ -237,11 +237,7 @@ class ProcessQueue(Generic[M]):
     # ------------------------------------------------------------------ concurrent and orderly
 
     def put(
-        self,
-        messages: Sequence[M],
-        *,
-        max_offset: int | None = None,
-        body_size: int | None = None,
+        self, messages: Sequence[M], *, max_offset: int | None = None, body_size: int | None = None
     ) -> bool:
         """Add the messages of a pull.
 

@@ -56,10 +56,7 @@ def subscription_data(
         if not expression:
             raise LocalProtocolError(f"an expression of type {expression_type} is missing")
         return SubscriptionData(
-            topic=topic,
-            sub_string=expression,
-            expression_type=expression_type,
-            sub_version=version,
+            topic=topic, sub_string=expression, expression_type=expression_type, sub_version=version
         )
     if not expression or expression == SUB_ALL:
         return SubscriptionData(topic=topic, sub_string=SUB_ALL, sub_version=version)

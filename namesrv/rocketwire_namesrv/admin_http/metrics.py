@@ -161,9 +161,7 @@ class Exposition(Collector):
         info.add_metric((), labels)
         yield info
         yield _gauge(
-            "rocketmq_namesrv_active_connections",
-            "Open connections.",
-            self._connections(),
+            "rocketmq_namesrv_active_connections", "Open connections.", self._connections()
         )
         expiry = self._expiry()
         if not math.isnan(expiry):
@@ -182,11 +180,7 @@ class Exposition(Collector):
             ("broker_groups", "Broker names.", table.groups),
             ("clusters", "Clusters.", table.clusters),
             ("topics", "Topics.", table.topics.entries),
-            (
-                "unregistration_queue_depth",
-                "Always 0: brokers are unregistered at once.",
-                (),
-            ),
+            ("unregistration_queue_depth", "Always 0: brokers are unregistered at once.", ()),
         )
         for name, text, what in sizes:
             yield _gauge(f"rocketmq_namesrv_{name}", text, len(what))
@@ -234,10 +228,7 @@ class Exposition(Collector):
         )
         routes = {codes: count for codes, count in requests.items() if codes.request == _ROUTE}
         yield _counter(
-            "rocketmq_namesrv_route_request",
-            "Route requests.",
-            (),
-            {(): sum(routes.values())},
+            "rocketmq_namesrv_route_request", "Route requests.", (), {(): sum(routes.values())}
         )
         yield _counter(
             "rocketmq_namesrv_route_errors",

@@ -105,8 +105,7 @@ class TlsSettings:
     def load(cls, system: Mapping[str, str], entries: Mapping[str, str] | None = None) -> Self:
         """Take them from system properties and over these from the configuration file."""
         first = cls(
-            server_mode=system.get(_MODE, "permissive"),
-            config_file=system.get(_FILE, CONFIG_FILE),
+            server_mode=system.get(_MODE, "permissive"), config_file=system.get(_FILE, CONFIG_FILE)
         )
         return first._with(system).over(entries or {})
 

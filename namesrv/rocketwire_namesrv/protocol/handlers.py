@@ -363,9 +363,7 @@ HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Response]
 
 STEPWISE: Mapping[
     int, Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Response]]
-] = {
-    RequestCode.REGISTER_BROKER: register_broker,
-}
+] = {RequestCode.REGISTER_BROKER: register_broker}
 """Handlers of long work, as generators of steps. Only one of them runs at a time in a server."""
 
 SCANS: Final = frozenset(

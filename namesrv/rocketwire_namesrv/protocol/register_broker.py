@@ -64,10 +64,7 @@ def register_broker(
     if registration is None:
         return _accepted(state, *state.table.part_received(part, now))
     steps = state.table.register(
-        registration,
-        now,
-        delete_absent_topics=absent,
-        notify=config.notify_min_broker_id_changed,
+        registration, now, delete_absent_topics=absent, notify=config.notify_min_broker_id_changed
     )
     if registration is part or state.table.data_version(*part.key) == registration.data_version:
         registered = yield from steps
@@ -90,10 +87,7 @@ def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
 
 
 def _accepted(
-    state: State,
-    ha_address: str | None,
-    master_address: str | None,
-    events: tuple[Event, ...] = (),
+    state: State, ha_address: str | None, master_address: str | None, events: tuple[Event, ...] = ()
 ) -> Response:
     body = None
     if state.config.return_order_topic_config_to_broker:

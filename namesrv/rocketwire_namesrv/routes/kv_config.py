@@ -10,12 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.events import (
-    ConfigItemDeleted,
-    ConfigItemPut,
-    Event,
-    NamespaceCreated,
-)
+from rocketwire_namesrv.events import ConfigItemDeleted, ConfigItemPut, Event, NamespaceCreated
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
 if TYPE_CHECKING:

@@ -136,9 +136,7 @@ class NameServer:
         self._stopping = trio.Event()
         self._turn = trio.Semaphore(1, max_value=1)
         self._kv_file = DurableFile(
-            "the KV configuration",
-            lambda: state.config.kv_config_path,
-            lambda: kv_content(state),
+            "the KV configuration", lambda: state.config.kv_config_path, lambda: kv_content(state)
         )
         self._config_file = DurableFile(
             "the configuration",

@@ -11,12 +11,7 @@ from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import leave_out, read_from_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    BrokerError,
-    ChannelError,
-    RocketWireError,
-    TopicRouteNotFoundError,
-)
+from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicRouteNotFoundError
 from rocketwire.messages.callbacks import (
     ConsumeMessageDirectlyResult,
     ConsumeMessageDirectlyResultRequestHeader,

@@ -279,12 +279,7 @@ class _QueueState:
         if status is PullStatus.FOUND:
             delta = header.offset_delta or 0
             pulled = read_messages(
-                response.body,
-                request.subscription,
-                delta,
-                reader,
-                self._limits,
-                next_begin_offset,
+                response.body, request.subscription, delta, reader, self._limits, next_begin_offset
             )
             messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
             if stopped_by is not None or unreadable:

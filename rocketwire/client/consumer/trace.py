@@ -67,11 +67,7 @@ class ConsumerTrace:
     """Records the handler calls of a consumer."""
 
     def __init__(
-        self,
-        dispatcher: TraceDispatcher,
-        instance: ClientInstance,
-        group: str,
-        call_timeout: float,
+        self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str, call_timeout: float
     ) -> None:
         """Create the trace of a consumer.
 

@@ -167,10 +167,7 @@ class BrokerCalls:
         from rocketwire.messages.offsets import GetMaxOffsetRequestHeader
 
         header = GetMaxOffsetRequestHeader(
-            topic=queue.topic,
-            queue_id=queue.queue_id,
-            bname=queue.broker_name,
-            committed=committed,
+            topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name, committed=committed
         )
         response_header: GetMaxOffsetResponseHeader
         response_header = (await self.call(address, Code.GET_MAX_OFFSET, header, vip=True)).header

@@ -22,12 +22,7 @@ from rocketwire.client.net.rpc import Response, decode_response, make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ChannelError,
-    ClientError,
-    NameServerError,
-    NoNameServerError,
-)
+from rocketwire.errors import ChannelError, ClientError, NameServerError, NoNameServerError
 from rocketwire.transport.dial import is_address
 
 if TYPE_CHECKING:

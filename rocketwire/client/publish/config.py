@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from rocketwire.client.arguments import (
-    Rule,
-    check_settings,
-    instance_of,
-    whole,
-    wrong_type,
-)
+from rocketwire.client.arguments import Rule, check_settings, instance_of, whole, wrong_type
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE

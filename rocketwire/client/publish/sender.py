@@ -275,8 +275,7 @@ class MessageSender:
             return self._judge_failure(queue, error, started)
         self._record_fault(queue, started, isolate=False, reachable=True)
         retry = tries_again_when_stored(
-            result.status,
-            retry_another_broker=self._config.retry_another_broker_when_not_store_ok,
+            result.status, retry_another_broker=self._config.retry_another_broker_when_not_store_ok
         )
         return _Attempt(result, None, retry)
 

@@ -166,10 +166,7 @@ def _require_name(topic: TopicConfig) -> str:
 
 
 def build_registration(
-    identity: BrokerIdentity,
-    settings: RegistrationSettings,
-    body: RegisterBrokerBody,
-    version: int,
+    identity: BrokerIdentity, settings: RegistrationSettings, body: RegisterBrokerBody, version: int
 ) -> tuple[RegisterBrokerRequestHeader, bytes]:
     """Build header and body of a registration (code 103).
 

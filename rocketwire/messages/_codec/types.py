@@ -223,13 +223,7 @@ def _print_boolean(value: bool) -> str:
 
 
 BOOLEAN: Final[Primitive[bool]] = Primitive(
-    "boolean",
-    _read_primitive_boolean,
-    None,
-    parse_boolean,
-    _print_boolean,
-    exact=bool,
-    zero=False,
+    "boolean", _read_primitive_boolean, None, parse_boolean, _print_boolean, exact=bool, zero=False
 )
 BOXED_BOOLEAN: Final[Form[bool]] = Form(
     "Boolean", _read_boolean, None, parse_boolean, _print_boolean, exact=bool

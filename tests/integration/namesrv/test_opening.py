@@ -300,11 +300,7 @@ async def test_garbage_that_begins_like_tls_is_refused(
     ],
 )
 async def test_clients_show_a_certificate_where_they_must(
-    tmp_path: Path,
-    need: str,
-    issuer: Pair | None,
-    accepted: bool,
-    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path, need: str, issuer: Pair | None, accepted: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     context = trusting(tmp_path, pair=issuer and issuer.issue("client"))
     with trio.fail_after(60):
@@ -354,9 +350,7 @@ async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path
     assert received == CLUSTER_INFO
 
 
-async def test_a_broker_that_speaks_no_tls_is_a_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
     async with listeners[0] as listener, running(use_tls=True) as server:
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"

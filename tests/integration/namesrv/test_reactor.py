@@ -293,10 +293,7 @@ async def test_where_there_is_no_epoll_each_connection_has_a_task(
 ) -> None:
     monkeypatch.setattr(reactor, "is_available", lambda: False)
     with trio.fail_after(60):
-        async with (
-            running() as site,
-            await trio.open_tcp_stream(*site.server.listening) as stream,
-        ):
+        async with running() as site, await trio.open_tcp_stream(*site.server.listening) as stream:
             assert site.server.reactor is None
             assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
 

@@ -31,10 +31,7 @@ def test_the_version_gets_standard_json_and_go_away() -> None:
         (ClientConfig(client_ip="1.2.3.4", instance_name="i"), "1.2.3.4@i"),
         (ClientConfig(unit_name="u"), "10.0.0.1@DEFAULT@u"),
         (ClientConfig(unit_name=" "), "10.0.0.1@DEFAULT"),
-        (
-            ClientConfig(unit_name="u", enable_stream_request_type=True),
-            "10.0.0.1@DEFAULT@u@STREAM",
-        ),
+        (ClientConfig(unit_name="u", enable_stream_request_type=True), "10.0.0.1@DEFAULT@u@STREAM"),
     ],
 )
 def test_a_client_id_is_made_of_address_instance_unit_and_kind(

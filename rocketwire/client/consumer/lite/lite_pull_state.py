@@ -10,22 +10,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client.arguments import (
-    Rule,
-    check_settings,
-    optional,
-    seconds,
-    whole,
-)
+from rocketwire.client.arguments import Rule, check_settings, optional, seconds, whole
 from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullResult
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.policy.allocation import (
-    AllocateMessageQueueAveragely,
-    AllocateMessageQueueStrategy,
-)
+from rocketwire.policy.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 

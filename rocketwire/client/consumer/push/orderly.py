@@ -216,10 +216,7 @@ class OrderlyConsumption:
         return now
 
     async def _call_handler(
-        self,
-        queue: MessageQueue,
-        messages: Sequence[StoredMessage],
-        context: ConsumeOrderlyContext,
+        self, queue: MessageQueue, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
         if (queue.topic or "").startswith(RETRY_PREFIX):
             messages = [with_real_topic(message, self._group) for message in messages]

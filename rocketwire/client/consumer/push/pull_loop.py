@@ -262,11 +262,7 @@ class _PullPosition:
     __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
 
     def __init__(
-        self,
-        loop: PullLoop,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        offset: int,
+        self, loop: PullLoop, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> None:
         self._loop = loop
         self._queue = queue

@@ -63,9 +63,7 @@ def test_T_37582_c_the_home_is_not_updated(place: tuple[OurNameServer, Path]) ->
     assert refused(place, "rocketmqHome=elsewhere\n") == BLACK_LIST
 
 
-def test_T_37582_d_the_black_list_is_not_updated(
-    place: tuple[OurNameServer, Path],
-) -> None:
+def test_T_37582_d_the_black_list_is_not_updated(place: tuple[OurNameServer, Path]) -> None:
     assert refused(place, "configBlackList=\n") == BLACK_LIST
 
 
@@ -106,9 +104,7 @@ def test_T_37582_g_no_spelling_of_a_path_gets_through(
     assert refused(place, text) == BLACK_LIST
 
 
-def test_T_37582_h_a_good_update_and_then_a_bad_one(
-    place: tuple[OurNameServer, Path],
-) -> None:
+def test_T_37582_h_a_good_update_and_then_a_bad_one(place: tuple[OurNameServer, Path]) -> None:
     server, _ = place
     assert update(server.port, "enableTopicList=true").header["code"] == 0
     assert refused(place, "configStorePath=elsewhere") == BLACK_LIST
@@ -132,9 +128,7 @@ def test_T_inject_a_value_has_no_control_characters(
     assert remark == "Can not update config: productEnvName is no such text."
 
 
-def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(
-    tmp_path: Path,
-) -> None:
+def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(tmp_path: Path) -> None:
     with server_process.server(tmp_path, "auto", rocketwire__allowConfigUpdate="true") as server:
         hidden = "a b=c\\u00e9#d!e\\:f\\=g\\\\"
         answer = update(server.port, f"productEnvName={hidden}\nenableTopicList=false")

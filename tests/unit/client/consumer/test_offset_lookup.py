@@ -14,10 +14,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.offsets import (
-    SearchOffsetRequestHeader,
-    SearchOffsetResponseHeader,
-)
+from rocketwire.messages.offsets import SearchOffsetRequestHeader, SearchOffsetResponseHeader
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.testing import open_network, reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
@@ -95,9 +92,6 @@ async def begin(
     ],
 )
 async def test_the_first_message_of_a_time_or_later_is_found(
-    times: Sequence[int],
-    wanted: int,
-    offset: int,
-    search: Callable[[Sequence[int], int], int],
+    times: Sequence[int], wanted: int, offset: int, search: Callable[[Sequence[int], int], int]
 ) -> None:
     assert await begin(times, wanted, search) == offset

@@ -63,10 +63,7 @@ class Recorded:
         self.kept.append(record.text[:-1].split("\x01"))
 
     async def concurrent(
-        self,
-        messages: Sequence[StoredMessage],
-        outcome: object,
-        ack_index: int | None = None,
+        self, messages: Sequence[StoredMessage], outcome: object, ack_index: int | None = None
     ) -> object:
         async def listener(_: object, context: ConsumeConcurrentlyContext) -> Any:
             context.ack_index = ack_index

@@ -12,11 +12,7 @@ import trio.testing
 
 from rocketwire.client import ClientConfig, ClientInstance, open_client
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import (
-    BrokerNotFoundError,
-    LocalProtocolError,
-    TopicRouteNotFoundError,
-)
+from rocketwire.errors import BrokerNotFoundError, LocalProtocolError, TopicRouteNotFoundError
 from rocketwire.messages import decode_body
 from rocketwire.messages.heartbeat import HeartbeatData
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData

@@ -323,20 +323,8 @@ OPERATIONS: list[Operation] = [
         None,
         {"namespace": "n", "key": "k"},
     ),
-    (
-        Code.GET_NAMESRV_CONFIG,
-        lambda ns: ns.configuration(),
-        reply(body=b"a=b\n"),
-        "a=b\n",
-        {},
-    ),
-    (
-        Code.UPDATE_NAMESRV_CONFIG,
-        lambda ns: ns.update_configuration({"a": "b"}),
-        reply(),
-        None,
-        {},
-    ),
+    (Code.GET_NAMESRV_CONFIG, lambda ns: ns.configuration(), reply(body=b"a=b\n"), "a=b\n", {}),
+    (Code.UPDATE_NAMESRV_CONFIG, lambda ns: ns.update_configuration({"a": "b"}), reply(), None, {}),
 ]
 
 

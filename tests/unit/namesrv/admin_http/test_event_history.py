@@ -83,9 +83,7 @@ def test_an_event_has_a_greatest_length(observer: Observer) -> None:
     assert observer.departures == {"idle": 1}
 
 
-def test_values_of_the_key_value_configuration_are_counted_and_not_kept(
-    observer: Observer,
-) -> None:
+def test_values_of_the_key_value_configuration_are_counted_and_not_kept(observer: Observer) -> None:
     observer.occurred(
         ConfigItemPut(action="create new", namespace="ns", key="k", value="secret"), None
     )
@@ -127,7 +125,7 @@ def test_the_address_of_a_long_event_stays(observer: Observer) -> None:
 
 
 TOLD_OTHERWISE = {
-    *("peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused"),
+    *("peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused")
 }
 
 

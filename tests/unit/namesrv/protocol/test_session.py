@@ -10,11 +10,7 @@ import pytest
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.events import (
-    BrokerUnregistered,
-    RequestFailed,
-    ResponseDropped,
-)
+from rocketwire_namesrv.events import BrokerUnregistered, RequestFailed, ResponseDropped
 from rocketwire_namesrv.protocol import handlers, session
 from rocketwire_namesrv.protocol.session import NOTHING
 from tests.support.fakes.sansio_server import (
