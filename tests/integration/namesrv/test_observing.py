@@ -26,7 +26,6 @@ from tests.support.running_server import (
     CLUSTER_INFO,
     LOOPBACK,
     Client,
-    driver_name,
     registration,
     request,
     settings,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from trio.testing import MockClock
 
-__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 @asynccontextmanager

@@ -90,6 +90,15 @@ async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCo
     return command
 
 
+def opened(
+    server: NameServer, nursery: trio.Nursery, address: str = "proxy:1", received: bytes = b""
+) -> trio.StapledStream[Any, Any]:
+    """Our end of a connection in memory that the server serves."""
+    ours, theirs = memory_stream_pair()
+    nursery.start_soon(server.serve_stream, theirs, address, received)
+    return ours
+
+
 async def is_closed(stream: trio.abc.Stream) -> bool:
     """Whether the server closes without a byte, but for those of a TLS alert."""
     try:
@@ -383,8 +392,7 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptur
 async def test_behind_a_header_requests_are_answered_however_it_is_cut(header: bytes) -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for cut in (*range(0, len(header), 3), len(header)):
-            ours, theirs = memory_stream_pair()
-            nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+            ours = opened(server, nursery)
             await ours.send_all(header[:cut])
             await wait_all_tasks_blocked()
             await ours.send_all(header[cut:] + CLUSTER_INFO)
@@ -399,8 +407,7 @@ async def test_the_client_goes_by_the_address_of_the_header(
     header: bytes, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         await ask(ours, header + CLUSTER_INFO)
         (connection,) = server.connections.values()
         assert connection.peer.address == expected
@@ -428,8 +435,7 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
     header: bytes, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         await ours.send_all(header + PUT)
 
         assert await is_closed(ours)
@@ -442,8 +448,7 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
 async def test_a_malformed_header_is_counted_and_told_of_once() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         observer = listening_to(server)
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         await ours.send_all(V2[:12] + b"\x31" + V2[13:])
         assert await is_closed(ours)
         await wait_all_tasks_blocked()
@@ -461,8 +466,7 @@ async def test_half_a_header_has_to_be_whole_in_time(
     autojump_clock: MockClock, header: bytes, end: int
 ) -> None:
     async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
-        ours, theirs = memory_stream_pair()
-        n.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, n)
         start = trio.current_time()
         await ours.send_all(header[:end])
 
@@ -475,8 +479,7 @@ async def test_behind_a_whole_header_the_client_may_take_its_idle_time(
 ) -> None:
     caplog.set_level("INFO")
     async with running() as server, trio.open_nursery() as nursery:
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         start = trio.current_time()
         await ours.send_all(V1[:10])
         await trio.sleep(30)
@@ -492,8 +495,7 @@ async def test_a_client_that_ends_before_its_first_frame_is_just_gone(
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for beginning in (b"", b"P", V1, V2[:13]):
-            ours, theirs = memory_stream_pair()
-            nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+            ours = opened(server, nursery)
             await ours.send_all(beginning)
             await ours.send_stream.aclose()
             assert await is_closed(ours)
@@ -508,8 +510,7 @@ async def test_a_handshake_that_never_ends_is_ended(
 ) -> None:
     caplog.set_level("INFO")
     async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
-        ours, theirs = memory_stream_pair()
-        n.start_soon(server.serve_stream, theirs, "client:1")
+        ours = opened(server, n, "client:1")
         await ours.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
 
         assert await is_closed(ours)
@@ -519,8 +520,7 @@ async def test_a_handshake_that_never_ends_is_ended(
 async def test_bytes_that_were_read_before_are_not_lost() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for received in (CLUSTER_INFO, V1 + CLUSTER_INFO[:3], V2[:5]):
-            ours, theirs = memory_stream_pair()
-            nursery.start_soon(server.serve_stream, theirs, "client:1", received)
+            ours = opened(server, nursery, "client:1", received)
             whole = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
             assert (await ask(ours, (whole + CLUSTER_INFO)[len(received) :])).code == 0
             await ours.aclose()

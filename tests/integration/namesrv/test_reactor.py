@@ -19,7 +19,7 @@ from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server import server as server_module
 from rocketwire_namesrv.server.server import NameServer, serve
-from tests.support.fakes.sansio_server import registration_body
+from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
 from tests.support.running_server import (
     CLUSTER_INFO,
@@ -64,12 +64,7 @@ def running(config: Config | None = None) -> AbstractAsyncContextManager[Site]:
 
 
 def large(counter: int = 0, names: str = "") -> bytes:
-    fields = {
-        "brokerAddr": "10.0.0.1:10911",
-        "brokerId": "0",
-        "brokerName": "b1",
-        "clusterName": "C",
-    }
+    fields = identity()
     body = registration_body(
         tuple(f"{name}{names}" for name in TOPICS),
         data_version={"counter": counter, "stateVersion": 0, "timestamp": 1},

@@ -17,13 +17,12 @@ from tests.support.running_server import (
     LOOPBACK,
     Client,
     connect,
-    driver_name,
     request,
     running,
     settings,
 )
 
-__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 # ---- requests and answers

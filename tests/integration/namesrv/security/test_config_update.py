@@ -47,40 +47,22 @@ def refused(place: tuple[OurNameServer, Path], text: str | bytes) -> str | None:
     return remark
 
 
-def test_T_37582_a_the_path_of_the_configuration_is_not_updated(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "configStorePath=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_b_the_path_of_the_kv_file_is_not_updated(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "kvConfigPath=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_c_the_home_is_not_updated(place: tuple[OurNameServer, Path]) -> None:
-    assert refused(place, "rocketmqHome=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_d_the_black_list_is_not_updated(place: tuple[OurNameServer, Path]) -> None:
-    assert refused(place, "configBlackList=\n") == BLACK_LIST
-
-
-def test_T_37582_e_the_name_that_the_first_fix_took_for_it_is_refused_too(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "configStorePathName=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_f_a_harmless_key_beside_it_changes_nothing_either(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
+        "configStorePath=elsewhere\n",
+        "kvConfigPath=elsewhere\n",
+        "rocketmqHome=elsewhere\n",
+        "configBlackList=\n",
+        "configStorePathName=elsewhere\n",  # the name that the first fix took for it
         "enableTopicList=false\nconfigStorePath=elsewhere\n",
         "configStorePath=elsewhere\nenableTopicList=false\n",
-    ):
-        assert refused(place, text) == BLACK_LIST
+    ],
+)
+def test_T_37582_a_to_f_no_path_and_not_the_black_list_is_updated(
+    place: tuple[OurNameServer, Path], text: str
+) -> None:
+    assert refused(place, text) == BLACK_LIST
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import json_reader, packed_reader, reader
-from tests.support.fakes.sansio_server import Server, replies, request
+from tests.support.fakes.sansio_server import Server, identity, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, packed
 
 if TYPE_CHECKING:
@@ -46,13 +46,12 @@ def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
     address, broker_id, name = BROKERS[number]
     session = sessions[number]
     if kind in ("json", "zip"):
-        fields: dict[str, Any] = {
-            "brokerAddr": address,
-            "brokerId": str(broker_id),
-            "brokerName": name,
-            "clusterName": "C",
-            "enableActingMaster": "true" if flag else "false",
-        }
+        fields: dict[str, Any] = identity(
+            name,
+            address=address,
+            broker_id=str(broker_id),
+            enableActingMaster="true" if flag else "false",
+        )
         make = body_of if kind == "json" else packed
         data = request(103, fields, make(topics, counter=counter))
     elif kind == "leave":

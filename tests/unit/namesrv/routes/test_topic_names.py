@@ -19,7 +19,7 @@ from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 from rocketwire_namesrv.routes.steps import drained
 from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
 from rocketwire_namesrv.routes.topic_names import SharedNames, is_plain, use_keys
-from tests.support.fakes.sansio_server import Server
+from tests.support.fakes.sansio_server import Server, identity
 from tests.unit.namesrv.registration.test_reader import body_of, named, packed
 from tests.unit.namesrv.registration.test_unchanged import seen
 
@@ -42,12 +42,7 @@ def small_chunks() -> Iterator[None]:
 
 
 def register(server: Server, body: bytes, *, name: str = "b1", broker_id: int = 0) -> None:
-    fields = {
-        "brokerAddr": f"{name}:{broker_id}",
-        "brokerId": str(broker_id),
-        "brokerName": name,
-        "clusterName": "C",
-    }
+    fields = identity(name, address=f"{name}:{broker_id}", broker_id=str(broker_id))
     assert server.ask(103, fields, body).code == 0
 
 
