@@ -88,15 +88,6 @@ class FaultStrategy:
         detecting: whether unreachable brokers are probed (``startDetectorEnable``).
     """
 
-    __slots__ = (
-        "_brokers",
-        "_detect_interval",
-        "_latency_max",
-        "_not_available",
-        "detecting",
-        "enabled",
-    )
-
     def __init__(
         self,
         *,

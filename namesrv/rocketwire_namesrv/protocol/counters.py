@@ -102,18 +102,6 @@ class Counters:
         works: durations of other work.
     """
 
-    __slots__ = (
-        "_routes_timed",
-        "clock",
-        "durations",
-        "received",
-        "requests",
-        "route_bytes",
-        "routes",
-        "sent",
-        "works",
-    )
-
     def __init__(self) -> None:
         self._routes_timed = 0
         self.clock: Callable[[], float] | None = None

@@ -191,21 +191,6 @@ class _QueueState:
         suggested_broker_id: replica for the next pull.
     """
 
-    __slots__ = (
-        "_fields",
-        "_flags",
-        "_form",
-        "_form_values",
-        "_limits",
-        "_reader",
-        "_request_settings",
-        "_response_fields",
-        "_response_header",
-        "_subscription",
-        "broker_name",
-        "suggested_broker_id",
-    )
-
     def __init__(self, queue: MessageQueue, limits: StoredLimits) -> None:
         name = queue.broker_name or ""
         self._limits = limits
