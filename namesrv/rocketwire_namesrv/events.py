@@ -435,11 +435,7 @@ class ProxyHeaderRefused(ConnectionRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignHostRefused(Event):
-    """The operators' port received a request for a foreign host name.
-
-    Attributes:
-        host: the name.
-    """
+    """The operators' port received a request for a foreign host name."""
 
     level = Level.WARNING
     host: str

@@ -126,11 +126,7 @@ class AllocateMessageQueueAveragelyByCircle:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueByConfig:
-    """Configured queues, whatever the other consumers read.
-
-    Attributes:
-        queues: this consumer's queues.
-    """
+    """Configured queues, whatever the other consumers read."""
 
     queues: tuple[MessageQueue, ...] = ()
     name: str = "CONFIG"

@@ -96,7 +96,6 @@ class _Block(NamedTuple, Generic[M]):
     """The messages of a pull in ascending order, all of them still waiting.
 
     Attributes:
-        messages: the messages, at least one.
         first: the oldest offset.
         last: the newest offset.
         size: bytes of the bodies.

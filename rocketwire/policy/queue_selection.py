@@ -35,7 +35,6 @@ class QueueRotation:
     """Round-robin over a topic's queues (Java: ``TopicPublishInfo`` with ``ThreadLocalIndex``).
 
     Attributes:
-        queues: the queues.
         turn: counter of 31 bits; modulo the number of queues, the index of the last queue.
     """
 

@@ -54,7 +54,6 @@ def plan_creation(
         queue_nums: number of logical queues.
         targets: names of brokers that may host new queues, besides those that host some already.
         configs: the topic's configuration by broker name.
-        now_ms: milliseconds since 1970.
 
     Raises:
         LocalProtocolError: the topic has that many queues or more, or the brokers do not agree.

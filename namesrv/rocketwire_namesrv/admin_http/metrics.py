@@ -92,8 +92,6 @@ class Exposition(Collector):
     """The metrics of one server.
 
     Args:
-        state: of the server.
-        observer: the history.
         now: gives monotonic seconds.
         connections: gives the number of those open.
         opened: gives the number of all that ever were.

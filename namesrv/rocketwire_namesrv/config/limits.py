@@ -58,7 +58,6 @@ class LimitExceeded(Event):
 
     Attributes:
         limit: name of the setting.
-        allowed: its value.
         what: the refused amount.
     """
 

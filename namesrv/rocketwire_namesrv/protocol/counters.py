@@ -99,7 +99,6 @@ class Counters:
         received: bytes of the bodies of these requests by code; without entries of 0.
         sent: bytes of their responses by request code.
         durations: by kind; those of ``routes`` are extrapolated from the timed batches.
-        works: durations of other work.
     """
 
     def __init__(self) -> None:
@@ -118,12 +117,7 @@ class Counters:
         return 0.0 if self.clock is None else self.clock()
 
     def took(self, work: TimedWork, start: float) -> None:
-        """Record work that ends now.
-
-        Args:
-            work: its kind.
-            start: the result of ``begin``.
-        """
+        """Record work that ends now."""
         if self.clock is not None:
             self.works[work].add(self.clock() - start)
 
@@ -131,10 +125,8 @@ class Counters:
         """Count a request that was not answered by the fast path.
 
         Args:
-            kind: codes of request and response.
             received: bytes of its body.
             sent: bytes of the response.
-            start: the result of ``begin``.
         """
         self.requests[kind] = self.requests.get(kind, 0) + 1
         if received:

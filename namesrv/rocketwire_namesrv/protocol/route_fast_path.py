@@ -148,8 +148,6 @@ class RouteFastPath:
     """Answers ordinary route requests from their bytes.
 
     Args:
-        table: the routes.
-        views: their encoded form.
         template: of the responses.
     """
 

@@ -42,7 +42,6 @@ class State:
 
     Attributes:
         config: replaced as a whole by ``configure``.
-        table: the routes.
         kv: the key/value configuration.
         kv_unread: whether its file could not be read, and must not be overwritten.
         parts: registrations that are not complete yet.
@@ -61,7 +60,6 @@ class State:
         scanned: ``now`` of the last scan for silent brokers; None before the first one.
         counters: statistics of the requests.
         stepping: whether a request that takes several steps is in progress.
-        access: which addresses may send which requests.
         holdings: bytes of incomplete requests.
         unsent: bytes of large responses that their peers have not received yet.
         body_space: memory for large registrations, reused.

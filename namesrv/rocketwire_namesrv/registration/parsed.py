@@ -43,7 +43,6 @@ class BodyRecord(NamedTuple):
     """The record of a body, for comparison with the broker's next one.
 
     Attributes:
-        identity: of the body.
         content: all but the topics.
         topic_count: topics in the body.
         names: the names of its topics, in batches as they follow each other; None for a batch

@@ -54,7 +54,6 @@ class RouteTable:
     """The routes.  Read it freely; change it only through its methods.
 
     Attributes:
-        topics: the topics and their queue layouts.
         groups: broker name -> group.
         clusters: cluster name -> broker names.
         live: cluster and address -> live entry.
@@ -86,7 +85,6 @@ class RouteTable:
 
         Args:
             registration: its content.
-            now: monotonic seconds.
             delete_absent_topics: remove the broker from the topics that it does not name
                 (deleteTopicWithBrokerRegistration).
             notify: report a new smallest broker id (notifyMinBrokerIdChanged).

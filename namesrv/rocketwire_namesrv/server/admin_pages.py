@@ -67,8 +67,6 @@ class Pages:
     """The documents of one server.
 
     Args:
-        server: their subject.
-        observer: its history.
         address: the IP address that the port listens on.
     """
 

@@ -140,7 +140,6 @@ class Reactor:
     """Serves connections without a task for each.
 
     Args:
-        host: the server.
         tasks: runs the slower work.
         counters: record the durations of some requests.
     """

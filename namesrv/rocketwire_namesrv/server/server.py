@@ -94,7 +94,6 @@ async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str],
     """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
     Args:
-        config: settings.
         on_boot: called when it listens, with its address and the address of its status page, which
             is empty if there is none.
 
@@ -108,13 +107,10 @@ class NameServer:
     """A running name server.
 
     Attributes:
-        state: the state of the protocol.
         connections: the open connections by id.
         listening: address and port, once it listens.
-        tls: its certificates.
         journal: records all events.
         notifier: sends notifications to brokers.
-        acceptor: accepts connections.
         observation: the port for operators.
         reactor: the driver of its sockets; None if each connection has a task.
         stopped: set when ``run`` ends.

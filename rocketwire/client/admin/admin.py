@@ -92,7 +92,6 @@ async def open_admin(client: Client, *, within: float = ADMIN_TIMEOUT) -> AsyncG
             six times.
 
     Raises:
-        NotInTrioError: the caller is not a trio task.
         IllegalTypeError: ``client`` has another type.
         LocalProtocolError: a configured address is not ``host:port``.
 

@@ -40,8 +40,6 @@ class MessageTrack:
     """State of a message in a group (Java: ``MessageTrack``).
 
     Attributes:
-        consumer_group: the group.
-        track_type: state of the message.
         exception_desc: why the state is unknown; None if it is known.
     """
 

@@ -34,9 +34,7 @@ class Page(NamedTuple, Generic[Entry]):
     """A page.
 
     Attributes:
-        entries: entries by name.
         total: number of all entries; None from brokers that return everything at once.
-        version: version of the configuration.
     """
 
     entries: Mapping[str, Entry]

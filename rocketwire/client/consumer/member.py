@@ -61,7 +61,6 @@ class GroupMember(ABC):
             expression_type: None or ``TAG``, ``SQL92``, or another type that the broker supports.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             IllegalTypeError: an argument is not a ``str``.
             LocalProtocolError: the topic name is invalid, or the expression contains no tag, or is
                 missing for another type.

@@ -266,11 +266,7 @@ def _default_directory() -> Path:
 
 
 class LocalFileOffsetStore(_Memory):
-    """Offsets of a broadcasting consumer, in a file that Java's consumers can read.
-
-    Attributes:
-        path: path of the file.
-    """
+    """Offsets of a broadcasting consumer, in a file that Java's consumers can read."""
 
     def __init__(
         self, client_id: str, group: str, directory: str | os.PathLike[str] | None

@@ -67,9 +67,7 @@ class PullRequest:
     """A pull of a queue.
 
     Attributes:
-        queue: the queue.
         offset: first offset.
-        group: consumer group.
         subscription: filter of the messages.
         max_msg_nums: most messages.
         max_msg_bytes: most bytes; None to omit the field.
@@ -97,7 +95,6 @@ class PullResult:
     """The result of a pull.
 
     Attributes:
-        status: status of the response.
         next_begin_offset: offset of the next pull, whatever was filtered.
         min_offset: offset of the queue's oldest message.
         max_offset: offset of the queue's next message.

@@ -40,7 +40,6 @@ class PulledMessages(NamedTuple):
 
     Attributes:
         messages: messages that the subscription selects, in order.
-        unreadable: messages that were skipped.
         stopped_by: limit that cut the response short; None if all of it was read.
         unread: bytes that were not read because of the limit.
         resume_offset: offset of the next pull if the response was not read to its end; None if the

@@ -30,7 +30,6 @@ async def open_or_reuse_client(
 
     Raises:
         IllegalTypeError: ``client`` has another type.
-        NotInTrioError: the caller is not a trio task.
         LocalProtocolError: a configured address is not ``host:port``.
     """
     require_trio()

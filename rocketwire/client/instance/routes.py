@@ -23,7 +23,6 @@ class BrokerAddress(NamedTuple):
     """An address of a broker group.
 
     Attributes:
-        address: ``host:port``.
         broker_id: id of the broker; 0 is the master.
     """
 

@@ -39,11 +39,7 @@ _START: Final = 999
 
 @trio_only()
 class SingleNameServer(NameServerCalls):
-    """Requests to one name server.
-
-    Attributes:
-        address: ``host:port`` of the server.
-    """
+    """Requests to one name server."""
 
     def __init__(self, pool: ChannelPool, config: ClientConfig, address: str) -> None:
         """Send nothing yet.

@@ -309,7 +309,6 @@ class ChannelPool:
         """Start to connect if there is no usable connection; a failure is not reported.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             LocalProtocolError: the address is invalid, or the pool has ``MAX_CHANNELS`` addresses.
         """
         require_trio()
@@ -489,9 +488,6 @@ async def open_pool(
         config: settings of all requests.
         environment: environment variables for settings that are not set; None for ``os.environ``.
         connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
-
-    Raises:
-        NotInTrioError: the caller is not a trio task.
 
     Closing: at the end of the block every channel is closed and handlers are cancelled. A pending
     request gets ``ChannelClosedError``.

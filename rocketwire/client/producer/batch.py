@@ -69,7 +69,6 @@ def build_outgoing_batch(
     Args:
         messages: messages of one topic.
         keys: source of unique keys.
-        born: current time, milliseconds since 1970.
         namespace: namespace of the first kind.
         has_unique_key: give the batch a unique key too, for brokers that store it as one message.
             Brokers before 5.0 would replace the key of each message with it (Java's clients of 4.9

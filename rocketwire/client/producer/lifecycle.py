@@ -51,7 +51,6 @@ async def open_producer(
     Raises:
         IllegalHandlerError: ``check`` cannot be called with a message.
         IllegalTypeError: an argument has the wrong type.
-        NotInTrioError: the caller is not a trio task.
         IllegalNameError: the name of the group is invalid.
         LocalProtocolError: the client already has a producer of that group.
 

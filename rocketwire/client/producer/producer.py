@@ -63,8 +63,6 @@ class Producer(ProducerMember):
     """A producer of a group; ``open_producer`` creates it.
 
     Attributes:
-        instance: client instance of the producer.
-        config: settings of the producer.
         trace: records of its sends; None without tracing.
     """
 
@@ -122,7 +120,6 @@ class Producer(ProducerMember):
 
         Raises:
             IllegalMessageTypeError: the argument is not a ``Message``.
-            NotInTrioError: the caller is not a trio task.
             IllegalMessageError, IllegalNameError: the message or its topic name is invalid.
             TopicRouteNotFoundError: the topic does not exist and is not created.
             BrokerError: the broker rejected the message finally.

@@ -66,7 +66,6 @@ class QueueTemplate(NamedTuple):
     """The request fields that all messages to a queue share.
 
     Attributes:
-        broker_name: broker of the queue.
         fields: ext fields; copy before use.
         form: form of requests with one message; None if requests are not built with forms.
         key_only_form: form for messages with ``Message.has_default_properties``, around the unique
@@ -83,7 +82,6 @@ class QueueFastPath:
     """State of the fast path for a queue (``rocketwire.client.producer.fast_path``).
 
     Attributes:
-        queue: the queue.
         queue_id: id of the queue as text.
         template: template of its requests; None before the first message.
         at_once: fast requests over the channel; None if not looked up.
@@ -127,7 +125,6 @@ class Target:
 
     Attributes:
         topic: topic with namespace.
-        info: queues of the topic.
         rotation: selects the queues in turn.
         templates: templates by broker name and queue id.
         fast_queues: fast path state in the order of ``rotation``; None if the fast path is not
@@ -192,7 +189,6 @@ class MessageFields(NamedTuple):
 
     Attributes:
         born: milliseconds since 1970.
-        flag: flag of the application.
         sys_flag: bits of ``MessageSysFlag``.
         properties: encoded properties.
     """
@@ -219,7 +215,6 @@ class OutgoingMessage:
     """A message or batch that can be sent to any queue of its topic.
 
     Attributes:
-        code: request code.
         msg_id: unique key of the result.
         body: body as sent.
     """
@@ -281,7 +276,6 @@ def build_outgoing_message(
     Args:
         message: message that ``check_message`` has accepted.
         msg_id: unique key of the message.
-        born: current time, milliseconds since 1970.
         config: compression settings.
         namespace: namespace of the first kind, added as a property.
 

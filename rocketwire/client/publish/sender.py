@@ -60,8 +60,6 @@ class FirstAttempt(NamedTuple):
     """The first attempt of a send.
 
     Attributes:
-        target: the topic.
-        queue: queue of the topic.
         started: start on trio's clock.
         deadline: end of all attempts on trio's clock.
         sent_request: the request, if it was sent already.
@@ -174,7 +172,6 @@ class MessageSender:
         """Send to the next queue, and to another broker if that fails.
 
         Args:
-            topic: topic of the application.
             within: timeout of all attempts in seconds.
 
         Raises:
@@ -319,7 +316,6 @@ class MessageSender:
         """Make one attempt.
 
         Args:
-            topic: topic of the application.
             target: the topic.
             queue: queue of the topic.
             deadline: when to raise ``RequestTimeoutError``, on trio's clock.

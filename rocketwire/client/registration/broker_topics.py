@@ -102,7 +102,6 @@ class BrokerTopics:
 
         Args:
             topics: all topics.
-            now_ms: milliseconds since 1970.
 
         Raises:
             LocalProtocolError: a topic has no name.

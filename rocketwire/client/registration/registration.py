@@ -67,9 +67,7 @@ class Registration:
     """A broker's registration at the name servers; ``open_registration`` creates it.
 
     Attributes:
-        identity: the broker.
         settings: intervals, timeouts and format.
-        name_servers: the name servers.
         results: last response by name server address, if the last registration succeeded.
         failures: error by name server address, if the last registration failed.
         min_broker: last notification about the lowest broker id of the group (code 905); None
@@ -349,7 +347,6 @@ async def open_registration(
         wall_clock_ms: returns milliseconds since 1970, for the version of the topics.
 
     Raises:
-        NotInTrioError: the caller is not a trio task.
         IllegalTypeError: ``config`` has another type.
         LocalProtocolError: a topic has no name, or an address is not ``host:port``.
         OSError: the broker's address cannot be bound.

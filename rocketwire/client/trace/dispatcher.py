@@ -47,7 +47,6 @@ class TraceDispatcher:
     """Sends records, several in a message, in a background task.
 
     Attributes:
-        topic: the trace topic.
         dropped: number of dropped records.
     """
 

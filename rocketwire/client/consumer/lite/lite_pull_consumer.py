@@ -61,12 +61,7 @@ BROKER_SUSPEND_MAX_TIME: Final = 20.0
 
 @trio_only()
 class LitePullConsumer(GroupMember):
-    """A lite pull consumer of a group.
-
-    Attributes:
-        group: consumer group with namespace.
-        config: settings of the consumer.
-    """
+    """A lite pull consumer of a group."""
 
     def __init__(
         self,
@@ -116,7 +111,6 @@ class LitePullConsumer(GroupMember):
         """Pull exactly these queues, independent of other members.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             LocalProtocolError: topics were subscribed before.
         """
         require_trio()
@@ -171,9 +165,6 @@ class LitePullConsumer(GroupMember):
 
         Args:
             within: timeout in seconds.
-
-        Raises:
-            NotInTrioError: the caller is not a trio task.
 
         Cancellation: safe.
         """
@@ -240,7 +231,6 @@ class LitePullConsumer(GroupMember):
             offset: offset of the first message that was not handled; it is returned again.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             LocalProtocolError: the queue is no longer assigned.
         """
         require_trio()

@@ -99,7 +99,6 @@ class LiteQueue:
 
     Attributes:
         process: messages that were pulled and not polled.
-        scope: cancels the pulls.
         position: offset of the next pull; None to query the group's offset.
         consumed: next offset after the messages that count as handled.
         passed: next offset after messages that ``poll`` never returns, because of their tags or
@@ -110,11 +109,7 @@ class LiteQueue:
     __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """Start without messages.
-
-        Args:
-            now: current time on trio's clock.
-        """
+        """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope = trio.CancelScope()
         self.position: int | None = None

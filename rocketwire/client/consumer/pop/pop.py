@@ -74,7 +74,6 @@ class PopResult:
     """The result of a pop.
 
     Attributes:
-        status: status of the response.
         messages: messages with their handles (property ``POP_CK``). Those of an inner batch have
             the same handle: the broker hides them together, and acknowledging one acknowledges all.
         pop_time: when they were hidden, milliseconds since 1970 of the broker's clock.

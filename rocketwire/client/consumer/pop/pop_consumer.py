@@ -162,8 +162,6 @@ class PopConsumer(GroupMember):
     """A pop consumer of a group.
 
     Attributes:
-        group: consumer group with namespace.
-        config: settings of the consumer.
         calls: pop requests, also for direct use.
     """
 

@@ -61,7 +61,6 @@ class Assignment:
     """The queues of a consumer.
 
     Attributes:
-        pulls: pulls of the queues.
         outages: logs warnings about failures.
     """
 

@@ -82,11 +82,7 @@ def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
 
 
 class ConcurrentConsumption:
-    """The workers of a consumer.
-
-    Attributes:
-        listener: the handler.
-    """
+    """The workers of a consumer."""
 
     def __init__(
         self,

@@ -51,11 +51,7 @@ _NO_LIMIT: Final = 2**31 - 1
 
 
 class OrderlyConsumption:
-    """The handlers of a consumer, one task for each queue.
-
-    Attributes:
-        listener: the handler.
-    """
+    """The handlers of a consumer, one task for each queue."""
 
     def __init__(
         self,

@@ -65,18 +65,13 @@ class AssignedQueue:
 
     Attributes:
         process: messages that were pulled and not handled.
-        scope: cancels the pulls.
         dropped_at: when the consumer started to release it; None before.
     """
 
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """Start without messages.
-
-        Args:
-            now: current time on trio's clock.
-        """
+        """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope = trio.CancelScope()
         self.dropped_at: float | None = None
@@ -86,7 +81,6 @@ class PullLoop:
     """The pulls of a consumer.
 
     Attributes:
-        suspended: whether pulling is suspended.
         outages: logs warnings about failing pulls.
         report: logs and counts unreadable messages.
     """
@@ -253,11 +247,7 @@ class PullLoop:
 
 
 class _PullPosition:
-    """Position of the pulls of a queue.
-
-    Attributes:
-        offset: offset of the next pull.
-    """
+    """Position of the pulls of a queue."""
 
     __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
 

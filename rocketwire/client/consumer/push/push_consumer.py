@@ -62,13 +62,7 @@ CLOSE_TIMEOUT: Final = 5.0
 
 @trio_only()
 class PushConsumer(GroupMember):
-    """A push consumer of a group.
-
-    Attributes:
-        group: consumer group with namespace.
-        config: settings of the consumer.
-        assignment: the assigned queues.
-    """
+    """A push consumer of a group."""
 
     def __init__(
         self,
@@ -156,7 +150,6 @@ class PushConsumer(GroupMember):
 
         Raises:
             LocalProtocolError: the consumer has a listener.
-            NotInTrioError: the caller is not a trio task.
 
         Cancellation: safe; messages that were not handled are redelivered.
         """
@@ -321,7 +314,6 @@ async def open_push_consumer(
             that cannot be checked in advance, for example a lambda, ends the block with this error
             when it returns something that cannot be awaited.
         IllegalTypeError: an argument has the wrong type.
-        NotInTrioError: the caller is not a trio task.
         LocalProtocolError: a name or an expression is invalid, there are two listeners, or the
             client already has a consumer of the group.
         BrokerError: the broker rejects an expression.

@@ -23,9 +23,6 @@ class PulledBatch:
     """Messages of a queue, claimed by workers from the front.
 
     Attributes:
-        queue: queue of the messages.
-        process: process queue with the messages.
-        messages: the messages.
         next_index: index of the first unclaimed message.
     """
 
@@ -58,7 +55,6 @@ class WorkerClaim:
     """The messages of a batch that a worker has claimed.
 
     Attributes:
-        batch: the batch.
         begin: index of the first handled message that is still in the process queue.
         end: index after the last handled message; the running handler's messages start here.
         announced: index after the last message that was returned by ``announce``.
