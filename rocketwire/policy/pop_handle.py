@@ -26,9 +26,6 @@ RETRY_V1: Final = "1"
 RETRY_V2: Final = "2"
 """The topic that a message was popped from: its own, or one of two forms of the retry topic."""
 
-ORDERLY_REVIVE_QUEUE: Final = 999
-"""Revive queue of messages that were popped in order."""
-
 
 _WORDS: Final = 8
 

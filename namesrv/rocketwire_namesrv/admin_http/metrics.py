@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 MOST_BROKERS: Final = 256
 """Maximum number of brokers with their own series."""
-MOST_NAME: Final = 128
 
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 _REGISTER: Final = int(RequestCode.REGISTER_BROKER)

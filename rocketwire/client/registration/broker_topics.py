@@ -10,7 +10,7 @@ Java: ``TopicConfigManager`` (``buildSerializeWrapper``), ``BrokerController.reg
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.registration import (
@@ -30,9 +30,6 @@ from rocketwire.wire.checksum import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-SPLIT_SIZE: Final = 800
-"""Java's number of topics in each part of a split registration (``splitRegistrationSize``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

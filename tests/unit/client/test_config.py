@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client.addresses import (
-    instance_of_endpoint,
     join_address,
     parse_name_servers,
     split_address,
@@ -80,12 +79,6 @@ def test_addresses_are_taken_apart_at_the_last_colon_and_put_together() -> None:
     assert join_address("::1", 1) == "[::1]:1"
     assert join_address("host", 1) == "host:1"
     assert vip_address("host:10911") == "host:10909"
-
-
-def test_an_endpoint_may_name_a_namespace() -> None:
-    assert instance_of_endpoint("http://MQ_INST_123_abc.mq.example:80") == "MQ_INST_123_abc"
-    assert instance_of_endpoint("MQ_INST_123_abc.mq.example:80") == "MQ_INST_123_abc"
-    assert instance_of_endpoint("127.0.0.1:9876") is None
 
 
 def test_name_servers_come_from_the_environment_where_none_are_configured() -> None:
