@@ -33,7 +33,8 @@ class Driver:
 
 
 def settings(**changes: Any) -> Config:
-    return Config(bind_address=LOOPBACK, listen_port=0, **{"driver": Driver.name, **changes})
+    options: dict[str, Any] = {"driver": Driver.name, **changes}
+    return Config(bind_address=LOOPBACK, listen_port=0, **options)
 
 
 def request(code: int, opaque: int = 1, *, oneway: bool = False, **ext: str) -> bytes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rocketwire.codes import SerializeType
@@ -55,10 +56,10 @@ class ConfigError(RocketWireError):
 
 def _property(
     default: Any,
-    owner: Owner,
-    *,
-    wide: bool = False,
     name: str = "",
+    *,
+    owner: Owner,
+    wide: bool = False,
     key: str = "",
     system: str = "",
     started: str = "",
@@ -67,9 +68,9 @@ def _property(
 
     Args:
         default: value without configuration; its type is the property's type.
+        name: name as shown, if it is not the camel case of the field's name.
         owner: the Java class.
         wide: whether an integer is a Java long.
-        name: name as shown, if it is not the camel case of the field's name.
         key: key in the file, if it differs from the shown name.
         system: Java system property that gives the default.
         started: value of a server without configuration, if it differs.
@@ -78,22 +79,10 @@ def _property(
     return field(default=default, metadata={**metadata, "started": started or _text(default)})
 
 
-def _namesrv(default: Any, *, wide: bool = False) -> Any:
-    return _property(default, Owner.NAMESRV, wide=wide)
-
-
-def _server(default: Any, *, system: str = "") -> Any:
-    return _property(default, Owner.SERVER, system=system)
-
-
-def _client(
-    default: Any, *, wide: bool = False, name: str = "", key: str = "", system: str = ""
-) -> Any:
-    return _property(default, Owner.CLIENT, wide=wide, name=name, key=key, system=system)
-
-
-def _ours(default: Any, name: str, *, system: str = "", started: str = "") -> Any:
-    return _property(default, Owner.OURS, name=name, system=system, started=started)
+_namesrv: Final = partial(_property, owner=Owner.NAMESRV)
+_server: Final = partial(_property, owner=Owner.SERVER)
+_client: Final = partial(_property, owner=Owner.CLIENT)
+_ours: Final = partial(_property, owner=Owner.OURS)
 
 
 def _text(value: str | int | bool | None) -> str | None:

@@ -9,7 +9,6 @@ Java has only the limit of the frame's length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -52,7 +51,6 @@ class Limit(StrEnum):
     NOTIFICATIONS = "rocketwire.maxNotifications"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitExceeded(Event):
     """A request or connection was refused because of a limit.
 
@@ -68,7 +66,6 @@ class LimitExceeded(Event):
     template = "limit {limit}={allowed} exceeded: {what}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameRefused(LimitExceeded):
     """A frame is too large; another log line describes its bytes."""
 
@@ -87,7 +84,6 @@ class FrameRefused(LimitExceeded):
         return (cls(limit=limit, allowed=error.limit, what=text),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionTooSlow(LimitExceeded):
     """A connection is closed, because it exceeded a deadline.
 
@@ -100,7 +96,6 @@ class ConnectionTooSlow(LimitExceeded):
     template = "connection of {client} closed: {what}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExceededAgain(LimitExceeded):
     """The limit was exceeded again shortly after a log line about it."""
 

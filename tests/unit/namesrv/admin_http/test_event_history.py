@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
 from rocketwire_namesrv.admin_http.event_history import (
@@ -28,7 +26,6 @@ from rocketwire_namesrv.events import (
 from rocketwire_namesrv.protocol.handlers import Peer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitMet(Event):
     """Any occurrence that names a limit."""
 
@@ -37,7 +34,6 @@ class LimitMet(Event):
     template = "limit {limit} met"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated(LimitMet):
     """The same again."""
 
