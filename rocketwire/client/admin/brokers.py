@@ -48,8 +48,8 @@ class Brokers(ClusterCalls):
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
         """Change settings of a broker, in memory and in its file (code 25).
 
-        Unknown keys are ignored; many keys apply only after a restart. Java:
-        ``updateBrokerConfig``.
+        Unknown keys are ignored; many keys apply only after a restart.
+        Java: ``updateBrokerConfig``.
 
         Raises:
             BrokerError: 16, a key is on its black list.
@@ -92,8 +92,8 @@ class Brokers(ClusterCalls):
     ) -> QueryConsumeQueueResponseBody | None:
         """Fetch entries of a consume queue, and whether a group's filter selects them (code 321).
 
-        None if the queue has no entry at that index: the response has no body. Java:
-        ``queryConsumeQueue``.
+        None if the queue has no entry at that index: the response has no body.
+        Java: ``queryConsumeQueue``.
 
         Args:
             index: index of the first entry.

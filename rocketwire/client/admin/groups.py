@@ -89,8 +89,8 @@ class Groups(TopicCalls):
         """Delete a group (code 207); returns the addresses.
 
         With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
-        A connected member creates its group again with its next heartbeat. Java:
-        ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
+        A connected member creates its group again with its next heartbeat.
+        Java: ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
             cluster: instead, all masters of this cluster.
@@ -106,8 +106,8 @@ class Groups(TopicCalls):
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
         """Fetch the configuration of a group from a broker (code 352).
 
-        A broker with automatic creation of groups creates the group. Java:
-        ``examineSubscriptionGroupConfig``, which fetches all groups.
+        A broker with automatic creation of groups creates the group.
+        Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
 
         Raises:
             BrokerError: 26, the broker does not have it.

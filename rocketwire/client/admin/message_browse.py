@@ -65,8 +65,8 @@ class MessageBrowse(ClusterCalls):
         """Yield the messages of a topic, queue by queue (codes 29, 30, 31, 11).
 
         Close the generator (``contextlib.aclosing``) if you do not read it to its end. Within
-        ``leaving_out`` it skips the remaining queues of a broker that does not respond. Java:
-        ``PrintMessageSubCommand``.
+        ``leaving_out`` it skips the remaining queues of a broker that does not respond.
+        Java: ``PrintMessageSubCommand``.
 
         Args:
             begin: earliest store time, milliseconds since 1970; None for the oldest message.

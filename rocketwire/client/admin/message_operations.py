@@ -40,8 +40,8 @@ class Messages(MessageSearch):
     ) -> list[TraceContext]:
         """Fetch the trace of a message: its senders and consumers, in order of time (code 12).
 
-        Only clients with enabled trace are recorded, a few seconds later. Java:
-        ``QueryMsgTraceByIdSubCommand``.
+        Only clients with enabled trace are recorded, a few seconds later.
+        Java: ``QueryMsgTraceByIdSubCommand``.
 
         Args:
             msg_id: id of the sender.

@@ -167,8 +167,8 @@ class OffsetResets(TopicCalls):
         """Set the offsets of a group to a time, with or without connected members.
 
         Returns the offset of each queue. Uses ``reset_by_time``, or ``reset_by_time_old`` if a
-        broker without server-side resets has no member; see there for arguments and errors. Java:
-        ``ResetOffsetByTimeCommand``.
+        broker without server-side resets has no member; see there for arguments and errors.
+        Java: ``ResetOffsetByTimeCommand``.
         """
         try:
             return await self.reset_by_time(group, topic, timestamp, force=force, by=by)

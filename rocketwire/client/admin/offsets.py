@@ -90,8 +90,8 @@ class Offsets(OffsetResets):
 
         Returns them.
 
-        Members of the target that are connected commit theirs over it.  Java:
-        ``CloneGroupOffsetCommand``, which takes every topic of the source.
+        Members of the target that are connected commit theirs over it.
+        Java: ``CloneGroupOffsetCommand``, which takes every topic of the source.
 
         Raises:
             BrokerError: 26, the broker does not have the target; 206 or 1, nor the source.

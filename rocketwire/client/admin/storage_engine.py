@@ -57,8 +57,8 @@ class Stores(AdminCalls):
     ) -> CheckRocksdbCqWriteResult:
         """Let a broker compare its queues in RocksDB with those in files (code 354).
 
-        The broker responds when it has started; the result is in its log. Java:
-        ``checkRocksdbCqWriteProgress``.
+        The broker responds when it has started; the result is in its log.
+        Java: ``checkRocksdbCqWriteProgress``.
 
         Args:
             topic: only this topic; empty for all.

@@ -61,8 +61,8 @@ class Topics(TopicOrders):
         """Create or update a topic (code 17).
 
         Returns the addresses of the brokers. The brokers register it at the name servers soon.
-        Attributes are added or changed; ``-name`` removes one. Java:
-        ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
+        Attributes are added or changed; ``-name`` removes one.
+        Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
 
         Raises:
             BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
@@ -95,8 +95,8 @@ class Topics(TopicOrders):
 
         Returns the previous permissions by address.
 
-        With ``cluster``, all its masters must have the topic. Java:
-        ``UpdateTopicPermSubCommand``.
+        With ``cluster``, all its masters must have the topic.
+        Java: ``UpdateTopicPermSubCommand``.
 
         Raises:
             BrokerError: 17, a broker does not have the topic.
@@ -134,8 +134,8 @@ class Topics(TopicOrders):
 
         A broker that has the topic registers it again.
 
-        Without ``cluster``, the routes of all clusters are deleted. Java:
-        ``deleteTopicInNameServer``.
+        Without ``cluster``, the routes of all clusters are deleted.
+        Java: ``deleteTopicInNameServer``.
         """
         for server in self.client.name_servers.each():
             await server.delete_topic(topic, cluster)
@@ -195,8 +195,8 @@ class Topics(TopicOrders):
     async def stats(self, topic: str, *, by: str | None = None) -> TopicStatsTable:
         """Fetch the offsets of all queues of a topic, from all its brokers (code 202).
 
-        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``. Java:
-        ``examineTopicStats``.
+        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
+        Java: ``examineTopicStats``.
 
         Args:
             by: see ``Clusters.of_topic``.
