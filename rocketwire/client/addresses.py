@@ -6,12 +6,10 @@ Java: ``RemotingHelper``, ``NameServerAddressUtils``, ``MixAll.brokerVIPChannel`
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from rocketwire.errors import IllegalAddressError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VIP_PORT_DISTANCE: Final = 2
 """Distance of a broker's second port below its first; it serves all but pulls and pops."""

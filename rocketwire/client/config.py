@@ -7,6 +7,7 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +26,6 @@ from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping, Sequence
 
     from rocketwire.client.arguments import Rule
 

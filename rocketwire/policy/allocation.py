@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
@@ -18,8 +19,6 @@ from rocketwire.errors import LocalProtocolError
 from rocketwire.policy.java_strings import sort_key, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
 
 _T = TypeVar("_T")

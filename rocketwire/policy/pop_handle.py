@@ -8,6 +8,7 @@ Java: ``ExtraInfoUtil``, ``MQClientAPIImpl.processPopResponse``, ``PopMessagePro
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +18,6 @@ from rocketwire.messages.pop import BatchAck, PopMessageResponseHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rocketwire.wire.message.stored import StoredMessage
 
 NORMAL: Final = "0"

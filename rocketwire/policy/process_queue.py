@@ -11,15 +11,13 @@ Java: ``ProcessQueue``, ``PopProcessQueue``, ``DefaultMQPushConsumerImpl.pullMes
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from operator import is_, lt
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from rocketwire.messages.callbacks import PopProcessQueueInfo, ProcessQueueInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 LOCK_MAX_LIVE_TIME: Final = 30.0
 """Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60."""

@@ -8,11 +8,10 @@ Java: ``TopicPublishInfo.selectOneMessageQueue``, ``MQFaultStrategy``,
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
 
 LATENCY_MAX: Final = (0.05, 0.1, 0.55, 1.8, 3.0, 5.0, 15.0)

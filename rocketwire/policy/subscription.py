@@ -8,15 +8,13 @@ Java: ``FilterAPI``, ``PullAPIWrapper.processPullResult``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.java_strings import split, string_hash, trim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import platform
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -31,8 +32,6 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.protocol.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, TimedWork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from prometheus_client.metrics_core import Metric
 
     from rocketwire_namesrv.admin_http.event_history import Observer

@@ -10,9 +10,10 @@ Sources: ``NamesrvConfig``, ``NettyServerConfig``, ``NettyClientConfig``, ``Nett
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import RocketWireError
@@ -21,9 +22,6 @@ from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.config.settings import JAVA_BLANKS, Owner, Property
 from rocketwire_namesrv.config.tls_settings import TlsSettings
 from rocketwire_namesrv.events import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
 
 _MEGABYTE: Final = 1024 * 1024
 

@@ -9,14 +9,11 @@ Java has only the limit of the frame's length.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError, RocketWireError
 from rocketwire_namesrv.events import Event, Level
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Limit(StrEnum):

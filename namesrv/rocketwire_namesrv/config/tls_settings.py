@@ -9,12 +9,10 @@ Java: ``TlsSystemConfig``, ``TlsHelper``, ``TlsMode``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, Final, Self
 
 CONFIG_FILE: Final = "/etc/rocketmq/tls.properties"
 

@@ -11,13 +11,11 @@ statistics.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
+from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

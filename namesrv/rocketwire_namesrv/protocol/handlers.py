@@ -10,6 +10,7 @@ Java: ``DefaultRequestProcessor``, ``ClientRequestProcessor``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -61,8 +62,6 @@ from rocketwire_namesrv.protocol.route_fast_path import wants_standard_json, zon
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
-
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.protocol.state import State
 

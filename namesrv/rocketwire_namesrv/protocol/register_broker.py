@@ -8,6 +8,7 @@ Java: ``DefaultRequestProcessor.registerBroker``.
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import ResponseCode
@@ -31,8 +32,6 @@ from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.routes.steps import drained
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.protocol.state import State
 

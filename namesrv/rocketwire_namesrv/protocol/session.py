@@ -13,6 +13,7 @@ Java: ``NettyRemotingAbstract``, ``NettyDecoder``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
@@ -40,8 +41,6 @@ from rocketwire_namesrv.registration.reader import MANY_BYTES
 from rocketwire_namesrv.routes.steps import drained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from rocketwire_namesrv.protocol.state import State
 
 _UNLIMITED: Final = 1 << 62

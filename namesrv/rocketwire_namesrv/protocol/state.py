@@ -8,6 +8,7 @@ Java: ``NamesrvController``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, RequestCode
@@ -29,8 +30,6 @@ from rocketwire_namesrv.routes.steps import drained
 from rocketwire_namesrv.routes.warm_start import WarmStart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire_namesrv.config.config import Config
 
 Notification = tuple[str, RemotingCommand]

@@ -16,6 +16,7 @@ lost connection takes along every broker that registered over it, not one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rocketwire.flags import Perm
@@ -44,8 +45,6 @@ from rocketwire_namesrv.routes.topic_batches import drop_foreign_names
 from rocketwire_namesrv.routes.topic_table import TopicTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
-
     from rocketwire.messages.registration import DataVersion
     from rocketwire.messages.route import QueueData
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -43,8 +44,6 @@ from rocketwire_namesrv.server.timers import expire_for_ever, sweep_for_ever
 from rocketwire_namesrv.tls.contexts import TlsContexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.events import Event

@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExt``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,6 @@ from rocketwire.client.admin.user_data_export import Exports
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from rocketwire.client.instance.instance import ClientInstance
 
 

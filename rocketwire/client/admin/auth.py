@@ -8,7 +8,7 @@ Java: ``DefaultMQAdminExtImpl``, ``org.apache.rocketmq.tools.command.auth``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.codes import RequestCode as Code
@@ -29,9 +29,6 @@ from rocketwire.messages.auth import (
     UpdateUserRequestHeader,
     UserInfo,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class Users(ClusterCalls):

@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubComman
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.clusters import ClusterCalls
@@ -28,8 +29,6 @@ from rocketwire.messages.queries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
 
 READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"

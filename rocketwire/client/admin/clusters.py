@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``CommandUtil``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.fanout import AdminCalls, call_each
@@ -14,8 +15,6 @@ from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.route import BrokerData, ClusterInfo, TopicRouteData
 

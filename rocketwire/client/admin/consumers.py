@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``ConsumerProgressSubCommand``, ``ConsumerStatu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.clusters import ClusterCalls
@@ -38,8 +39,6 @@ from rocketwire.messages.queries import (
 from rocketwire.policy.resource_names import has_own_route, pop_retry_topic, retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
 
 

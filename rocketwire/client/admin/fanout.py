@@ -8,6 +8,7 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,8 +20,6 @@ from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
 
 ADMIN_TIMEOUT: Final = 5.0

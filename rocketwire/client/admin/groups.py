@@ -6,6 +6,7 @@ Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscript
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,6 @@ from rocketwire.policy.resource_names import dlq_topic, retry_topic
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rocketwire.messages.enums import MessageRequestMode
     from rocketwire.messages.heartbeat import SubscriptionData
 

@@ -5,6 +5,7 @@ Java: ``QueryMsgByOffsetSubCommand``, ``PrintMessageSubCommand``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +21,6 @@ from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 

@@ -7,6 +7,7 @@ Java: ``MQAdminImpl``, ``DefaultMQAdminExtImpl``, ``QueryMsgByKeySubCommand``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -24,8 +25,6 @@ from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocketwire.wire.message.stored import StoredMessage
 
 INDEX_OF_KEYS: Final = "K"

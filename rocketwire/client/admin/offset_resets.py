@@ -5,7 +5,8 @@ Java: ``DefaultMQAdminExtImpl``, ``ResetOffsetByTimeCommand``, ``SkipAccumulatio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.client.admin.topics import TopicCalls
@@ -15,10 +16,6 @@ from rocketwire.errors import BrokerError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import ResetOffsetBody, ResetOffsetRequestHeader, RollbackStats
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader, OffsetWrapper
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NOW: Final = -1
 """Time of a reset that skips all stored messages."""

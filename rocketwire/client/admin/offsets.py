@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
@@ -23,8 +24,6 @@ from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHead
 from rocketwire.policy.resource_names import retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
 
 

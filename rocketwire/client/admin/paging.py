@@ -9,13 +9,12 @@ last entry.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from rocketwire.messages import encode_body
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from rocketwire.messages.topic_config import DataVersion
 
 PAGE_SIZE: Final = 2000

@@ -8,6 +8,7 @@ Java: ``MQAdminUtils``, ``UpdateStaticTopicSubCommand``, ``RemappingStaticTopicS
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,8 +28,6 @@ from rocketwire.policy.static_topics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.topics import (
         TopicConfigAndQueueMapping,

@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubComm
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,6 @@ from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.topic_config import TopicConfig
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import trio
@@ -21,8 +22,6 @@ from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeStatus
     from rocketwire.messages.enums import ConsumeType

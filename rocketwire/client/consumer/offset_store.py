@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -27,8 +28,6 @@ from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper, OffsetSe
 from rocketwire.wire.json.limits import ANSWER_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 

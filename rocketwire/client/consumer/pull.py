@@ -6,6 +6,7 @@ Java: ``PullAPIWrapper``, ``MQClientAPIImpl.processPullResponse``, ``PullSysFlag
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -28,8 +29,6 @@ from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, b
 from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.instance.routes import BrokerAddress

@@ -12,6 +12,7 @@ Java: ``PullAPIWrapper.processPullResult``, which drops everything after an unre
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -24,8 +25,6 @@ from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableM
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.wire.message.stored import StoredMessage

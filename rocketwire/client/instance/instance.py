@@ -12,6 +12,7 @@ import logging
 import os
 import random
 import time
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -38,8 +39,6 @@ from rocketwire.errors import (
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
     from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData

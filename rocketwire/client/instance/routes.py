@@ -9,13 +9,12 @@ Java: ``MQClientInstance`` (``topicRouteTable``, ``brokerAddrTable``, ``cleanOff
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.route import BrokerData, TopicRouteData
 
 

@@ -8,6 +8,7 @@ Java: ``MQClientAPIImpl``, ``MQAdminImpl``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
@@ -18,8 +19,6 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
     from rocketwire.messages.allocation import (

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -26,8 +27,6 @@ from rocketwire.errors import ChannelError, ClientError, NameServerError, NoName
 from rocketwire.transport.dial import is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
 

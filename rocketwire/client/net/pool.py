@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -41,8 +42,6 @@ from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
     from rocketwire.transport.pending import NextRequest

@@ -8,6 +8,7 @@ Java: ``DefaultMQProducer.start``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import AsyncGenerator
 
     from rocketwire.client.producer.producer import Producer
     from rocketwire.client.producer.transactions import TransactionCheck

@@ -13,6 +13,7 @@ Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl`
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,6 @@ from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.producer.request_reply import PendingRequests
     from rocketwire.client.producer.trace import ProducerTrace

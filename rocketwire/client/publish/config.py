@@ -5,7 +5,8 @@ The names are Java's in Python spelling, times in seconds (Java: ``DefaultMQProd
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
 
 from rocketwire.client.arguments import Rule, check_settings, instance_of, whole, wrong_type
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
@@ -13,9 +14,6 @@ from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
 from rocketwire.wire.message.body_compression import DEFAULT_LEVEL, CompressionType
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
@@ -26,8 +27,6 @@ from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_prop
 from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, build_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo

@@ -6,6 +6,7 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
@@ -34,7 +35,6 @@ from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping
 
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.config import ProducerConfig

@@ -9,8 +9,8 @@ Java: ``TopicConfigManager`` (``buildSerializeWrapper``), ``BrokerController.reg
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.registration import (
@@ -27,9 +27,6 @@ from rocketwire.messages.topic_config import (
     TopicConfigAndMappingSerializeWrapper,
 )
 from rocketwire.wire.checksum import crc32
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

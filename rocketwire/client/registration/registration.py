@@ -13,6 +13,7 @@ import logging
 import os
 import random
 import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -52,8 +53,6 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-
     from rocketwire.messages.topic_config import TopicConfig
 
 _LOG: Final = logging.getLogger("rocketwire.client")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.builders.certificates import Pair, authority, with_pair
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
 LOOPBACK = "127.0.0.1"

@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,6 @@ from tests.support.running_server import running as running_on
 from tests.support.running_server import settings as settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 

@@ -5,6 +5,7 @@ Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,8 +22,6 @@ from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 

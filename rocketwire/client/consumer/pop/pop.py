@@ -9,6 +9,7 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
@@ -37,8 +38,6 @@ from rocketwire.wire.message.lazy_reader import UnreadableMessage, decode_stored
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData

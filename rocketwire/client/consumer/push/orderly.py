@@ -11,6 +11,7 @@ Java: ``ConsumeMessageOrderlyService``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +31,6 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rocketwire.client.consumer.config import MessageListenerOrderly, PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.queue_locks import QueueLocks

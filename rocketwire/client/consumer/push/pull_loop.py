@@ -10,6 +10,7 @@ Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -29,8 +30,6 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
-
     from rocketwire.client.consumer.config import PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.pull import NextPull, PullRequest, PullResult

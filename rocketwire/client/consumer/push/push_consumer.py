@@ -9,6 +9,7 @@ Java: ``DefaultMQPushConsumerImpl``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -48,8 +49,6 @@ from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo

@@ -6,12 +6,11 @@ done for many messages at once, before any other task can run (``notify_before_w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from types import coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,6 @@ from tests.integration.namesrv.security import server_process
 from tests.integration.namesrv.security.server_process import NO_PERMISSION, update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.support.name_servers import OurNameServer

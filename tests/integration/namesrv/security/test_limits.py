@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import zlib
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from tests.support.running_server import CLUSTER_INFO, Client, Driver, request, 
 from tests.support.running_server import running as running_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection

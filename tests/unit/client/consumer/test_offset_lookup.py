@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,8 +22,6 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import NS, A, route
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.wire.command import RemotingCommand
 
 QUEUE = MessageQueue(topic="T", broker_name="a", queue_id=0)

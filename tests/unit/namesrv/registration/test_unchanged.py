@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +20,6 @@ from tests.support.fakes.sansio_server import Server, identity, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, packed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rocketwire_namesrv.protocol.session import Session
 
 NAMES = tuple(f"T{number}" for number in range(8))

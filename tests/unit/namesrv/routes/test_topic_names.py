@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,8 +25,6 @@ from tests.unit.namesrv.registration.test_reader import body_of, named, packed
 from tests.unit.namesrv.registration.test_unchanged import seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rocketwire_namesrv.routes.topic_names import TopicNames
 
 SETTINGS = QueueSettings(4, 4, 6, 0)
