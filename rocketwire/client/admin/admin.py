@@ -15,15 +15,14 @@ from rocketwire.client.admin.clusters import Clusters
 from rocketwire.client.admin.consumers import Consumers
 from rocketwire.client.admin.controllers import Controllers
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
-from rocketwire.client.admin.groups import Groups
+from rocketwire.client.admin.groups import Exports, Groups
 from rocketwire.client.admin.lite import LiteTopics
-from rocketwire.client.admin.message_operations import Messages
+from rocketwire.client.admin.messages import Messages
 from rocketwire.client.admin.name_servers import NameServerUpkeep
 from rocketwire.client.admin.offsets import Offsets
 from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.storage_engine import Stores
 from rocketwire.client.admin.topics import Topics
-from rocketwire.client.admin.user_data_export import Exports
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 
 if TYPE_CHECKING:

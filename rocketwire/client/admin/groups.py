@@ -1,4 +1,4 @@
-"""Consumer groups: configuration, subscriptions, read permission, request mode.
+"""Consumer groups: configuration, subscriptions, read permission, request mode; exports.
 
 Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscriptionGroupCommand``,
 ``SetConsumeModeSubCommand``.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
@@ -31,12 +31,24 @@ from rocketwire.messages.groups import (
     UpdateGroupForbiddenRequestHeader,
 )
 from rocketwire.messages.route import TopicList
-from rocketwire.policy.resource_names import dlq_topic, retry_topic
+from rocketwire.policy.resource_names import (
+    PREDEFINED_GROUPS,
+    dlq_topic,
+    is_dlq_topic,
+    is_retry_topic,
+    is_system_group,
+    is_system_topic,
+    retry_topic,
+)
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
     from rocketwire.messages.enums import MessageRequestMode
     from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.topic_config import TopicConfig
+
+_MOST_PERM: Final = 7
+"""All permission bits."""
 
 
 class Groups(TopicCalls):
@@ -220,6 +232,39 @@ class Groups(TopicCalls):
             MessageRequestModeSerializeWrapper, address, Code.GET_ALL_MESSAGE_REQUEST_MODE
         )
         return modes.message_request_mode_map or {}
+
+
+class Exports(TopicCalls):
+    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
+
+    async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
+        """Fetch the topics of a broker, without system topics (codes 21, 305).
+
+        Java: ``getUserTopicConfig``.
+
+        Args:
+            special: include topics of retries and dead letters.
+        """
+        system_names = set(await self._topics.system_names(address))
+        return {
+            name: config
+            for name, config in (await self._topics.configs(address)).items()
+            if name not in system_names
+            and not is_system_topic(name)
+            and (special or not (is_retry_topic(name) or is_dlq_topic(name)))
+            and 0 <= config.perm <= _MOST_PERM
+        }
+
+    async def groups(self, address: str) -> dict[str, SubscriptionGroupConfig]:
+        """Fetch the groups of a broker, without predefined groups (code 201).
+
+        Java: ``getUserSubscriptionGroup``.
+        """
+        return {
+            name: config
+            for name, config in (await Groups(self.client, self.within).configs(address)).items()
+            if not is_system_group(name) and name not in PREDEFINED_GROUPS
+        }
 
 
 def _changed(config: SubscriptionGroupConfig) -> SubscriptionGroupConfig:

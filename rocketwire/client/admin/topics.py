@@ -1,6 +1,7 @@
-"""Topics: create, change, delete, list, and their statistics.
+"""Topics: create, change, delete, list, their statistics and their order.
 
-Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubCommand``.
+Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubCommand``,
+``UpdateOrderConfCommand``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
-from rocketwire.client.admin.topic_orders import TopicOrders
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
@@ -30,6 +30,7 @@ from rocketwire.messages.topics import (
     TopicConfigAndQueueMapping,
     TopicStatsTable,
 )
+from rocketwire.policy.order_conf import merge_order_conf
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.topic_attributes import attribute_changes
 
@@ -38,9 +39,8 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 
-class Topics(TopicOrders):
-    """Requests for topics; for errors see ``AdminCalls.ask`` and
-    ``NameServers.call``.
+class Topics(ClusterCalls):
+    """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``.
 
     Methods with ``broker`` and ``cluster`` need exactly one of them: the address of a broker,
     or the name of a cluster, for all its masters; ``LocalProtocolError`` otherwise,
@@ -241,6 +241,35 @@ class Topics(TopicOrders):
         )
         groups = (group for groups in group_lists.values() for group in groups.group_list or ())
         return tuple(dict.fromkeys(groups))
+
+    # ------------------------------------------------------------------ ordered topics
+
+    async def order_conf(self, topic: str) -> str | None:
+        """``broker:queues;...`` of an ordered topic (code 101); None if it is not ordered."""
+        return await self.client.name_servers.kv_value(ORDER_TOPIC_CONFIG, topic)
+
+    async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
+        """Set the queues of an ordered topic at every name server (code 100).
+
+        Returns the new value. Java: ``createOrUpdateOrderConf``.
+
+        Args:
+            text: ``broker:queues``, separated by ``;``.
+            whole: replace the whole value; if False, only the brokers in ``text``.
+
+        Raises:
+            LocalProtocolError: the text is invalid.
+        """
+        current = None if whole else await self.order_conf(topic)
+        value = merge_order_conf(current, text)
+        for server in self.client.name_servers.each():
+            await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
+        return value
+
+    async def delete_order_conf(self, topic: str) -> None:
+        """Delete the order of a topic (code 102)."""
+        for server in self.client.name_servers.each():
+            await server.delete_kv(ORDER_TOPIC_CONFIG, topic)
 
 
 class TopicCalls(ClusterCalls):
