@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_namesrv.command_line import (
@@ -24,8 +25,6 @@ from rocketwire_namesrv.command_line import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.runtime.configuration import Configured
     from rocketwire_namesrv.runtime.sockets import Listening

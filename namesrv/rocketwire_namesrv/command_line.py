@@ -8,10 +8,8 @@ Java: ``ServerUtil``, commons-cli's ``DefaultParser`` (1.5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 USAGE: Final = """\
 usage: mqnamesrv [-c <arg>] [-h] [-n <arg>] [-p]

@@ -7,6 +7,7 @@ if every connection would need it. No port is opened: only a start shows whether
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire_namesrv.config.access_control import exposed
@@ -19,8 +20,6 @@ from rocketwire_namesrv.tls.certificates import TlsError
 from rocketwire_namesrv.tls.contexts import check_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rocketwire_namesrv.config.config import Config
 
 

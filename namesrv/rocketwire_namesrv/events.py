@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum, StrEnum
-from typing import ClassVar, cast
+from typing import ClassVar, cast, dataclass_transform
 
 from rocketwire.codes import RequestCode
 
@@ -58,12 +58,17 @@ def shown(value: object) -> str:
     return text.translate(_CONTROLS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """An event; the subclasses describe it."""
 
     level: ClassVar[Level] = Level.INFO
     template: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        """Make the subclass a frozen dataclass."""
+        dataclass(frozen=True, kw_only=True)(cls)
 
     @property
     def text(self) -> str:
@@ -82,7 +87,6 @@ class Event:
 # ---------------------------------------- brokers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerRegistered(Event):
     """A broker registered that had no live entry."""
 
@@ -97,7 +101,6 @@ class BrokerRegistered(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationConflict(Event):
     """A registration with an older state version than the one it would replace was ignored."""
 
@@ -116,7 +119,6 @@ class RegistrationConflict(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationRefused(Event):
     """A registration was not applied."""
 
@@ -129,7 +131,6 @@ class RegistrationRefused(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartsOverdue(Event):
     """A registration that looked like a part was registered, because no other part came."""
 
@@ -143,7 +144,6 @@ class PartsOverdue(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerUnregistered(Event):
     """A broker lost its live entry, for the reason given."""
 
@@ -158,7 +158,6 @@ class BrokerUnregistered(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnregistrationIgnored(Event):
     """A request to unregister was ignored: the broker is not registered, or has registered again
     since."""
@@ -175,7 +174,6 @@ class UnregistrationIgnored(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerExpired(Event):
     """A broker was silent for longer than its timeout; its connection is closed."""
 
@@ -189,7 +187,6 @@ class BrokerExpired(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRemoved(Event):
     """The last address of a broker name left, and with it the name and its topics."""
 
@@ -201,7 +198,6 @@ class GroupRemoved(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRemoved(Event):
     """The last broker name of a cluster left."""
 
@@ -209,7 +205,6 @@ class ClusterRemoved(Event):
     template = "unregisterBroker, remove cluster from clusterAddrTable {cluster}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MinBrokerIdChanged(Event):
     """The smallest id of a group changed; its members are notified (request 905).
 
@@ -235,7 +230,6 @@ class MinBrokerIdChanged(Event):
 # ---------------------------------------- topics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicsRegistered(Event):
     """A registration added or changed topics.
 
@@ -254,7 +248,6 @@ class TopicsRegistered(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRouteRegistered(Event):
     """An administrator registered the route of one topic."""
 
@@ -263,7 +256,6 @@ class TopicRouteRegistered(Event):
     template = "Register topic route:{topic}, {broker_names}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRouteRefused(Event):
     """A topic's route names a broker that is not registered."""
 
@@ -273,7 +265,6 @@ class TopicRouteRefused(Event):
     template = "Register topic contains illegal broker, {topic}, {broker_name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicDeleted(Event):
     """An administrator deleted a topic, in one cluster or everywhere."""
 
@@ -282,7 +273,6 @@ class TopicDeleted(Event):
     template = "deleteTopic, remove the topic {topic}, cluster: {cluster}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WritePermChanged(Event):
     """An administrator took or gave the permission to write to a broker.
 
@@ -301,7 +291,6 @@ class WritePermChanged(Event):
 # ---------------------------------------- key/value and configuration
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceCreated(Event):
     """A namespace of the key/value configuration was created."""
 
@@ -309,7 +298,6 @@ class NamespaceCreated(Event):
     template = "putKVConfig create new Namespace {namespace}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigItemPut(Event):
     """A key/value item was created or replaced.
 
@@ -324,7 +312,6 @@ class ConfigItemPut(Event):
     template = "putKVConfig {action} config item, Namespace: {namespace} Key: {key} Value: {value}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigItemDeleted(Event):
     """A key/value item was deleted."""
 
@@ -336,7 +323,6 @@ class ConfigItemDeleted(Event):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigUpdated(Event):
     """A request changed the configuration of this server.
 
@@ -350,7 +336,6 @@ class ConfigUpdated(Event):
     template = "updateConfig called by {client}: {changes}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigUpdateRefused(Event):
     """A request to change the configuration of this server was refused."""
 
@@ -363,7 +348,6 @@ class ConfigUpdateRefused(Event):
 # ---------------------------------------- connections
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksumMismatch(Event):
     """The body of a registration does not match its checksum."""
 
@@ -372,7 +356,6 @@ class ChecksumMismatch(Event):
     template = "receive registerBroker request,crc32 not match,from {client}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFailed(Event):
     """A handler failed; the peer received code 1.
 
@@ -387,7 +370,6 @@ class RequestFailed(Event):
     template = "process request exception, code: {code} client: {client}: {error}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseDropped(Event):
     """A peer sent a response without a request."""
 
@@ -397,7 +379,6 @@ class ResponseDropped(Event):
     template = "receive response, but not matched any request, {client} opaque: {opaque}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionRefused(Event):
     """A connection was closed before its first frame; the subclasses have the reason. Abstract."""
 
@@ -407,39 +388,29 @@ class ConnectionRefused(Event):
     template = "connection of {client} closed: {reason}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlainRefused(ConnectionRefused):
     """It did not begin with TLS, which is required."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TlsRefused(ConnectionRefused):
     """It began with TLS, which is disabled."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TlsUnavailable(ConnectionRefused):
     """It began with TLS, and this server has no valid certificate."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TlsHandshakeFailed(ConnectionRefused):
     """The TLS handshake failed, for example because the client has no certificate that is
     trusted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyHeaderRefused(ConnectionRefused):
     """Its PROXY header is malformed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignHostRefused(Event):
-    """The operators' port received a request for a foreign host name.
-
-    Attributes:
-        host: the name.
-    """
+    """The operators' port received a request for a foreign host name."""
 
     level = Level.WARNING
     host: str

@@ -2,6 +2,8 @@
 
 A *pool* has a channel to each address. A *client instance* is a client with its client id, shared
 by its producers and consumers. A *registration* registers a broker at the name servers.
+
+Calls that need trio raise ``NotInTrioError`` where the caller is not a trio task.
 """
 
 from __future__ import annotations
@@ -10,57 +12,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rocketwire.client.config import ClientConfig as ClientConfig
-    from rocketwire.client.config import Credentials as Credentials
+    from rocketwire.client.config import ClientConfig, Credentials
     from rocketwire.client.consumer.config import (
-        ConsumeConcurrentlyContext as ConsumeConcurrentlyContext,
-    )
-    from rocketwire.client.consumer.config import (
-        ConsumeConcurrentlyStatus as ConsumeConcurrentlyStatus,
-    )
-    from rocketwire.client.consumer.config import ConsumeOrderlyContext as ConsumeOrderlyContext
-    from rocketwire.client.consumer.config import ConsumeOrderlyStatus as ConsumeOrderlyStatus
-    from rocketwire.client.consumer.config import PushConsumerConfig as PushConsumerConfig
-    from rocketwire.client.consumer.lite.lite_pull_consumer import (
-        LitePullConsumer as LitePullConsumer,
+        ConsumeConcurrentlyContext,
+        ConsumeConcurrentlyStatus,
+        ConsumeOrderlyContext,
+        ConsumeOrderlyStatus,
+        PushConsumerConfig,
     )
     from rocketwire.client.consumer.lite.lite_pull_consumer import (
-        open_lite_pull_consumer as open_lite_pull_consumer,
+        LitePullConsumer,
+        open_lite_pull_consumer,
     )
-    from rocketwire.client.consumer.lite.lite_pull_state import (
-        LitePullConsumerConfig as LitePullConsumerConfig,
+    from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
+    from rocketwire.client.consumer.pop.pop_consumer import (
+        PopConsumer,
+        PopConsumerConfig,
+        open_pop_consumer,
     )
-    from rocketwire.client.consumer.pop.pop_consumer import PopConsumer as PopConsumer
-    from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig as PopConsumerConfig
-    from rocketwire.client.consumer.pop.pop_consumer import open_pop_consumer as open_pop_consumer
-    from rocketwire.client.consumer.push.push_consumer import PushConsumer as PushConsumer
-    from rocketwire.client.consumer.push.push_consumer import (
-        open_push_consumer as open_push_consumer,
-    )
-    from rocketwire.client.instance.instance import ClientInstance as ClientInstance
-    from rocketwire.client.instance.instance import open_client as open_client
-    from rocketwire.client.message import Message as Message
-    from rocketwire.client.net.nameservers import NameServers as NameServers
-    from rocketwire.client.net.pool import ChannelPool as ChannelPool
-    from rocketwire.client.net.pool import open_pool as open_pool
-    from rocketwire.client.producer.lifecycle import open_producer as open_producer
-    from rocketwire.client.producer.producer import Producer as Producer
-    from rocketwire.client.producer.request_reply import create_reply as create_reply
-    from rocketwire.client.producer.transactions import (
-        LocalTransactionState as LocalTransactionState,
-    )
-    from rocketwire.client.producer.transactions import (
-        TransactionSendResult as TransactionSendResult,
-    )
-    from rocketwire.client.publish.config import ProducerConfig as ProducerConfig
-    from rocketwire.client.publish.send_result import SendResult as SendResult
-    from rocketwire.client.registration.broker_topics import BrokerIdentity as BrokerIdentity
-    from rocketwire.client.registration.broker_topics import (
-        RegistrationSettings as RegistrationSettings,
-    )
-    from rocketwire.client.registration.registration import Registration as Registration
-    from rocketwire.client.registration.registration import open_registration as open_registration
-    from rocketwire.policy.retry import SendStatus as SendStatus
+    from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_push_consumer
+    from rocketwire.client.instance.instance import ClientInstance, open_client
+    from rocketwire.client.message import Message
+    from rocketwire.client.net.nameservers import NameServers
+    from rocketwire.client.net.pool import ChannelPool, open_pool
+    from rocketwire.client.producer.lifecycle import open_producer
+    from rocketwire.client.producer.producer import Producer
+    from rocketwire.client.producer.request_reply import create_reply
+    from rocketwire.client.producer.transactions import LocalTransactionState, TransactionSendResult
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.client.registration.broker_topics import BrokerIdentity, RegistrationSettings
+    from rocketwire.client.registration.registration import Registration, open_registration
+    from rocketwire.policy.retry import SendStatus
 
 _HOMES = {
     "BrokerIdentity": "registration.broker_topics",

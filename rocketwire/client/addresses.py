@@ -6,20 +6,15 @@ Java: ``RemotingHelper``, ``NameServerAddressUtils``, ``MixAll.brokerVIPChannel`
 from __future__ import annotations
 
 import ipaddress
-import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from rocketwire.errors import IllegalAddressError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VIP_PORT_DISTANCE: Final = 2
 """Distance of a broker's second port below its first; it serves all but pulls and pops."""
 
 _NOT_IN_NAMES: Final = frozenset(" \t,;/")
-
-_INSTANCE_ENDPOINT: Final = r"^(\w+://|)(MQ_INST_\w+_\w+)\..*$"
 
 
 def split_address(address: str) -> tuple[str, int]:
@@ -67,12 +62,6 @@ def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
             split_address(address)
             addresses[address] = None
     return tuple(addresses)
-
-
-def instance_of_endpoint(configured: str) -> str | None:
-    """Return the namespace in an endpoint (``MQ_INST_..._...`` before the first dot), or None."""
-    match = re.match(_INSTANCE_ENDPOINT, configured.strip())
-    return None if match is None else match[2]
 
 
 def vip_address(address: str) -> str:

@@ -92,20 +92,29 @@ def seconds(*, zero: bool = False, minimum: float = 0.0, maximum: float | None =
 
 
 SOME_SECONDS: Final = seconds()
-FLAG: Final = check_flag
-TEXT: Final = check_text
-MAYBE_TEXT: Final = optional(check_text)
+
+_RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
+    "bool": check_flag,
+    "str": check_text,
+    "str | None": optional(check_text),
+    "int": whole(minimum=1),
+    "int | None": optional(whole(minimum=1)),
+    "float": SOME_SECONDS,
+    "float | None": optional(SOME_SECONDS),
+}
+"""The check of a setting by its annotation: a ``float`` is a number of seconds."""
 
 
-def check_settings(settings: object, rules: Mapping[str, Rule]) -> None:
-    """Check each attribute of a settings object with its rule.
+def check_settings(settings: object, rules: Mapping[str, Rule] = {}) -> None:
+    """Check each attribute of a settings object with its rule, or with the rule of its type.
 
     Raises:
         IllegalTypeError, IllegalValueError: for the first invalid attribute.
     """
-    owner = type(settings).__name__
-    for name, rule in rules.items():
-        rule(f"{owner}.{name}", getattr(settings, name))
+    owner = type(settings)
+    for name, annotation in owner.__annotations__.items():
+        rule = rules.get(name) or _RULE_OF_TYPE[annotation]
+        rule(f"{owner.__name__}.{name}", getattr(settings, name))
 
 
 def check_config(value: object, expected: type[Any]) -> None:

@@ -7,15 +7,12 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.addresses import parse_name_servers
 from rocketwire.client.arguments import (
-    FLAG,
-    MAYBE_TEXT,
-    SOME_SECONDS,
-    TEXT,
     check_settings,
     instance_of,
     optional,
@@ -29,7 +26,6 @@ from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping, Sequence
 
     from rocketwire.client.arguments import Rule
 
@@ -260,31 +256,8 @@ _RULES: Final[Mapping[str, Rule]] = {
         instance_of(Credentials, expected="Credentials(access_key, secret_key)")
     ),
     "tls": optional(_check_tls),
-    "tls_server_hostname": MAYBE_TEXT,
-    "client_ip": MAYBE_TEXT,
-    "instance_name": TEXT,
-    "unit_name": MAYBE_TEXT,
-    "unit_mode": FLAG,
-    "namespace": TEXT,
-    "namespace_v2": TEXT,
-    "zone_name": MAYBE_TEXT,
-    "zone_mode": MAYBE_TEXT,
-    "enable_stream_request_type": FLAG,
-    "vip_channel_enabled": FLAG,
-    "use_heartbeat_v2": FLAG,
     "serialize_type": instance_of(SerializeType, expected="a SerializeType"),
     "language": instance_of(LanguageCode, expected="a LanguageCode"),
     "version": whole(minimum=0),
-    "poll_name_server_interval": SOME_SECONDS,
-    "heartbeat_broker_interval": SOME_SECONDS,
-    "persist_consumer_offset_interval": SOME_SECONDS,
-    "fetch_name_server_interval": SOME_SECONDS,
-    "probe_name_server_interval": SOME_SECONDS,
-    "mq_client_api_timeout": SOME_SECONDS,
-    "connect_timeout": SOME_SECONDS,
-    "channel_idle_timeout": optional(SOME_SECONDS),
-    "reconnect_for_go_away": FLAG,
-    "address_server_domain": TEXT,
-    "address_server_subgroup": TEXT,
 }  # fmt: skip
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""

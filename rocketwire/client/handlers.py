@@ -15,13 +15,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
 
 from rocketwire.client.arguments import shown
 from rocketwire.errors import IllegalHandlerError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

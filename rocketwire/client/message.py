@@ -8,17 +8,15 @@ Java: ``Message``, ``MessageAccessor``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.validation import check_user_property
 from rocketwire.wire.values.drafts import create_draft_class
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 DEFAULT_PROPERTIES: Final = (f"{const.UNIQ_KEY}\x01", f"\x02{const.WAIT}\x01true\x02")
 """Text before and after the unique key, in the properties of a message that has no others."""

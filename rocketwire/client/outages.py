@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Hashable
+from typing import Final
 
 import trio
 
@@ -26,9 +27,6 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.policy.resource_names import is_retry_topic
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import trio
@@ -10,8 +11,6 @@ import trio
 from rocketwire.errors import RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from rocketwire.client.outages import Outages
 
 

@@ -6,16 +6,14 @@ methods that affect tasks call ``require_trio`` themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import trio
 
 from rocketwire.errors import NotInTrioError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
 
 Class = TypeVar("Class", bound=type[Any])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from rocketwire.messages._codec.fields import (
     BOXED_LONG,
@@ -18,9 +19,6 @@ from rocketwire.messages._codec.fields import (
 )
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,9 @@ Java: ``MixAll.properties2String``, ``MixAll.string2Properties``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rocketwire.errors import LocalProtocolError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def read_config(body: bytes) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rocketwire.codes import LanguageCode
 from rocketwire.messages._codec.fields import (
@@ -20,9 +20,6 @@ from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageMode
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.rpc import RpcRequestHeader
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

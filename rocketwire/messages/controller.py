@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from rocketwire.messages._codec.fields import (
     BOOLEAN,
@@ -22,9 +23,6 @@ from rocketwire.messages._codec.fields import (
 )
 from rocketwire.messages.route import BrokerMemberGroup
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rocketwire.messages._codec.fields import (
     BOOLEAN,
@@ -25,9 +25,6 @@ from rocketwire.messages.message_queue import MessageQueue, MessageQueueForC
 from rocketwire.messages.rpc import RpcRequestHeader, TopicQueueRequestHeader, TopicRequestHeader
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _parse_boundary(text: str) -> BoundaryType | str:

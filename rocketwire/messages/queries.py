@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rocketwire.messages._codec.fields import (
     BOOLEAN,
@@ -22,9 +22,6 @@ from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import TopicQueueRequestHeader, TopicRequestHeader
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ form ends with static mappings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.fields import (
@@ -49,10 +50,6 @@ from rocketwire.wire.layouts.functions import (
 )
 from rocketwire.wire.values.frozen import dataclass
 from rocketwire.wire.zlib_stream import deflate, inflate, looks_like_zlib
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 MAX_INFLATED: Final = 64 * 1024 * 1024
 """Maximum size of an inflated registration in bytes: a million topics of 60 bytes."""
@@ -287,9 +284,7 @@ def _registration(
     return RegisterBrokerBody(
         filter_server_list=filter_servers,
         topic_config_serialize_wrapper=TopicConfigAndMappingSerializeWrapper(
-            data_version=data_version,
-            topic_config_table=topics,
-            topic_queue_mapping_info_map=infos,
+            data_version=data_version, topic_config_table=topics, topic_queue_mapping_info_map=infos
         ),
     )
 

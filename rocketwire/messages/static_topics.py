@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rocketwire.messages._codec.fields import (
     BOOLEAN,
@@ -17,9 +17,6 @@ from rocketwire.messages._codec.fields import (
 )
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

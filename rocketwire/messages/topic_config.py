@@ -7,8 +7,8 @@ this with a given time); an explicit null is None.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.fields import (
@@ -30,10 +30,6 @@ from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, JsonLimits, dumps, loads
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _ATTRIBUTES = mapping(STRING, STRING)
 _print_number = INT.print or str
@@ -114,10 +110,7 @@ class TopicConfigAndMappingSerializeWrapper(TopicConfigSerializeWrapper):
 
 
 def decode_topic(
-    text: str,
-    *,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    cache: dict[str, TopicConfig] | None = None,
+    text: str, *, limits: JsonLimits = DEFAULT_LIMITS, cache: dict[str, TopicConfig] | None = None
 ) -> TopicConfig:
     """Decodes a topic of the packed form, six items separated by spaces (Java:
     ``TopicConfig.decode``).

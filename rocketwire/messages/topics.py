@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rocketwire.messages._codec.fields import (
     BOXED_BOOLEAN,
@@ -23,9 +23,6 @@ from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
 from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
@@ -18,8 +19,6 @@ from rocketwire.errors import LocalProtocolError
 from rocketwire.policy.java_strings import sort_key, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
 
 _T = TypeVar("_T")
@@ -126,20 +125,13 @@ class AllocateMessageQueueAveragelyByCircle:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueByConfig:
-    """Configured queues, whatever the other consumers read.
-
-    Attributes:
-        queues: this consumer's queues.
-    """
+    """Configured queues, whatever the other consumers read."""
 
     queues: tuple[MessageQueue, ...] = ()
     name: str = "CONFIG"
 
     def allocate(
-        self,
-        client_id: str,
-        queues: Sequence[MessageQueue],
-        client_ids: Sequence[str],
+        self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
         """Return the configured queues; the arguments are ignored."""
         return list(self.queues)

@@ -8,6 +8,7 @@ Java: ``ExtraInfoUtil``, ``MQClientAPIImpl.processPopResponse``, ``PopMessagePro
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,17 +18,12 @@ from rocketwire.messages.pop import BatchAck, PopMessageResponseHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rocketwire.wire.message.stored import StoredMessage
 
 NORMAL: Final = "0"
 RETRY_V1: Final = "1"
 RETRY_V2: Final = "2"
 """The topic that a message was popped from: its own, or one of two forms of the retry topic."""
-
-ORDERLY_REVIVE_QUEUE: Final = 999
-"""Revive queue of messages that were popped in order."""
 
 
 _WORDS: Final = 8

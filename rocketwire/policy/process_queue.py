@@ -11,15 +11,13 @@ Java: ``ProcessQueue``, ``PopProcessQueue``, ``DefaultMQPushConsumerImpl.pullMes
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from operator import is_, lt
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from rocketwire.messages.callbacks import PopProcessQueueInfo, ProcessQueueInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 LOCK_MAX_LIVE_TIME: Final = 30.0
 """Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60."""
@@ -96,7 +94,6 @@ class _Block(NamedTuple, Generic[M]):
     """The messages of a pull in ascending order, all of them still waiting.
 
     Attributes:
-        messages: the messages, at least one.
         first: the oldest offset.
         last: the newest offset.
         size: bytes of the bodies.
@@ -237,11 +234,7 @@ class ProcessQueue(Generic[M]):
     # ------------------------------------------------------------------ concurrent and orderly
 
     def put(
-        self,
-        messages: Sequence[M],
-        *,
-        max_offset: int | None = None,
-        body_size: int | None = None,
+        self, messages: Sequence[M], *, max_offset: int | None = None, body_size: int | None = None
     ) -> bool:
         """Add the messages of a pull.
 

@@ -8,11 +8,10 @@ Java: ``TopicPublishInfo.selectOneMessageQueue``, ``MQFaultStrategy``,
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
 
 LATENCY_MAX: Final = (0.05, 0.1, 0.55, 1.8, 3.0, 5.0, 15.0)
@@ -35,7 +34,6 @@ class QueueRotation:
     """Round-robin over a topic's queues (Java: ``TopicPublishInfo`` with ``ThreadLocalIndex``).
 
     Attributes:
-        queues: the queues.
         turn: counter of 31 bits; modulo the number of queues, the index of the last queue.
     """
 
@@ -87,15 +85,6 @@ class FaultStrategy:
         enabled: whether latencies count (``sendLatencyEnable``), else only the last broker does.
         detecting: whether unreachable brokers are probed (``startDetectorEnable``).
     """
-
-    __slots__ = (
-        "_brokers",
-        "_detect_interval",
-        "_latency_max",
-        "_not_available",
-        "detecting",
-        "enabled",
-    )
 
     def __init__(
         self,

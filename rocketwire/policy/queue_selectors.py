@@ -8,19 +8,15 @@ Java: ``client.producer.selector``, ``java.util.Random``, ``hashCode`` of the bo
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.policy.java_strings import string_hash, to_int32
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
 
 Key: TypeAlias = str | int | float | bool
-
-QueueChoice: TypeAlias = "Callable[[Sequence[MessageQueue], object], MessageQueue]"
-"""A selector of the application: (queues, argument) -> queue (Java: ``MessageQueueSelector``)."""
 
 _MULTIPLIER: Final = 0x5DEECE66D
 _MASK: Final = (1 << 48) - 1

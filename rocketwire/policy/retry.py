@@ -6,13 +6,11 @@ Java: ``DefaultMQProducer.retryResponseCodes``, ``DefaultMQProducerImpl.sendDefa
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 RETRY_TIMES: Final = 2
 """Retries after the first attempt (``retryTimesWhenSend[Async]Failed``)."""

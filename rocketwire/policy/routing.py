@@ -8,6 +8,7 @@ Java: ``MQClientInstance.topicRouteData2TopicPublishInfo``, ``topicRouteData2Top
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,8 +19,6 @@ from rocketwire.policy.java_strings import sort_key, split
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.route import QueueData, TopicQueueMappingInfo, TopicRouteData
 
 MASTER_ID: Final = 0

@@ -11,8 +11,9 @@ Java: ``TopicQueueMappingUtils``, ``LogicQueueMappingItem``.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
@@ -23,9 +24,6 @@ from rocketwire.messages.topics import (
     TopicRemappingDetailWrapper,
 )
 from rocketwire.policy.routing import GLOBAL_SCOPE, mock_broker_name
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 CREATE_OR_UPDATE: Final = "CREATE_OR_UPDATE"
 REMAPPING: Final = "REMAPPING"
@@ -54,7 +52,6 @@ def plan_creation(
         queue_nums: number of logical queues.
         targets: names of brokers that may host new queues, besides those that host some already.
         configs: the topic's configuration by broker name.
-        now_ms: milliseconds since 1970.
 
     Raises:
         LocalProtocolError: the topic has that many queues or more, or the brokers do not agree.

@@ -8,15 +8,13 @@ Java: ``FilterAPI``, ``PullAPIWrapper.processPullResult``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.java_strings import split, string_hash, trim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
@@ -56,10 +54,7 @@ def subscription_data(
         if not expression:
             raise LocalProtocolError(f"an expression of type {expression_type} is missing")
         return SubscriptionData(
-            topic=topic,
-            sub_string=expression,
-            expression_type=expression_type,
-            sub_version=version,
+            topic=topic, sub_string=expression, expression_type=expression_type, sub_version=version
         )
     if not expression or expression == SUB_ALL:
         return SubscriptionData(topic=topic, sub_string=SUB_ALL, sub_version=version)

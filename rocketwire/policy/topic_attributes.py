@@ -5,12 +5,9 @@ Java: ``AttributeParser``, ``AttributeUtil``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rocketwire.errors import LocalProtocolError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def attribute_changes(attributes: Mapping[str, str] | None) -> dict[str, str]:

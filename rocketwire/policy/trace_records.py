@@ -8,11 +8,9 @@ Java: ``TraceDataEncoder.decoderFromTraceDataString``, ``TraceContext``, ``Trace
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 RECORD_END: Final = "\x02"
 FIELD_END: Final = "\x01"

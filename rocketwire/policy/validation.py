@@ -7,8 +7,9 @@ Java: ``Validators``, ``TopicValidator``, ``Message.putUserProperty``,
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.errors import IllegalMessageError, IllegalNameError, IllegalTypeError
 from rocketwire.messages import message_const
@@ -20,9 +21,6 @@ from rocketwire.policy.resource_names import (
     is_system_topic,
 )
 from rocketwire.wire.message.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_TOPIC_LENGTH: Final = 127
 MAX_GROUP_LENGTH: Final = 120

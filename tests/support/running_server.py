@@ -19,7 +19,7 @@ from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server.server import NameServer, serve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator
+    from collections.abc import AsyncGenerator, Callable
 
 LOOPBACK = "127.0.0.1"
 REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
@@ -32,20 +32,9 @@ class Driver:
     sockets: ClassVar[list[socket.socket]] = []
 
 
-@pytest.fixture(params=["portable", pytest.param("reactor", marks=REACTOR)], autouse=True)
-def driver_name(request: pytest.FixtureRequest) -> Iterator[str]:
-    Driver.name = request.param
-    yield Driver.name
-    while Driver.sockets:
-        Driver.sockets.pop().close()
-
-
-def with_driver(changes: dict[str, Any]) -> dict[str, Any]:
-    return {"driver": Driver.name, **changes}
-
-
 def settings(**changes: Any) -> Config:
-    return Config(bind_address=LOOPBACK, listen_port=0, **with_driver(changes))
+    options: dict[str, Any] = {"driver": Driver.name, **changes}
+    return Config(bind_address=LOOPBACK, listen_port=0, **options)
 
 
 def request(code: int, opaque: int = 1, *, oneway: bool = False, **ext: str) -> bytes:

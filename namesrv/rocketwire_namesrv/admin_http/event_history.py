@@ -8,6 +8,7 @@ key/value configuration are not kept: they may be secrets.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from rocketwire_namesrv.events import (
@@ -33,8 +34,6 @@ from rocketwire_namesrv.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.response import Peer
 

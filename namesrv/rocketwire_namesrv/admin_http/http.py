@@ -7,15 +7,13 @@ time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import h11
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 MAX_HEAD: Final = 8 * 1024
 """Bytes of a request before its body."""

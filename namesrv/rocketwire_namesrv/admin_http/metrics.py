@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import platform
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -31,8 +32,6 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.protocol.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, TimedWork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from prometheus_client.metrics_core import Metric
 
     from rocketwire_namesrv.admin_http.event_history import Observer
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 MOST_BROKERS: Final = 256
 """Maximum number of brokers with their own series."""
-MOST_NAME: Final = 128
 
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 _REGISTER: Final = int(RequestCode.REGISTER_BROKER)
@@ -92,8 +90,6 @@ class Exposition(Collector):
     """The metrics of one server.
 
     Args:
-        state: of the server.
-        observer: the history.
         now: gives monotonic seconds.
         connections: gives the number of those open.
         opened: gives the number of all that ever were.
@@ -161,9 +157,7 @@ class Exposition(Collector):
         info.add_metric((), labels)
         yield info
         yield _gauge(
-            "rocketmq_namesrv_active_connections",
-            "Open connections.",
-            self._connections(),
+            "rocketmq_namesrv_active_connections", "Open connections.", self._connections()
         )
         expiry = self._expiry()
         if not math.isnan(expiry):
@@ -182,11 +176,7 @@ class Exposition(Collector):
             ("broker_groups", "Broker names.", table.groups),
             ("clusters", "Clusters.", table.clusters),
             ("topics", "Topics.", table.topics.entries),
-            (
-                "unregistration_queue_depth",
-                "Always 0: brokers are unregistered at once.",
-                (),
-            ),
+            ("unregistration_queue_depth", "Always 0: brokers are unregistered at once.", ()),
         )
         for name, text, what in sizes:
             yield _gauge(f"rocketmq_namesrv_{name}", text, len(what))
@@ -234,10 +224,7 @@ class Exposition(Collector):
         )
         routes = {codes: count for codes, count in requests.items() if codes.request == _ROUTE}
         yield _counter(
-            "rocketmq_namesrv_route_request",
-            "Route requests.",
-            (),
-            {(): sum(routes.values())},
+            "rocketmq_namesrv_route_request", "Route requests.", (), {(): sum(routes.values())}
         )
         yield _counter(
             "rocketmq_namesrv_route_errors",

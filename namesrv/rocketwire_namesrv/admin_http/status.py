@@ -94,7 +94,6 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
     """Return the current status.
 
     Args:
-        now: monotonic seconds.
         prefix: only topics whose names begin with it are listed.
     """
     table = state.table

@@ -6,6 +6,7 @@ because most texts come from peers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Final
@@ -14,8 +15,6 @@ from rocketwire.flags import Perm
 from rocketwire_namesrv.events import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
     from rocketwire_namesrv.admin_http.status import BrokerLine, Status, TopicLine

@@ -6,7 +6,6 @@ the address of a connection counts. Without lists every request is allowed, as i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
@@ -60,7 +59,6 @@ _ROLES: Final[dict[int, Role]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRefused(Event):
     """A request came from an address that may not send it."""
 
@@ -71,7 +69,6 @@ class AccessRefused(Event):
     template = "request {code} of {client} refused: its address is not in {setting}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Exposed(Event):
     """The server can be reached from other machines, and accepts all requests from them."""
 

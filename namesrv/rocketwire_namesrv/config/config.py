@@ -10,8 +10,10 @@ Sources: ``NamesrvConfig``, ``NettyServerConfig``, ``NettyClientConfig``, ``Nett
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from functools import partial
+from typing import Any, Final, Self
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import RocketWireError
@@ -20,9 +22,6 @@ from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.config.settings import JAVA_BLANKS, Owner, Property
 from rocketwire_namesrv.config.tls_settings import TlsSettings
 from rocketwire_namesrv.events import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
 
 _MEGABYTE: Final = 1024 * 1024
 
@@ -55,10 +54,10 @@ class ConfigError(RocketWireError):
 
 def _property(
     default: Any,
-    owner: Owner,
-    *,
-    wide: bool = False,
     name: str = "",
+    *,
+    owner: Owner,
+    wide: bool = False,
     key: str = "",
     system: str = "",
     started: str = "",
@@ -67,9 +66,9 @@ def _property(
 
     Args:
         default: value without configuration; its type is the property's type.
+        name: name as shown, if it is not the camel case of the field's name.
         owner: the Java class.
         wide: whether an integer is a Java long.
-        name: name as shown, if it is not the camel case of the field's name.
         key: key in the file, if it differs from the shown name.
         system: Java system property that gives the default.
         started: value of a server without configuration, if it differs.
@@ -78,22 +77,10 @@ def _property(
     return field(default=default, metadata={**metadata, "started": started or _text(default)})
 
 
-def _namesrv(default: Any, *, wide: bool = False) -> Any:
-    return _property(default, Owner.NAMESRV, wide=wide)
-
-
-def _server(default: Any, *, system: str = "") -> Any:
-    return _property(default, Owner.SERVER, system=system)
-
-
-def _client(
-    default: Any, *, wide: bool = False, name: str = "", key: str = "", system: str = ""
-) -> Any:
-    return _property(default, Owner.CLIENT, wide=wide, name=name, key=key, system=system)
-
-
-def _ours(default: Any, name: str, *, system: str = "", started: str = "") -> Any:
-    return _property(default, Owner.OURS, name=name, system=system, started=started)
+_namesrv: Final = partial(_property, owner=Owner.NAMESRV)
+_server: Final = partial(_property, owner=Owner.SERVER)
+_client: Final = partial(_property, owner=Owner.CLIENT)
+_ours: Final = partial(_property, owner=Owner.OURS)
 
 
 def _text(value: str | int | bool | None) -> str | None:

@@ -9,15 +9,11 @@ Java has only the limit of the frame's length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError, RocketWireError
 from rocketwire_namesrv.events import Event, Level
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Limit(StrEnum):
@@ -52,13 +48,11 @@ class Limit(StrEnum):
     NOTIFICATIONS = "rocketwire.maxNotifications"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitExceeded(Event):
     """A request or connection was refused because of a limit.
 
     Attributes:
         limit: name of the setting.
-        allowed: its value.
         what: the refused amount.
     """
 
@@ -69,7 +63,6 @@ class LimitExceeded(Event):
     template = "limit {limit}={allowed} exceeded: {what}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameRefused(LimitExceeded):
     """A frame is too large; another log line describes its bytes."""
 
@@ -88,7 +81,6 @@ class FrameRefused(LimitExceeded):
         return (cls(limit=limit, allowed=error.limit, what=text),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionTooSlow(LimitExceeded):
     """A connection is closed, because it exceeded a deadline.
 
@@ -101,7 +93,6 @@ class ConnectionTooSlow(LimitExceeded):
     template = "connection of {client} closed: {what}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExceededAgain(LimitExceeded):
     """The limit was exceeded again shortly after a log line about it."""
 

@@ -11,6 +11,7 @@ Sources: the starts of 5.5.0 with the values of ``BOUNDS``; ``MixAll.properties2
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,8 +19,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire_namesrv.config.limits import Limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     Networks = tuple[IPv4Network | IPv6Network, ...]
 
 DRIVERS: Final = ("auto", "reactor", "portable")

@@ -9,12 +9,10 @@ Java: ``TlsSystemConfig``, ``TlsHelper``, ``TlsMode``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, Final, Self
 
 CONFIG_FILE: Final = "/etc/rocketmq/tls.properties"
 
@@ -105,8 +103,7 @@ class TlsSettings:
     def load(cls, system: Mapping[str, str], entries: Mapping[str, str] | None = None) -> Self:
         """Take them from system properties and over these from the configuration file."""
         first = cls(
-            server_mode=system.get(_MODE, "permissive"),
-            config_file=system.get(_FILE, CONFIG_FILE),
+            server_mode=system.get(_MODE, "permissive"), config_file=system.get(_FILE, CONFIG_FILE)
         )
         return first._with(system).over(entries or {})
 

@@ -11,11 +11,10 @@ Java only has a list of forbidden settings, and therefore a request could make i
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire_namesrv.config.config import Config
 
 BLACK_LIST_REMARK: Final = "Can not update config in black list."

@@ -8,18 +8,15 @@ settings that the server does not know are not shown, because they may be secret
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_namesrv.config.config import BY_KEY, Config, place_of
 from rocketwire_namesrv.config.java_properties import PropertiesFile
 from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
 from rocketwire_namesrv.config.tls_settings import SWITCHES as TLS_SWITCHES
 from rocketwire_namesrv.events import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 OURS: Final = "rocketwire."
 """Prefix of the keys that only this server has."""

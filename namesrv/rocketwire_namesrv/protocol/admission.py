@@ -8,14 +8,13 @@ Java has none of these limits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError, exceeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rocketwire.messages.route import QueueData, TopicQueueMappingInfo
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.registration.parsed import RegisteredTopics

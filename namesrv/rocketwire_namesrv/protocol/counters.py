@@ -11,13 +11,11 @@ statistics.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
+from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -99,20 +97,7 @@ class Counters:
         received: bytes of the bodies of these requests by code; without entries of 0.
         sent: bytes of their responses by request code.
         durations: by kind; those of ``routes`` are extrapolated from the timed batches.
-        works: durations of other work.
     """
-
-    __slots__ = (
-        "_routes_timed",
-        "clock",
-        "durations",
-        "received",
-        "requests",
-        "route_bytes",
-        "routes",
-        "sent",
-        "works",
-    )
 
     def __init__(self) -> None:
         self._routes_timed = 0
@@ -130,12 +115,7 @@ class Counters:
         return 0.0 if self.clock is None else self.clock()
 
     def took(self, work: TimedWork, start: float) -> None:
-        """Record work that ends now.
-
-        Args:
-            work: its kind.
-            start: the result of ``begin``.
-        """
+        """Record work that ends now."""
         if self.clock is not None:
             self.works[work].add(self.clock() - start)
 
@@ -143,10 +123,8 @@ class Counters:
         """Count a request that was not answered by the fast path.
 
         Args:
-            kind: codes of request and response.
             received: bytes of its body.
             sent: bytes of the response.
-            start: the result of ``begin``.
         """
         self.requests[kind] = self.requests.get(kind, 0) + 1
         if received:

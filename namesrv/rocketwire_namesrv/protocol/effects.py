@@ -48,14 +48,11 @@ class EffectsBuilder:
     """Collects the effects of bytes received.
 
     Attributes:
-        send: responses.
         size: of the responses in bytes.
-        events: for the log.
         persist_kv: see ``Effects``.
         persist_config: see ``Effects``.
         unsaved: index of a response in ``send`` -> the response to send instead if a file cannot be
             written.
-        commands: number of commands handled.
         pause: whether to serve other connections before the next command.
         met: the limit that caused the pause, if any.
         close_connections: see ``Effects``.

@@ -10,6 +10,7 @@ Java: ``DefaultRequestProcessor``, ``ClientRequestProcessor``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -61,8 +62,6 @@ from rocketwire_namesrv.protocol.route_fast_path import wants_standard_json, zon
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
-
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.protocol.state import State
 
@@ -363,9 +362,7 @@ HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Response]
 
 STEPWISE: Mapping[
     int, Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Response]]
-] = {
-    RequestCode.REGISTER_BROKER: register_broker,
-}
+] = {RequestCode.REGISTER_BROKER: register_broker}
 """Handlers of long work, as generators of steps. Only one of them runs at a time in a server."""
 
 SCANS: Final = frozenset(

@@ -10,15 +10,13 @@ with which the tables of the tests were compared).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 V1_SIGNATURE: Final = b"PROXY "
 V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"

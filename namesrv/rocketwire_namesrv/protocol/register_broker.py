@@ -8,6 +8,7 @@ Java: ``DefaultRequestProcessor.registerBroker``.
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import ResponseCode
@@ -31,8 +32,6 @@ from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.routes.steps import drained
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.protocol.state import State
 
@@ -64,10 +63,7 @@ def register_broker(
     if registration is None:
         return _accepted(state, *state.table.part_received(part, now))
     steps = state.table.register(
-        registration,
-        now,
-        delete_absent_topics=absent,
-        notify=config.notify_min_broker_id_changed,
+        registration, now, delete_absent_topics=absent, notify=config.notify_min_broker_id_changed
     )
     if registration is part or state.table.data_version(*part.key) == registration.data_version:
         registered = yield from steps
@@ -90,10 +86,7 @@ def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
 
 
 def _accepted(
-    state: State,
-    ha_address: str | None,
-    master_address: str | None,
-    events: tuple[Event, ...] = (),
+    state: State, ha_address: str | None, master_address: str | None, events: tuple[Event, ...] = ()
 ) -> Response:
     body = None
     if state.config.return_order_topic_config_to_broker:

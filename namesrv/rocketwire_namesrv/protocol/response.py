@@ -5,6 +5,7 @@ Rules of this file: values, and functions that several files of handlers need.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rocketwire.codes import ResponseCode
@@ -13,8 +14,6 @@ from rocketwire.messages import encode_body
 from rocketwire.messages.kvconfig import KVTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
@@ -64,11 +63,7 @@ def no_route(topic: str | None) -> Response:
 
 
 def required(value: T | None, name: str) -> T:
-    """Returns the value of a mandatory field.
-
-    Raises:
-        DecodeError: it is missing.
-    """
+    """Returns the value of a mandatory field."""
     if value is None:
         raise DecodeError("a mandatory field is missing or cannot be read", path=name)
     return value

@@ -14,6 +14,7 @@ Java: ``ClientRequestProcessor``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -34,8 +35,6 @@ from rocketwire.wire.layouts.functions import (
 from rocketwire_namesrv.routes.queue_layouts import EncodedRoute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.wire.header_fields import HeaderFields
     from rocketwire_namesrv.protocol.views import Views
     from rocketwire_namesrv.routes.route_table import RouteTable
@@ -148,8 +147,6 @@ class RouteFastPath:
     """Answers ordinary route requests from their bytes.
 
     Args:
-        table: the routes.
-        views: their encoded form.
         template: of the responses.
     """
 

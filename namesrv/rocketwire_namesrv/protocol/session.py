@@ -13,6 +13,7 @@ Java: ``NettyRemotingAbstract``, ``NettyDecoder``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
@@ -40,8 +41,6 @@ from rocketwire_namesrv.registration.reader import MANY_BYTES
 from rocketwire_namesrv.routes.steps import drained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from rocketwire_namesrv.protocol.state import State
 
 _UNLIMITED: Final = 1 << 62
@@ -63,7 +62,6 @@ class Session:
 
     Args:
         state: shared by all sessions of a server.
-        peer: the other side.
     """
 
     __slots__ = (
@@ -123,9 +121,6 @@ class Session:
     def answer_routes(self, data: bytes, now: float) -> bytes | None:
         """Returns the responses to bytes that are ordinary route requests only; None for any other
         bytes, which are then not handled.
-
-        Args:
-            now: monotonic seconds.
         """
         if self._decoder is not None or not self._state.can_use_fast_path(now):
             return None
@@ -143,9 +138,6 @@ class Session:
     def answer_one_route(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
         """Returns the response to bytes that are one route request like an earlier one; None for
         any other bytes, which are then not handled.
-
-        Args:
-            now: monotonic seconds.
 
         Returns:
             The size of the response, and its parts.
@@ -165,7 +157,6 @@ class Session:
 
         Args:
             data: bytes as received; an incomplete frame is kept.
-            now: monotonic seconds.
         """
         work = EffectsBuilder()
         if self._decoder is None:
@@ -209,11 +200,7 @@ class Session:
         return self._handle_all(EffectsBuilder(), now)
 
     def proceed(self, now: float) -> Effects:
-        """Continues where ``receive`` or ``proceed`` paused; by one step inside a request.
-
-        Args:
-            now: monotonic seconds.
-        """
+        """Continues where ``receive`` or ``proceed`` paused; by one step inside a request."""
         work = EffectsBuilder()
         if self._steps is not None and self._request is not None:
             if not self._begun and self._state.stepping:
@@ -234,7 +221,6 @@ class Session:
         """Unregisters the brokers of this connection after it has ended.
 
         Args:
-            now: monotonic seconds.
             reason: ``closed`` or ``idle`` (``events.Reason``).
         """
         self.abandon()

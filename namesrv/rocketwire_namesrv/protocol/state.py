@@ -8,6 +8,7 @@ Java: ``NamesrvController``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, RequestCode
@@ -29,8 +30,6 @@ from rocketwire_namesrv.routes.steps import drained
 from rocketwire_namesrv.routes.warm_start import WarmStart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire_namesrv.config.config import Config
 
 Notification = tuple[str, RemotingCommand]
@@ -42,7 +41,6 @@ class State:
 
     Attributes:
         config: replaced as a whole by ``configure``.
-        table: the routes.
         kv: the key/value configuration.
         kv_unread: whether its file could not be read, and must not be overwritten.
         parts: registrations that are not complete yet.
@@ -61,7 +59,6 @@ class State:
         scanned: ``now`` of the last scan for silent brokers; None before the first one.
         counters: statistics of the requests.
         stepping: whether a request that takes several steps is in progress.
-        access: which addresses may send which requests.
         holdings: bytes of incomplete requests.
         unsent: bytes of large responses that their peers have not received yet.
         body_space: memory for large registrations, reused.

@@ -9,6 +9,7 @@ Java: the reading methods of ``RouteInfoManager``, ``ClientRequestProcessor``, `
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,8 +33,6 @@ from rocketwire_namesrv.routes.java_hashmap import (
 from rocketwire_namesrv.routes.queue_layouts import EncodedRoute, QueueLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 SYNC_BROKER_MEMBER_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"

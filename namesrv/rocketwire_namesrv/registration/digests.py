@@ -9,14 +9,12 @@ hashed, not views: the hash of a view covers all the bytes after it, too.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Generator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.checksum import MASK, crc32_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 STEP_BYTES: Final = 262_144
 """Bytes that one step hashes or sums."""

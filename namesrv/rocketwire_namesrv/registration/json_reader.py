@@ -12,6 +12,7 @@ Java: ``RegisterBrokerBody``, as fastjson writes it.
 from __future__ import annotations
 
 import re
+from collections.abc import Generator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +24,6 @@ from rocketwire_namesrv.registration.json_topics import TABLE, JsonTopics, table
 from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
     from rocketwire_namesrv.registration.parsed import BodyIdentity
     from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames
 

@@ -15,6 +15,7 @@ Java: ``TopicConfig``, as fastjson writes it.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Generator
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -28,8 +29,6 @@ from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
 from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames, is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator
-
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
 WRAPPER: Final = "topicConfigSerializeWrapper"

@@ -15,6 +15,7 @@ Java: ``RegisterBrokerBody``, ``TopicConfig``.
 from __future__ import annotations
 
 import re
+from collections.abc import Generator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat, zip_longest
 from operator import add, itemgetter, sub
@@ -43,8 +44,6 @@ from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
 from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames, is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
 CHUNK_BYTES: Final = 16_384

@@ -7,6 +7,7 @@ Java: ``RegisterBrokerBody``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,6 @@ from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.registration.digests import Digest
     from rocketwire_namesrv.routes.topic_names import TopicNames
@@ -43,7 +42,6 @@ class BodyRecord(NamedTuple):
     """The record of a body, for comparison with the broker's next one.
 
     Attributes:
-        identity: of the body.
         content: all but the topics.
         topic_count: topics in the body.
         names: the names of its topics, in batches as they follow each other; None for a batch

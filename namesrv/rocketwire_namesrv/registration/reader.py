@@ -14,7 +14,8 @@ Java: ``RegisterBrokerBody``, ``DefaultRequestProcessor.registerBroker``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final
 
 from rocketwire.messages import from_json
 from rocketwire.messages.registration import (
@@ -36,9 +37,6 @@ from rocketwire_namesrv.registration.parsed import (
     registered,
 )
 from rocketwire_namesrv.routes.topic_names import SharedNames
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 MANY_BYTES: Final = 4096
 """Shorter bodies are always read by the typed classes."""

@@ -109,7 +109,6 @@ class SplitRegistrations:
 
         Args:
             registration: as received.
-            now: monotonic seconds.
             size: topics of each part but the last; not positive if brokers do not split.
             version: of the sender.
             is_new: whether it is a Java broker that is not registered yet, so that all its topics

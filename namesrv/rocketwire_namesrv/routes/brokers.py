@@ -7,6 +7,7 @@ Java: ``BrokerData``, ``BrokerLiveInfo``, ``RegisterBrokerResult``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +16,6 @@ from rocketwire_namesrv.events import Event, MinBrokerIdChanged
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from rocketwire.messages.registration import DataVersion
     from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings

@@ -16,13 +16,11 @@ Evidence: ``java.util.HashMap``, ``java.util.concurrent.ConcurrentHashMap`` (the
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
 from operator import mul
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rocketwire_namesrv.routes.steps import drained
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
 
 K = TypeVar("K", bound="str | int")
 V = TypeVar("V")

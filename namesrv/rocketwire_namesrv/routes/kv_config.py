@@ -8,18 +8,10 @@ Java: ``KVConfigManager`` of 5.5.0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from rocketwire_namesrv.events import (
-    ConfigItemDeleted,
-    ConfigItemPut,
-    Event,
-    NamespaceCreated,
-)
+from rocketwire_namesrv.events import ConfigItemDeleted, ConfigItemPut, Event, NamespaceCreated
 from rocketwire_namesrv.routes.java_hashmap import HashMap
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
 """The namespace of the queue layouts of ordered topics, which the server sends to brokers and

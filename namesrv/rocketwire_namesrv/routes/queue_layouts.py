@@ -12,6 +12,7 @@ servers. ``topic -> QueueLayout`` is the only strong reference.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet, WeakValueDictionary
@@ -19,8 +20,6 @@ from weakref import WeakSet, WeakValueDictionary
 from rocketwire_namesrv.routes.java_hashmap import DEFAULT_CAPACITY, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocketwire.messages.route import QueueData
 
 

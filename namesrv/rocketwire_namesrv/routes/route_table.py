@@ -16,6 +16,7 @@ lost connection takes along every broker that registered over it, not one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rocketwire.flags import Perm
@@ -44,8 +45,6 @@ from rocketwire_namesrv.routes.topic_batches import drop_foreign_names
 from rocketwire_namesrv.routes.topic_table import TopicTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
-
     from rocketwire.messages.registration import DataVersion
     from rocketwire.messages.route import QueueData
 
@@ -54,7 +53,6 @@ class RouteTable:
     """The routes.  Read it freely; change it only through its methods.
 
     Attributes:
-        topics: the topics and their queue layouts.
         groups: broker name -> group.
         clusters: cluster name -> broker names.
         live: cluster and address -> live entry.
@@ -86,7 +84,6 @@ class RouteTable:
 
         Args:
             registration: its content.
-            now: monotonic seconds.
             delete_absent_topics: remove the broker from the topics that it does not name
                 (deleteTopicWithBrokerRegistration).
             notify: report a new smallest broker id (notifyMinBrokerIdChanged).

@@ -5,10 +5,8 @@ Rules of this file: nothing here depends on the work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from collections.abc import Generator
+from typing import TypeVar
 
 T = TypeVar("T")
 

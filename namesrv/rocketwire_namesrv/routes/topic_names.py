@@ -11,12 +11,10 @@ are not kept (``TopicNames.drop_foreign``).
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from weakref import WeakValueDictionary
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
 
 KEYS_PER_STEP: Final = 4096
 """Keys of the table that one step looks at."""

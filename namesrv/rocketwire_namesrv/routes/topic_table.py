@@ -8,6 +8,7 @@ Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManag
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping, Sequence
 from itertools import compress, repeat
 from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING
@@ -29,16 +30,6 @@ from rocketwire_namesrv.routes.topic_batches import TopicBatch, batches_of, shar
 from rocketwire_namesrv.routes.topic_names import SharedNames, use_keys
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Collection,
-        Container,
-        Generator,
-        Iterable,
-        Mapping,
-        Sequence,
-    )
-
     from rocketwire_namesrv.routes.brokers import Registration
 
 TOPICS_PER_STEP = 256

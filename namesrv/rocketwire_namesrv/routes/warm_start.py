@@ -13,14 +13,13 @@ Java has no such feature: ``needWaitForService`` waits for a time, not for broke
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 

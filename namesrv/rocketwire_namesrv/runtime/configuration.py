@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rocketwire_namesrv.config.config import Config, system_properties
 from rocketwire_namesrv.config.warnings import config_remarks
 from rocketwire_namesrv.runtime.storage import load_config
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Configured(NamedTuple):

@@ -6,16 +6,13 @@ a save share the next one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import trio
 
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.runtime.os_errors import os_error_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class DurableFile:

@@ -15,7 +15,8 @@ import contextlib
 import errno
 import os
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_body, from_json
@@ -24,10 +25,6 @@ from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.json import fastjson
 from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.routes.warm_start import KnownBroker, read_brokers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
 _PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode

@@ -4,6 +4,7 @@ out."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -15,7 +16,6 @@ from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_tex
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterable
 
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sized
 from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
@@ -15,8 +16,6 @@ from rocketwire_namesrv.config.access_control import is_loopback
 from rocketwire_namesrv.events import ForeignHostRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sized
-
     from rocketwire_namesrv.admin_http.event_history import Observer
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.server.acceptor import Acceptor
@@ -67,8 +66,6 @@ class Pages:
     """The documents of one server.
 
     Args:
-        server: their subject.
-        observer: its history.
         address: the IP address that the port listens on.
     """
 

@@ -53,8 +53,6 @@ class ServerConnection(abc.ABC):
 
     Args:
         stream: its bytes; closed by the server.
-        session: its protocol.
-        peer: the other side.
         idle_limit: seconds without a command or a response after which it ends.
     """
 
@@ -126,9 +124,7 @@ class ServerConnection(abc.ABC):
         Java.
 
         Args:
-            data: bytes received.
             effects: of them.
-            now: seconds.
         """
         started = self.session.frame_started
         if effects.close is not None:

@@ -6,13 +6,12 @@ Without a listener it costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection
 

@@ -5,6 +5,7 @@ Java: ``RouteInfoManager.notifyMinBrokerIdChanged``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -16,8 +17,6 @@ from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.tls.certificates import TlsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification, State
     from rocketwire_namesrv.tls.contexts import TlsContexts

@@ -18,6 +18,7 @@ Java: ``NettyRemotingServer``, whose selector threads do the same.
 from __future__ import annotations
 
 import select
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -29,8 +30,6 @@ from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.server.connection import ServerConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.protocol.counters import Counters
     from rocketwire_namesrv.protocol.handlers import Peer
@@ -140,7 +139,6 @@ class Reactor:
     """Serves connections without a task for each.
 
     Args:
-        host: the server.
         tasks: runs the slower work.
         counters: record the durations of some requests.
     """

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -43,8 +44,6 @@ from rocketwire_namesrv.server.timers import expire_for_ever, sweep_for_ever
 from rocketwire_namesrv.tls.contexts import TlsContexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.events import Event
@@ -94,7 +93,6 @@ async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str],
     """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
     Args:
-        config: settings.
         on_boot: called when it listens, with its address and the address of its status page, which
             is empty if there is none.
 
@@ -108,13 +106,10 @@ class NameServer:
     """A running name server.
 
     Attributes:
-        state: the state of the protocol.
         connections: the open connections by id.
         listening: address and port, once it listens.
-        tls: its certificates.
         journal: records all events.
         notifier: sends notifications to brokers.
-        acceptor: accepts connections.
         observation: the port for operators.
         reactor: the driver of its sockets; None if each connection has a task.
         stopped: set when ``run`` ends.
@@ -136,9 +131,7 @@ class NameServer:
         self._stopping = trio.Event()
         self._turn = trio.Semaphore(1, max_value=1)
         self._kv_file = DurableFile(
-            "the KV configuration",
-            lambda: state.config.kv_config_path,
-            lambda: kv_content(state),
+            "the KV configuration", lambda: state.config.kv_config_path, lambda: kv_content(state)
         )
         self._config_file = DurableFile(
             "the configuration",

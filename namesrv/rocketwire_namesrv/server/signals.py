@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
 import trio
@@ -10,8 +11,6 @@ import trio
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
     from rocketwire_namesrv.runtime.sockets import Listening
     from rocketwire_namesrv.tls.contexts import TlsContexts
 

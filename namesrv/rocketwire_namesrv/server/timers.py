@@ -9,6 +9,7 @@ Java: ``NamesrvController.startScheduleService``, ``IdleStateHandler``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
@@ -19,8 +20,6 @@ from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.server.connection import Deadlines, ServerConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rocketwire_namesrv.protocol.state import State
 
 FIRST_SCAN_SECONDS: Final = 5.0

@@ -12,19 +12,16 @@ import os
 import ssl
 import sys
 import tempfile
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsSettings
 from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.tls.ciphers import choose, restrict
 from rocketwire_namesrv.tls.self_signed import make_self_signed
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
 
 _AUTH: Final = {
     ClientAuth.NONE: ssl.CERT_NONE,

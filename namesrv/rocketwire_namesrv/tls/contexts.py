@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import trio
@@ -27,8 +28,6 @@ from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable
-
 T = TypeVar("T")
 
 UNUSABLE: Final = "the TLS certificate cannot be used, TLS connections are refused"

@@ -13,7 +13,7 @@ from rocketwire.client.admin.fanout import leaving_out as leaving_out
 from rocketwire.client.admin.message_tracks import MessageTrack as MessageTrack
 from rocketwire.client.admin.message_tracks import TrackType as TrackType
 from rocketwire.client.admin.message_tracks import message_tracks as message_tracks
-from rocketwire.client.admin.offset_resets import NOW as NOW
+from rocketwire.client.admin.offsets import NOW as NOW
 from rocketwire.client.admin.offsets import QueueOffsets as QueueOffsets
 from rocketwire.client.admin.storage_engine import RocksDBConfig as RocksDBConfig
 from rocketwire.client.admin.storage_engine import TimerEngine as TimerEngine

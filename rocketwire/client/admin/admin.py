@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExt``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -14,20 +15,17 @@ from rocketwire.client.admin.clusters import Clusters
 from rocketwire.client.admin.consumers import Consumers
 from rocketwire.client.admin.controllers import Controllers
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
-from rocketwire.client.admin.groups import Groups
+from rocketwire.client.admin.groups import Exports, Groups
 from rocketwire.client.admin.lite import LiteTopics
-from rocketwire.client.admin.message_operations import Messages
+from rocketwire.client.admin.messages import Messages
 from rocketwire.client.admin.name_servers import NameServerUpkeep
 from rocketwire.client.admin.offsets import Offsets
 from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.storage_engine import Stores
 from rocketwire.client.admin.topics import Topics
-from rocketwire.client.admin.user_data_export import Exports
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from rocketwire.client.instance.instance import ClientInstance
 
 
@@ -40,7 +38,6 @@ class Admin:
 
     Attributes:
         client: client instance that sends the requests; you can also produce and consume with it.
-        within: timeout of a request in seconds.
         clusters: addresses of brokers.
         topics: create, change, delete and list topics; their statistics and order.
         groups: create, change, delete and list consumer groups.
@@ -65,22 +62,21 @@ class Admin:
             within: timeout of a request in seconds.
         """
         self.client = client
-        self.within = within
-        self.clusters = Clusters(self)
-        self.topics = Topics(self)
-        self.groups = Groups(self)
-        self.offsets = Offsets(self)
-        self.consumers = Consumers(self)
-        self.messages = Messages(self)
-        self.brokers = Brokers(self)
-        self.stores = Stores(self)
-        self.exports = Exports(self)
-        self.name_servers = NameServerUpkeep(self)
-        self.static_topics = StaticTopics(self)
-        self.users = Users(self)
-        self.acls = Acls(self)
-        self.lite = LiteTopics(self)
-        self.controllers = Controllers(self)
+        self.clusters = Clusters(client, within)
+        self.topics = Topics(client, within)
+        self.groups = Groups(client, within)
+        self.offsets = Offsets(client, within)
+        self.consumers = Consumers(client, within)
+        self.messages = Messages(client, within)
+        self.brokers = Brokers(client, within)
+        self.stores = Stores(client, within)
+        self.exports = Exports(client, within)
+        self.name_servers = NameServerUpkeep(client, within)
+        self.static_topics = StaticTopics(client, within)
+        self.users = Users(client, within)
+        self.acls = Acls(client, within)
+        self.lite = LiteTopics(client, within)
+        self.controllers = Controllers(client, within)
 
 
 @asynccontextmanager
@@ -94,7 +90,6 @@ async def open_admin(client: Client, *, within: float = ADMIN_TIMEOUT) -> AsyncG
             six times.
 
     Raises:
-        NotInTrioError: the caller is not a trio task.
         IllegalTypeError: ``client`` has another type.
         LocalProtocolError: a configured address is not ``host:port``.
 

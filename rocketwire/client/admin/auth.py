@@ -8,9 +8,9 @@ Java: ``DefaultMQAdminExtImpl``, ``org.apache.rocketmq.tools.command.auth``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from rocketwire.client.admin.fanout import AdminCalls
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (
@@ -30,11 +30,8 @@ from rocketwire.messages.auth import (
     UserInfo,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
-
-class Users(AdminCalls):
+class Users(ClusterCalls):
     """Requests for users; for errors see ``AdminCalls.ask``.
 
     The caller must be a user of type ``Super``, otherwise ``BrokerError`` 16 is raised. Passwords
@@ -118,7 +115,7 @@ class Users(AdminCalls):
         return tuple(user.username or "" for user in users)
 
 
-class Acls(AdminCalls):
+class Acls(ClusterCalls):
     """Requests for policies; for errors see ``AdminCalls.ask``.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,

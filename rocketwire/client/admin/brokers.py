@@ -5,9 +5,11 @@ Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubComman
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls, call_each
+from rocketwire.client.admin.clusters import ClusterCalls
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.brokers import (
     AddBrokerRequestHeader,
@@ -27,15 +29,13 @@ from rocketwire.messages.queries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
 
 READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
 """Ext field of code 2004 (Java: ``FIleReadaheadMode``)."""
 
 
-class Brokers(AdminCalls):
+class Brokers(ClusterCalls):
     """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
 
     # ------------------------------------------------------------------ configuration
@@ -47,8 +47,8 @@ class Brokers(AdminCalls):
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
         """Change settings of a broker, in memory and in its file (code 25).
 
-        Unknown keys are ignored; many keys apply only after a restart. Java:
-        ``updateBrokerConfig``.
+        Unknown keys are ignored; many keys apply only after a restart.
+        Java: ``updateBrokerConfig``.
 
         Raises:
             BrokerError: 16, a key is on its black list.
@@ -91,8 +91,8 @@ class Brokers(AdminCalls):
     ) -> QueryConsumeQueueResponseBody | None:
         """Fetch entries of a consume queue, and whether a group's filter selects them (code 321).
 
-        None if the queue has no entry at that index: the response has no body. Java:
-        ``queryConsumeQueue``.
+        None if the queue has no entry at that index: the response has no body.
+        Java: ``queryConsumeQueue``.
 
         Args:
             index: index of the first entry.
@@ -182,9 +182,9 @@ class Brokers(AdminCalls):
 
     async def _clean(self, code: Code, broker: str | None, cluster: str | None) -> tuple[str, ...]:
         if broker is None and cluster is None:
-            addresses = await self.admin.clusters.replicas()
+            addresses = await self._clusters.replicas()
         else:
-            addresses = await self.admin.clusters.targets(broker, cluster, slaves=True)
+            addresses = await self._clusters.targets(broker, cluster, slaves=True)
         await call_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
         return addresses
 

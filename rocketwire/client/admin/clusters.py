@@ -5,17 +5,17 @@ Java: ``DefaultMQAdminExtImpl``, ``CommandUtil``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import AdminCalls
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.client.instance.routes import select_address
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
 from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.route import BrokerData, ClusterInfo, TopicRouteData
 
 
@@ -154,6 +154,31 @@ class Clusters(AdminCalls):
         names = {group.broker_name for group in (await self.route(topic)).broker_datas or ()}
         table = (await self.info()).cluster_addr_table or {}
         return tuple(cluster for cluster, brokers in table.items() if names.intersection(brokers))
+
+
+class ClusterCalls(AdminCalls):
+    """Requests to the brokers of a cluster or topic."""
+
+    def __init__(self, client: ClientInstance, within: float) -> None:
+        """Send nothing yet."""
+        super().__init__(client, within)
+        self._clusters = Clusters(client, within)
+
+    async def change(
+        self,
+        broker: str | None,
+        cluster: str | None,
+        code: int,
+        header: object | None = None,
+        body: object | None = None,
+    ) -> tuple[str, ...]:
+        """Send a request to a broker, or to all masters of a cluster; returns their addresses.
+
+        Exactly one of ``broker`` and ``cluster`` must be given; see ``Clusters.targets``.
+        """
+        addresses = await self._clusters.targets(broker, cluster)
+        await call_each(addresses, lambda address: self.ask(address, code, header, body))
+        return addresses
 
 
 def has_master(group: BrokerData) -> bool:

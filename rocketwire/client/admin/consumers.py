@@ -5,17 +5,14 @@ Java: ``DefaultMQAdminExtImpl``, ``ConsumerProgressSubCommand``, ``ConsumerStatu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import AdminCalls, leave_out, read_from_each
+from rocketwire.client.admin.clusters import ClusterCalls
+from rocketwire.client.admin.fanout import leave_out, read_from_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    BrokerError,
-    ChannelError,
-    RocketWireError,
-    TopicRouteNotFoundError,
-)
+from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicRouteNotFoundError
 from rocketwire.messages.callbacks import (
     ConsumeMessageDirectlyResult,
     ConsumeMessageDirectlyResultRequestHeader,
@@ -42,12 +39,10 @@ from rocketwire.messages.queries import (
 from rocketwire.policy.resource_names import has_own_route, pop_retry_topic, retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
 
 
-class Consumers(AdminCalls):
+class Consumers(ClusterCalls):
     """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``.
 
     The brokers of a group are those of its retry topic: ``TopicRouteNotFoundError`` for a group
@@ -93,13 +88,13 @@ class Consumers(AdminCalls):
     ) -> Mapping[str, str]:
         """Return the brokers of the retry topic, else of the topic, else of the pop retry topic."""
         if topic is not None and by is not None and not has_own_route(topic):
-            return await self.admin.clusters.of_topic(by)
+            return await self._clusters.of_topic(by)
         topics = [retry_topic(group)]
         if topic is not None:
             topics += [topic, pop_retry_topic(group, topic)]
         for name in topics:
             try:
-                return await self.admin.clusters.of_topic(name)
+                return await self._clusters.of_topic(name)
             except TopicRouteNotFoundError:
                 continue
         raise TopicRouteNotFoundError(topic or topics[0])
@@ -118,7 +113,7 @@ class Consumers(AdminCalls):
         if broker is not None:
             addresses = [broker]
         else:
-            addresses = list((await self.admin.clusters.of_topic(retry_topic(group))).values())
+            addresses = list((await self._clusters.of_topic(retry_topic(group))).values())
         offline: RocketWireError | None = None
         for address in addresses:
             try:
@@ -187,7 +182,7 @@ class Consumers(AdminCalls):
         Java: ``queryConsumeTimeSpan``.
         """
         header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
-        places = await self.admin.clusters.of_topic(topic)
+        places = await self._clusters.of_topic(topic)
         bodies = await read_from_each(
             places.values(),
             lambda address: self.fetch(
@@ -220,7 +215,7 @@ class Consumers(AdminCalls):
     async def _any(self, group: str) -> str:
         """Return the first broker of a group's retry topic."""
         topic = retry_topic(group)
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             return address
         raise TopicRouteNotFoundError(topic)
 
@@ -238,7 +233,7 @@ class Consumers(AdminCalls):
         header = GetProducerConnectionListRequestHeader(producer_group=group)
         connections: dict[str | None, Connection] = {}
         unknown: RocketWireError | None = None
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             try:
                 producers = await self.read_from(
                     ProducerConnection, address, Code.GET_PRODUCER_CONNECTION_LIST, header

@@ -6,7 +6,7 @@ Java: ``MQClientAPIImpl`` (``getControllerMetaData``, ``getInSyncStateData``, ``
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.periodic import now_millis
@@ -20,9 +20,6 @@ from rocketwire.messages.controller import (
     GetMetaDataResponseHeader,
 )
 from rocketwire.wire.json.fastjson import dumps
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class Controllers(AdminCalls):

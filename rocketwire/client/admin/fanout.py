@@ -8,6 +8,7 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,9 +20,7 @@ from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
-
-    from rocketwire.client.admin.admin import Admin
+    from rocketwire.client.instance.instance import ClientInstance
 
 ADMIN_TIMEOUT: Final = 5.0
 """Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
@@ -74,16 +73,14 @@ class AdminCalls:
     """Requests of a subject; for errors see ``ask``.
 
     Attributes:
-        admin: the other subjects.
         client: client instance that sends the requests.
         within: timeout of a request in seconds.
     """
 
-    def __init__(self, admin: Admin) -> None:
+    def __init__(self, client: ClientInstance, within: float = ADMIN_TIMEOUT) -> None:
         """Send nothing yet."""
-        self.admin = admin
-        self.client = admin.client
-        self.within = admin.within
+        self.client = client
+        self.within = within
 
     def __init_subclass__(cls) -> None:
         """Let methods of subclasses raise ``NotInTrioError`` outside of trio."""
@@ -144,22 +141,6 @@ class AdminCalls:
         """Fetch a body from a broker, unless ``leaving_out`` has skipped the broker before."""
         bodies = await read_from_each((address,), lambda _: self.fetch(kind, address, code, header))
         return bodies[address]
-
-    async def change(
-        self,
-        broker: str | None,
-        cluster: str | None,
-        code: int,
-        header: object | None = None,
-        body: object | None = None,
-    ) -> tuple[str, ...]:
-        """Send a request to a broker, or to all masters of a cluster; returns their addresses.
-
-        Exactly one of ``broker`` and ``cluster`` must be given; see ``Clusters.targets``.
-        """
-        addresses = await self.admin.clusters.targets(broker, cluster)
-        await call_each(addresses, lambda address: self.ask(address, code, header, body))
-        return addresses
 
 
 async def call_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -> dict[T, Result]:

@@ -1,4 +1,4 @@
-"""Consumer groups: configuration, subscriptions, read permission, request mode.
+"""Consumer groups: configuration, subscriptions, read permission, request mode; exports.
 
 Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscriptionGroupCommand``,
 ``SetConsumeModeSubCommand``.
@@ -6,11 +6,13 @@ Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscript
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls, read_from_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
+from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.allocation import (
     MessageRequestModeSerializeWrapper,
@@ -29,17 +31,27 @@ from rocketwire.messages.groups import (
     UpdateGroupForbiddenRequestHeader,
 )
 from rocketwire.messages.route import TopicList
-from rocketwire.policy.resource_names import dlq_topic, retry_topic
+from rocketwire.policy.resource_names import (
+    PREDEFINED_GROUPS,
+    dlq_topic,
+    is_dlq_topic,
+    is_retry_topic,
+    is_system_group,
+    is_system_topic,
+    retry_topic,
+)
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rocketwire.messages.enums import MessageRequestMode
     from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.topic_config import TopicConfig
+
+_MOST_PERM: Final = 7
+"""All permission bits."""
 
 
-class Groups(AdminCalls):
+class Groups(TopicCalls):
     """Requests for consumer groups; for errors see ``AdminCalls.ask``.
 
     For ``broker`` and ``cluster`` see ``Topics``.
@@ -88,8 +100,8 @@ class Groups(AdminCalls):
         """Delete a group (code 207); returns the addresses.
 
         With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
-        A connected member creates its group again with its next heartbeat. Java:
-        ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
+        A connected member creates its group again with its next heartbeat.
+        Java: ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
             cluster: instead, all masters of this cluster.
@@ -99,14 +111,14 @@ class Groups(AdminCalls):
         addresses = await self.change(broker, cluster, Code.DELETE_SUBSCRIPTIONGROUP, header)
         if cluster is not None:
             for topic in (dlq_topic(group), retry_topic(group)):
-                await self.admin.topics.delete(topic, cluster)
+                await self._topics.delete(topic, cluster)
         return addresses
 
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
         """Fetch the configuration of a group from a broker (code 352).
 
-        A broker with automatic creation of groups creates the group. Java:
-        ``examineSubscriptionGroupConfig``, which fetches all groups.
+        A broker with automatic creation of groups creates the group.
+        Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
 
         Raises:
             BrokerError: 26, the broker does not have it.
@@ -146,7 +158,7 @@ class Groups(AdminCalls):
             TopicRouteNotFoundError: no member of the group was ever connected.
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
-        places = await self.admin.clusters.of_topic(retry_topic(group))
+        places = await self._clusters.of_topic(retry_topic(group))
         topic_lists = await read_from_each(
             places.values(),
             lambda address: self.fetch(TopicList, address, Code.QUERY_TOPICS_BY_CONSUMER, header),
@@ -163,7 +175,7 @@ class Groups(AdminCalls):
             TopicRouteNotFoundError: no broker has the topic.
         """
         header = QuerySubscriptionByConsumerRequestHeader(group=group, topic=topic)
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             body: QuerySubscriptionResponseBody | None
             body = await self.body_of(address, Code.QUERY_SUBSCRIPTION_BY_CONSUMER, header)
             if body is not None:
@@ -220,6 +232,39 @@ class Groups(AdminCalls):
             MessageRequestModeSerializeWrapper, address, Code.GET_ALL_MESSAGE_REQUEST_MODE
         )
         return modes.message_request_mode_map or {}
+
+
+class Exports(TopicCalls):
+    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
+
+    async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
+        """Fetch the topics of a broker, without system topics (codes 21, 305).
+
+        Java: ``getUserTopicConfig``.
+
+        Args:
+            special: include topics of retries and dead letters.
+        """
+        system_names = set(await self._topics.system_names(address))
+        return {
+            name: config
+            for name, config in (await self._topics.configs(address)).items()
+            if name not in system_names
+            and not is_system_topic(name)
+            and (special or not (is_retry_topic(name) or is_dlq_topic(name)))
+            and 0 <= config.perm <= _MOST_PERM
+        }
+
+    async def groups(self, address: str) -> dict[str, SubscriptionGroupConfig]:
+        """Fetch the groups of a broker, without predefined groups (code 201).
+
+        Java: ``getUserSubscriptionGroup``.
+        """
+        return {
+            name: config
+            for name, config in (await Groups(self.client, self.within).configs(address)).items()
+            if not is_system_group(name) and name not in PREDEFINED_GROUPS
+        }
 
 
 def _changed(config: SubscriptionGroupConfig) -> SubscriptionGroupConfig:

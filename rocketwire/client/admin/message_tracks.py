@@ -5,6 +5,7 @@ Java: ``DefaultMQAdminExtImpl.messageTrackDetail``, ``TrackType``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.enums import ConsumeType, MessageModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.client.admin.admin import Admin
     from rocketwire.messages.connections import ConsumerConnection
     from rocketwire.messages.route import BrokerData
@@ -40,8 +39,6 @@ class MessageTrack:
     """State of a message in a group (Java: ``MessageTrack``).
 
     Attributes:
-        consumer_group: the group.
-        track_type: state of the message.
         exception_desc: why the state is unknown; None if it is known.
     """
 

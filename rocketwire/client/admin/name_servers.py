@@ -7,6 +7,7 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from rocketwire.client.admin.fanout import AdminCalls, call_each
@@ -15,8 +16,6 @@ from rocketwire.errors import NoNameServerError
 from rocketwire.messages.config_text import config_lines, read_config
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from rocketwire.client.net.nameservers import SingleNameServer
 
     Result = TypeVar("Result")

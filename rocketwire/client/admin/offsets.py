@@ -1,31 +1,37 @@
-"""Offsets of queues and groups: read and copy; ``offset_resets`` resets them.
+"""Offsets of queues and groups: read, copy and reset them.
 
-Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
+Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``, ``ResetOffsetByTimeCommand``,
+``SkipAccumulationSubCommand``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
-from rocketwire.client.admin.offset_resets import OffsetResets
+from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
     ConsumerOffsetSerializeWrapper,
     DelayOffsetSerializeWrapper,
     QueryCorrectionOffsetBody,
     QueryCorrectionOffsetHeader,
+    ResetOffsetBody,
+    ResetOffsetRequestHeader,
+    RollbackStats,
 )
-from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
+from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader, OffsetWrapper
 from rocketwire.policy.resource_names import retry_topic
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocketwire.messages.message_queue import MessageQueue
+NOW: Final = -1
+"""Time of a reset that skips all stored messages."""
 
 
 class QueueOffsets(NamedTuple):
@@ -43,8 +49,8 @@ class QueueOffsets(NamedTuple):
     earliest_store_time: int
 
 
-class Offsets(OffsetResets):
-    """Calls about offsets.
+class Offsets(TopicCalls):
+    """Requests for offsets.
 
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
@@ -68,7 +74,7 @@ class Offsets(OffsetResets):
         Raises:
             TopicRouteNotFoundError: no member of the source was ever connected.
         """
-        places = await self.admin.clusters.of_topic(retry_topic(source))
+        places = await self._clusters.of_topic(retry_topic(source))
 
         async def clone(address: str) -> None:
             for name in [topic] if topic else await self._topics_of(address, source):
@@ -90,15 +96,15 @@ class Offsets(OffsetResets):
 
         Returns them.
 
-        Members of the target that are connected commit theirs over it.  Java:
-        ``CloneGroupOffsetCommand``, which takes every topic of the source.
+        Members of the target that are connected commit theirs over it.
+        Java: ``CloneGroupOffsetCommand``, which takes every topic of the source.
 
         Raises:
             BrokerError: 26, the broker does not have the target; 206 or 1, nor the source.
         """
         header = GetConsumeStatsRequestHeader(consumer_group=source, topic=topic)
         copied: dict[MessageQueue, int] = {}
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
             for queue, wrapper in (stats.offset_table or {}).items():
                 if queue.topic == topic and wrapper.consumer_offset >= 0:
@@ -114,7 +120,7 @@ class Offsets(OffsetResets):
 
         Java: ``maxOffset``, ``minOffset``, ``earliestMsgStoreTime``.
         """
-        await self.admin.clusters.route(topic)
+        await self._clusters.route(topic)
 
         async def ask(queue: MessageQueue) -> QueueOffsets:
             address = await find_master(self.client, queue)
@@ -141,7 +147,7 @@ class Offsets(OffsetResets):
             BrokerError: 206, no member is connected; 1, a member is too old.
         """
         header = GetConsumerStatusRequestHeader(topic=topic, group=group, client_addr=client_id)
-        for address in (await self.admin.clusters.of_topic(topic)).values():
+        for address in (await self._clusters.of_topic(topic)).values():
             code = Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
             status = await self.fetch(GetConsumerStatusBody, address, code, header)
             return status.consumer_table or {}
@@ -178,3 +184,163 @@ class Offsets(OffsetResets):
         """Fetch the delivered offset of each delay level (code 45); see ``all_of_broker``."""
         code = Code.GET_ALL_DELAY_OFFSET
         return (await self.fetch(DelayOffsetSerializeWrapper, address, code)).offset_table or {}
+
+    # ------------------------------------------------------------------ resets
+
+    async def reset_by_time(
+        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
+    ) -> dict[MessageQueue, int]:
+        """Set the offsets of a group to a time (code 222); returns the offset of each queue.
+
+        A broker with server-side resets (``useServerSideResetOffset``, the default since 5.0)
+        needs no connected member and passes the reset to members with their next pull; others send
+        it to the members, and need one. Java: ``resetOffsetByTimestamp``.
+
+        Args:
+            timestamp: milliseconds since 1970, or ``NOW``.
+            force: also move offsets forward.
+            by: see ``Clusters.of_topic``.
+
+        Raises:
+            BrokerError: 206, no member is connected; 1 or 24, the broker does not have
+                the group.
+        """
+        header = ResetOffsetRequestHeader(
+            group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
+        )
+        places = await self._clusters.of_topic(topic, by=by)
+        offsets_by_address = await call_each(
+            places.values(), lambda address: self._reset(address, header)
+        )
+        return {
+            queue: offset
+            for offsets in offsets_by_address.values()
+            for queue, offset in offsets.items()
+        }
+
+    async def reset_queue(
+        self, address: str, group: str, queue: MessageQueue, offset: int
+    ) -> dict[MessageQueue, int]:
+        """Set the offset of a group in one queue (codes 15 and 222).
+
+        Returns the broker's offsets. Java: ``resetOffsetByQueueId``.
+
+        Raises:
+            BrokerError: see ``reset_by_time``; 1, the offset is out of range.
+        """
+        await self.client.brokers.update_consumer_offset(address, group, queue, offset)
+        header = ResetOffsetRequestHeader(
+            group=group,
+            topic=queue.topic,
+            queue_id=queue.queue_id,
+            offset=offset,
+            timestamp=0,
+            is_force=False,
+        )
+        return await self._reset(address, header)
+
+    async def _reset(
+        self, address: str, header: ResetOffsetRequestHeader
+    ) -> dict[MessageQueue, int]:
+        code = Code.INVOKE_BROKER_TO_RESET_OFFSET
+        return dict((await self.fetch(ResetOffsetBody, address, code, header)).offset_table or {})
+
+    async def reset_by_time_old(
+        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
+    ) -> list[RollbackStats]:
+        """Commit the offsets of a time for a disconnected group (codes 208, 202, 29 or 30, and 15).
+
+        Connected members overwrite them. Java: ``resetOffsetByTimestampOld``.
+
+        Args:
+            timestamp: milliseconds since 1970, or ``NOW``.
+            force: also move offsets forward.
+            by: see ``Clusters.of_topic``.
+
+        Raises:
+            BrokerError: 26, a broker does not have the group.
+        """
+        stats: list[RollbackStats] = []
+        for name, address in (await self._clusters.of_topic(topic, by=by)).items():
+            for queue, wrapper in (await self._standing(address, group, topic, name)).items():
+                stats.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
+        return stats
+
+    async def _standing(
+        self, address: str, group: str, topic: str, broker_name: str
+    ) -> Mapping[MessageQueue, OffsetWrapper]:
+        """Return the offsets of a group on a broker.
+
+        Without offsets, those of the oldest messages.
+        """
+        header = GetConsumeStatsRequestHeader(consumer_group=group)
+        try:
+            stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
+        except BrokerError as error:
+            if error.code not in (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLINE):
+                raise
+            stats = ConsumeStats()
+        table = {q: w for q, w in (stats.offset_table or {}).items() if q.topic == topic}
+        if table:
+            return table
+        offsets = (await self._topics.stats_of(address, topic)).offset_table or {}
+        return {
+            queue: OffsetWrapper(
+                broker_offset=topic_offset.max_offset, consumer_offset=topic_offset.min_offset
+            )
+            for queue, topic_offset in sorted(offsets.items(), key=lambda item: item[0].queue_id)
+            if queue.broker_name == broker_name
+        }
+
+    async def _rolled(
+        self,
+        address: str,
+        group: str,
+        queue: MessageQueue,
+        wrapper: OffsetWrapper,
+        timestamp: int,
+        force: bool,
+    ) -> RollbackStats:
+        brokers = self.client.brokers
+        if timestamp == NOW:
+            target = await brokers.max_offset(address, queue)
+        else:
+            target = await brokers.search_offset(address, queue, timestamp)
+        moves = force or target <= wrapper.consumer_offset
+        if moves:
+            await brokers.update_consumer_offset(address, group, queue, target)
+        return RollbackStats(
+            broker_name=queue.broker_name,
+            queue_id=queue.queue_id,
+            broker_offset=wrapper.broker_offset,
+            consumer_offset=wrapper.consumer_offset,
+            timestamp_offset=target,
+            rollback_offset=target if moves else wrapper.consumer_offset,
+        )
+
+    async def move(
+        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
+    ) -> dict[MessageQueue, int]:
+        """Set the offsets of a group to a time, with or without connected members.
+
+        Returns the offset of each queue. Uses ``reset_by_time``, or ``reset_by_time_old`` if a
+        broker without server-side resets has no member; see there for arguments and errors.
+        Java: ``ResetOffsetByTimeCommand``.
+        """
+        try:
+            return await self.reset_by_time(group, topic, timestamp, force=force, by=by)
+        except BrokerError as error:
+            if error.code != ResponseCode.CONSUMER_NOT_ONLINE:
+                raise
+        return {
+            MessageQueue(
+                broker_name=stats.broker_name, queue_id=stats.queue_id, topic=topic
+            ): stats.rollback_offset
+            for stats in await self.reset_by_time_old(group, topic, timestamp, force=force, by=by)
+        }
+
+    async def skip_accumulated(
+        self, group: str, topic: str, *, force: bool = True, by: str | None = None
+    ) -> dict[MessageQueue, int]:
+        """Skip all stored messages; see ``move``. Java: ``SkipAccumulationSubCommand``."""
+        return await self.move(group, topic, NOW, force=force, by=by)

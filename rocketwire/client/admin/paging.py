@@ -9,13 +9,12 @@ last entry.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from rocketwire.messages import encode_body
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from rocketwire.messages.topic_config import DataVersion
 
 PAGE_SIZE: Final = 2000
@@ -34,9 +33,7 @@ class Page(NamedTuple, Generic[Entry]):
     """A page.
 
     Attributes:
-        entries: entries by name.
         total: number of all entries; None from brokers that return everything at once.
-        version: version of the configuration.
     """
 
     entries: Mapping[str, Entry]

@@ -8,11 +8,12 @@ Java: ``MQAdminUtils``, ``UpdateStaticTopicSubCommand``, ``RemappingStaticTopicS
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import AdminCalls, read_from_each
-from rocketwire.client.admin.topics import create_header
+from rocketwire.client.admin.fanout import read_from_each
+from rocketwire.client.admin.topics import TopicCalls, create_header
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -27,8 +28,6 @@ from rocketwire.policy.static_topics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.topics import (
         TopicConfigAndQueueMapping,
@@ -41,7 +40,7 @@ _NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_S
 """Answers of brokers that have no part in a static topic; those before 5.0 know no such thing."""
 
 
-class StaticTopics(AdminCalls):
+class StaticTopics(TopicCalls):
     """Requests for static topics; for errors see ``AdminCalls.ask``.
 
     A change goes to several brokers; if one of them fails, repeat the call.
@@ -55,7 +54,7 @@ class StaticTopics(AdminCalls):
 
         async def ask(address: str) -> TopicConfigAndQueueMapping | None:
             try:
-                return await self.admin.topics.config(address, topic)
+                return await self._topics.config(address, topic)
             except BrokerError as error:
                 if error.code not in _NO_PART:
                     raise
@@ -127,7 +126,7 @@ class StaticTopics(AdminCalls):
         masters = await self._masters()
         ends: dict[MessageQueue, int] = {}
         for broker in map_out:
-            stats = await self.admin.topics.stats_of(masters[broker], plan.topic or "")
+            stats = await self._topics.stats_of(masters[broker], plan.topic or "")
             ends |= {
                 queue: topic_offset.max_offset
                 for queue, topic_offset in (stats.offset_table or {}).items()
@@ -174,11 +173,11 @@ class StaticTopics(AdminCalls):
 
         Java: ``examineTopicStats``.
         """
-        physical = (await self.admin.topics.stats(topic)).offset_table or {}
+        physical = (await self._topics.stats(topic)).offset_table or {}
         return logical_offsets(topic, await self.configs(topic), physical)
 
     async def _masters(self) -> Mapping[str, str]:
-        table = (await self.admin.clusters.info()).broker_addr_table or {}
+        table = (await self._clusters.info()).broker_addr_table or {}
         return {
             name: group.broker_addrs[MASTER_ID]
             for name, group in table.items()
@@ -187,7 +186,7 @@ class StaticTopics(AdminCalls):
 
     async def _neighbours(self, plan: TopicRemappingDetailWrapper) -> list[str]:
         """Return all brokers of the clusters in a plan."""
-        table = (await self.admin.clusters.info()).cluster_addr_table or {}
+        table = (await self._clusters.info()).cluster_addr_table or {}
         meant = set(plan.broker_config_map or {})
         return [
             name

@@ -6,8 +6,9 @@ Java: ``SwitchTimerEngineSubCommand``, ``CheckRocksdbCqWriteProgressCommand``,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.codes import RequestCode as Code
@@ -16,9 +17,6 @@ from rocketwire.messages.brokers import (
     CheckRocksdbCqWriteResult,
     ExportRocksDBConfigToJsonRequestHeader,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TIMER_ENGINE_TYPE: Final = "E_T"
 """Ext field of code 5001 (Java: ``MessageConst.TIMER_ENGINE_TYPE``)."""
@@ -57,8 +55,8 @@ class Stores(AdminCalls):
     ) -> CheckRocksdbCqWriteResult:
         """Let a broker compare its queues in RocksDB with those in files (code 354).
 
-        The broker responds when it has started; the result is in its log. Java:
-        ``checkRocksdbCqWriteProgress``.
+        The broker responds when it has started; the result is in its log.
+        Java: ``checkRocksdbCqWriteProgress``.
 
         Args:
             topic: only this topic; empty for all.

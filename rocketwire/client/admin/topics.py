@@ -1,16 +1,18 @@
-"""Topics: create, change, delete, list, and their statistics.
+"""Topics: create, change, delete, list, their statistics and their order.
 
-Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubCommand``.
+Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubCommand``,
+``UpdateOrderConfCommand``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
-from rocketwire.client.admin.topic_orders import TopicOrders
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
@@ -28,18 +30,17 @@ from rocketwire.messages.topics import (
     TopicConfigAndQueueMapping,
     TopicStatsTable,
 )
+from rocketwire.policy.order_conf import merge_order_conf
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.topic_config import TopicConfig
 
 
-class Topics(TopicOrders):
-    """Requests for topics; for errors see ``AdminCalls.ask`` and
-    ``NameServers.call``.
+class Topics(ClusterCalls):
+    """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``.
 
     Methods with ``broker`` and ``cluster`` need exactly one of them: the address of a broker,
     or the name of a cluster, for all its masters; ``LocalProtocolError`` otherwise,
@@ -59,8 +60,8 @@ class Topics(TopicOrders):
         """Create or update a topic (code 17).
 
         Returns the addresses of the brokers. The brokers register it at the name servers soon.
-        Attributes are added or changed; ``-name`` removes one. Java:
-        ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
+        Attributes are added or changed; ``-name`` removes one.
+        Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
 
         Raises:
             BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
@@ -93,13 +94,13 @@ class Topics(TopicOrders):
 
         Returns the previous permissions by address.
 
-        With ``cluster``, all its masters must have the topic. Java:
-        ``UpdateTopicPermSubCommand``.
+        With ``cluster``, all its masters must have the topic.
+        Java: ``UpdateTopicPermSubCommand``.
 
         Raises:
             BrokerError: 17, a broker does not have the topic.
         """
-        addresses = await self.admin.clusters.targets(broker, cluster)
+        addresses = await self._clusters.targets(broker, cluster)
         configs = await call_each(addresses, lambda address: self.config(address, topic))
         for address, config in configs.items():
             changed = replace(config, perm=perm, attributes={}, mapping_detail=None)
@@ -114,7 +115,7 @@ class Topics(TopicOrders):
         Raises:
             ClusterNotFoundError: there is no such cluster.
         """
-        for address in await self.admin.clusters.replicas(cluster):
+        for address in await self._clusters.replicas(cluster):
             await self.delete_in_broker(address, topic)
         await self.delete_in_name_servers(topic, cluster)
         for server in self.client.name_servers.each():
@@ -132,8 +133,8 @@ class Topics(TopicOrders):
 
         A broker that has the topic registers it again.
 
-        Without ``cluster``, the routes of all clusters are deleted. Java:
-        ``deleteTopicInNameServer``.
+        Without ``cluster``, the routes of all clusters are deleted.
+        Java: ``deleteTopicInNameServer``.
         """
         for server in self.client.name_servers.each():
             await server.delete_topic(topic, cluster)
@@ -193,8 +194,8 @@ class Topics(TopicOrders):
     async def stats(self, topic: str, *, by: str | None = None) -> TopicStatsTable:
         """Fetch the offsets of all queues of a topic, from all its brokers (code 202).
 
-        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``. Java:
-        ``examineTopicStats``.
+        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
+        Java: ``examineTopicStats``.
 
         Args:
             by: see ``Clusters.of_topic``.
@@ -202,7 +203,7 @@ class Topics(TopicOrders):
         Raises:
             TopicRouteNotFoundError: no broker has the topic.
         """
-        places = await self.admin.clusters.of_topic(topic, by=by)
+        places = await self._clusters.of_topic(topic, by=by)
         stats_by_address = await read_from_each(
             places.values(), lambda address: self.stats_of(address, topic)
         )
@@ -233,13 +234,51 @@ class Topics(TopicOrders):
             TopicRouteNotFoundError: no broker has the topic.
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
-        places = await self.admin.clusters.of_topic(topic)
+        places = await self._clusters.of_topic(topic)
         group_lists = await read_from_each(
             places.values(),
             lambda address: self.fetch(GroupList, address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
         )
         groups = (group for groups in group_lists.values() for group in groups.group_list or ())
         return tuple(dict.fromkeys(groups))
+
+    # ------------------------------------------------------------------ ordered topics
+
+    async def order_conf(self, topic: str) -> str | None:
+        """``broker:queues;...`` of an ordered topic (code 101); None if it is not ordered."""
+        return await self.client.name_servers.kv_value(ORDER_TOPIC_CONFIG, topic)
+
+    async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
+        """Set the queues of an ordered topic at every name server (code 100).
+
+        Returns the new value. Java: ``createOrUpdateOrderConf``.
+
+        Args:
+            text: ``broker:queues``, separated by ``;``.
+            whole: replace the whole value; if False, only the brokers in ``text``.
+
+        Raises:
+            LocalProtocolError: the text is invalid.
+        """
+        current = None if whole else await self.order_conf(topic)
+        value = merge_order_conf(current, text)
+        for server in self.client.name_servers.each():
+            await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
+        return value
+
+    async def delete_order_conf(self, topic: str) -> None:
+        """Delete the order of a topic (code 102)."""
+        for server in self.client.name_servers.each():
+            await server.delete_kv(ORDER_TOPIC_CONFIG, topic)
+
+
+class TopicCalls(ClusterCalls):
+    """Requests that need those for topics."""
+
+    def __init__(self, client: ClientInstance, within: float) -> None:
+        """Send nothing yet."""
+        super().__init__(client, within)
+        self._topics = Topics(client, within)
 
 
 def create_header(

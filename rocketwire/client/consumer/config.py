@@ -14,9 +14,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from rocketwire.client.arguments import (
-    FLAG,
-    MAYBE_TEXT,
-    SOME_SECONDS,
     Rule,
     check_settings,
     check_text,
@@ -166,7 +163,7 @@ def check_strategy(name: str, value: object) -> None:
 def check_thresholds(name: str, value: object) -> None:
     """Check that the value is a ``Thresholds`` and that each of its numbers is at least 1."""
     instance_of(Thresholds, expected="Thresholds(...)")(name, value)
-    check_settings(value, _THRESHOLDS)
+    check_settings(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,14 +241,6 @@ class PushConsumerConfig:
         check_settings(self, _RULES)
 
 
-_THRESHOLDS: Final[Mapping[str, Rule]] = {
-    "count": whole(minimum=1),
-    "mebibytes": whole(minimum=1),
-    "span": optional(whole(minimum=1)),
-    "count_of_topic": optional(whole(minimum=1)),
-    "mebibytes_of_topic": optional(whole(minimum=1)),
-}
-
 FROM_WHERE: Final = instance_of(
     ConsumeFromWhere,
     expected="a ConsumeFromWhere, for example ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET",
@@ -263,25 +252,12 @@ _RULES: Final[Mapping[str, Rule]] = {
     ),
     "consume_from_where": FROM_WHERE,
     "consume_timestamp_millis": optional(whole(minimum=0)),
-    "begin_as_told": FLAG,
     "allocate_message_queue_strategy": check_strategy,
-    "consume_thread_max": whole(minimum=1),
-    "consume_message_batch_max_size": whole(minimum=1),
     "thresholds": check_thresholds,
-    "pull_batch_size": whole(minimum=1),
-    "pull_batch_size_in_bytes": whole(minimum=1),
-    "max_body_size": whole(minimum=1),
-    "max_inflated_size": whole(minimum=1),
     "pull_interval": seconds(zero=True),
     "max_reconsume_times": whole(minimum=-1),
     "suspend_current_queue_time_millis": whole(minimum=0),
-    "consume_timeout": SOME_SECONDS,
-    "unit_mode": FLAG,
-    "post_subscription_when_pull": FLAG,
     "await_termination": seconds(zero=True),
-    "rebalance_interval": SOME_SECONDS,
     "local_offset_store_dir": optional(instance_of(str, PathLike, expected="a path")),
-    "enable_trace": FLAG,
-    "trace_topic": MAYBE_TEXT,
 }
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""

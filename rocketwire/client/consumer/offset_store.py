@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import logging
 import os
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -26,8 +28,6 @@ from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper, OffsetSe
 from rocketwire.wire.json.limits import ANSWER_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 
@@ -40,30 +40,49 @@ _STORE_OUTAGE: Final = "storing of offsets"
 """Name of the outage of the local file."""
 
 
-class OffsetStore(Protocol):
-    """The interface of both stores."""
+class OffsetStore(ABC):
+    """Consume offsets by queue: in memory, and where ``persist`` stores them."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[MessageQueue, int] = {}
+        self._frozen: set[MessageQueue] = set()
 
     def get(self, queue: MessageQueue) -> int | None:
         """Return the offset in memory."""
-        ...
+        return self._offsets.get(queue)
 
     def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
         """Change the offset in memory."""
+        current = self._offsets.get(queue)
+        if increase_only and current is not None and current >= offset:
+            return
+        if self._frozen and queue in self._frozen:
+            return
+        self._offsets[queue] = offset
 
     def freeze(self, queue: MessageQueue, offset: int) -> None:
         """Set the offset, and reject changes until the queue is forgotten."""
+        self._offsets[queue] = offset
+        self._frozen.add(queue)
 
     def forget(self, queue: MessageQueue) -> None:
         """Remove a queue that is no longer assigned."""
+        self._offsets.pop(queue, None)
+        self._frozen.discard(queue)
 
+    def snapshot(self, topic: str) -> dict[MessageQueue, int]:
+        """Return the offsets of a topic in memory."""
+        return {queue: offset for queue, offset in self._offsets.items() if queue.topic == topic}
+
+    @abstractmethod
     async def fetch(self, queue: MessageQueue) -> int | None:
         """Return the stored offset; None if there is none.
 
         Raises:
             ClientError, ChannelError: the broker does not respond.
         """
-        ...
 
+    @abstractmethod
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
@@ -79,45 +98,6 @@ class OffsetStore(Protocol):
         Cancellation: safe; offsets without a response may have been stored.
         """
 
-    def snapshot(self, topic: str) -> dict[MessageQueue, int]:
-        """Return the offsets of a topic in memory."""
-        ...
-
-
-class _Memory:
-    """Offsets by queue."""
-
-    def __init__(self) -> None:
-        self._offsets: dict[MessageQueue, int] = {}
-        self._frozen: set[MessageQueue] = set()
-
-    def get(self, queue: MessageQueue) -> int | None:
-        """See ``OffsetStore``."""
-        return self._offsets.get(queue)
-
-    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        """See ``OffsetStore``."""
-        current = self._offsets.get(queue)
-        if increase_only and current is not None and current >= offset:
-            return
-        if self._frozen and queue in self._frozen:
-            return
-        self._offsets[queue] = offset
-
-    def freeze(self, queue: MessageQueue, offset: int) -> None:
-        """See ``OffsetStore``."""
-        self._offsets[queue] = offset
-        self._frozen.add(queue)
-
-    def forget(self, queue: MessageQueue) -> None:
-        """See ``OffsetStore``."""
-        self._offsets.pop(queue, None)
-        self._frozen.discard(queue)
-
-    def snapshot(self, topic: str) -> dict[MessageQueue, int]:
-        """See ``OffsetStore``."""
-        return {queue: offset for queue, offset in self._offsets.items() if queue.topic == topic}
-
     def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         """Forget all other queues; returns the offsets of these."""
         assigned = set(queues)
@@ -126,7 +106,7 @@ class _Memory:
         return dict(self._offsets)
 
 
-class RemoteBrokerOffsetStore(_Memory):
+class RemoteBrokerOffsetStore(OffsetStore):
     """Offsets of a clustering group, stored at the broker of each queue."""
 
     def __init__(self, instance: ClientInstance, group: str, *, never_zero: bool = False) -> None:
@@ -265,12 +245,8 @@ def _default_directory() -> Path:
         raise LocalProtocolError(f"no home directory for offsets: {error}") from error
 
 
-class LocalFileOffsetStore(_Memory):
-    """Offsets of a broadcasting consumer, in a file that Java's consumers can read.
-
-    Attributes:
-        path: path of the file.
-    """
+class LocalFileOffsetStore(OffsetStore):
+    """Offsets of a broadcasting consumer, in a file that Java's consumers can read."""
 
     def __init__(
         self, client_id: str, group: str, directory: str | os.PathLike[str] | None

@@ -6,6 +6,7 @@ Java: ``PullAPIWrapper``, ``MQClientAPIImpl.processPullResponse``, ``PullSysFlag
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -28,8 +29,6 @@ from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, b
 from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.instance.routes import BrokerAddress
@@ -67,9 +66,7 @@ class PullRequest:
     """A pull of a queue.
 
     Attributes:
-        queue: the queue.
         offset: first offset.
-        group: consumer group.
         subscription: filter of the messages.
         max_msg_nums: most messages.
         max_msg_bytes: most bytes; None to omit the field.
@@ -97,7 +94,6 @@ class PullResult:
     """The result of a pull.
 
     Attributes:
-        status: status of the response.
         next_begin_offset: offset of the next pull, whatever was filtered.
         min_offset: offset of the queue's oldest message.
         max_offset: offset of the queue's next message.
@@ -191,21 +187,6 @@ class _QueueState:
         suggested_broker_id: replica for the next pull.
     """
 
-    __slots__ = (
-        "_fields",
-        "_flags",
-        "_form",
-        "_form_values",
-        "_limits",
-        "_reader",
-        "_request_settings",
-        "_response_fields",
-        "_response_header",
-        "_subscription",
-        "broker_name",
-        "suggested_broker_id",
-    )
-
     def __init__(self, queue: MessageQueue, limits: StoredLimits) -> None:
         name = queue.broker_name or ""
         self._limits = limits
@@ -279,12 +260,7 @@ class _QueueState:
         if status is PullStatus.FOUND:
             delta = header.offset_delta or 0
             pulled = read_messages(
-                response.body,
-                request.subscription,
-                delta,
-                reader,
-                self._limits,
-                next_begin_offset,
+                response.body, request.subscription, delta, reader, self._limits, next_begin_offset
             )
             messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
             if stopped_by is not None or unreadable:

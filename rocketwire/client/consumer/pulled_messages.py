@@ -12,6 +12,7 @@ Java: ``PullAPIWrapper.processPullResult``, which drops everything after an unre
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -24,8 +25,6 @@ from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableM
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.wire.message.stored import StoredMessage
@@ -40,7 +39,6 @@ class PulledMessages(NamedTuple):
 
     Attributes:
         messages: messages that the subscription selects, in order.
-        unreadable: messages that were skipped.
         stopped_by: limit that cut the response short; None if all of it was read.
         unread: bytes that were not read because of the limit.
         resume_offset: offset of the next pull if the response was not read to its end; None if the

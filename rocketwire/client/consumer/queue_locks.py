@@ -9,6 +9,7 @@ Java: ``RebalanceImpl.lock``, ``lockAll``, ``unlock``, ``unlockAll``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -19,8 +20,6 @@ from rocketwire.errors import RocketWireError
 from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 

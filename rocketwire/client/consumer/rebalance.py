@@ -6,6 +6,7 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from rocketwire.client.consumer.queues import find_replica, get_queues
@@ -19,8 +20,6 @@ from rocketwire.policy.allocation import sorted_client_ids, sorted_queues, use_a
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.allocation import MessageQueueAssignment

@@ -8,6 +8,7 @@ computes it.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +24,6 @@ from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-
     from rocketwire.client.consumer.config import (
         ConsumeConcurrentlyContext,
         ConsumeOrderlyContext,
@@ -67,11 +66,7 @@ class ConsumerTrace:
     """Records the handler calls of a consumer."""
 
     def __init__(
-        self,
-        dispatcher: TraceDispatcher,
-        instance: ClientInstance,
-        group: str,
-        call_timeout: float,
+        self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str, call_timeout: float
     ) -> None:
         """Create the trace of a consumer.
 

@@ -9,6 +9,7 @@ Java: ``ClientRemotingProcessor``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -39,8 +40,6 @@ from rocketwire.wire.json.limits import ANSWER_LIMITS
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.client.instance.interfaces import ConsumerMember, Members
     from rocketwire.wire.message.stored import StoredMessage
 

@@ -11,14 +11,13 @@ Java: ``MQClientInstance`` (``prepareHeartbeatData``, ``sendHeartbeatToBrokerV2`
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages import encode_body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 
 SUPPORTS_V2: Final = "IS_SUPPORT_HEART_BEAT_V2"

@@ -12,6 +12,7 @@ import logging
 import os
 import random
 import time
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -38,8 +39,6 @@ from rocketwire.errors import (
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
     from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
@@ -84,10 +83,8 @@ class ClientInstance:
         config: settings of the client, with its instance name.
         client_id: id that brokers use for the client.
         own_ip: address of this machine, or the configured replacement.
-        pool: connections.
         name_servers: name servers that the routes come from.
         brokers: typed requests to brokers.
-        routes: routes and broker addresses.
         has_own_name: whether the instance name was generated, so that no other client has the
             client id.
         producers: producers by group; changed by ``add_producer`` and ``remove_producer``.
@@ -469,7 +466,6 @@ async def open_client(
         connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
 
     Raises:
-        NotInTrioError: the caller is not a trio task.
         IllegalTypeError: ``config`` has another type.
         LocalProtocolError: a configured address is not ``host:port``.
 

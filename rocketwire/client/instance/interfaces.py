@@ -9,11 +9,10 @@ Java: ``MQProducerInner``, ``MQConsumerInner``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.nameservers import NameServers
     from rocketwire.client.net.pool import ChannelPool

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rocketwire.client.arguments import wrong_type
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.instance.instance import ClientInstance, open_client
 from rocketwire.client.trio_only import require_trio
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 Client: TypeAlias = "ClientInstance | ClientConfig | str"
 """An open client, settings of a new client, or name servers as ``host:port;host:port``."""
@@ -30,7 +28,6 @@ async def open_or_reuse_client(
 
     Raises:
         IllegalTypeError: ``client`` has another type.
-        NotInTrioError: the caller is not a trio task.
         LocalProtocolError: a configured address is not ``host:port``.
     """
     require_trio()

@@ -9,13 +9,12 @@ Java: ``MQClientInstance`` (``topicRouteTable``, ``brokerAddrTable``, ``cleanOff
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.messages.route import BrokerData, TopicRouteData
 
 
@@ -23,7 +22,6 @@ class BrokerAddress(NamedTuple):
     """An address of a broker group.
 
     Attributes:
-        address: ``host:port``.
         broker_id: id of the broker; 0 is the master.
     """
 

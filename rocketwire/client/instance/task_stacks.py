@@ -5,12 +5,9 @@ Java: ``UtilAll.jstack``, which prints the stacks of threads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import trio
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def task_stacks() -> str:

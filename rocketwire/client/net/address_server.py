@@ -5,16 +5,14 @@ Java: ``TopAddressing``, ``DefaultTopAddressing``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 from urllib.parse import urlsplit
 
 import trio
 
 from rocketwire.client.addresses import parse_name_servers, split_address
 from rocketwire.errors import ClientError, LocalProtocolError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEFAULT_PORT: Final = 8080
 FETCH_SECONDS: Final = 3.0

@@ -8,6 +8,7 @@ Java: ``MQClientAPIImpl``, ``MQAdminImpl``.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
@@ -18,8 +19,6 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
     from rocketwire.messages.allocation import (
@@ -167,10 +166,7 @@ class BrokerCalls:
         from rocketwire.messages.offsets import GetMaxOffsetRequestHeader
 
         header = GetMaxOffsetRequestHeader(
-            topic=queue.topic,
-            queue_id=queue.queue_id,
-            bname=queue.broker_name,
-            committed=committed,
+            topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name, committed=committed
         )
         response_header: GetMaxOffsetResponseHeader
         response_header = (await self.call(address, Code.GET_MAX_OFFSET, header, vip=True)).header

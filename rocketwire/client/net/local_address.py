@@ -5,10 +5,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 

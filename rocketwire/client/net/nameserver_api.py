@@ -5,6 +5,7 @@ Java: ``MQClientAPIImpl``, ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.trio_only import trio_only
@@ -29,8 +30,6 @@ from rocketwire.messages.route import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.client.net.rpc import Response
     from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -22,17 +23,10 @@ from rocketwire.client.net.rpc import Response, decode_response, make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ChannelError,
-    ClientError,
-    NameServerError,
-    NoNameServerError,
-)
+from rocketwire.errors import ChannelError, ClientError, NameServerError, NoNameServerError
 from rocketwire.transport.dial import is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.net.pool import ChannelPool
 
@@ -44,11 +38,7 @@ _START: Final = 999
 
 @trio_only()
 class SingleNameServer(NameServerCalls):
-    """Requests to one name server.
-
-    Attributes:
-        address: ``host:port`` of the server.
-    """
+    """Requests to one name server."""
 
     def __init__(self, pool: ChannelPool, config: ClientConfig, address: str) -> None:
         """Send nothing yet.

@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -41,8 +42,6 @@ from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
     from rocketwire.transport.pending import NextRequest
@@ -309,7 +308,6 @@ class ChannelPool:
         """Start to connect if there is no usable connection; a failure is not reported.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             LocalProtocolError: the address is invalid, or the pool has ``MAX_CHANNELS`` addresses.
         """
         require_trio()
@@ -489,9 +487,6 @@ async def open_pool(
         config: settings of all requests.
         environment: environment variables for settings that are not set; None for ``os.environ``.
         connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
-
-    Raises:
-        NotInTrioError: the caller is not a trio task.
 
     Closing: at the end of the block every channel is closed and handlers are cancelled. A pending
     request gets ``ChannelClosedError``.

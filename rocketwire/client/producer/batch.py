@@ -5,6 +5,7 @@ Java: ``MessageBatch``, ``DefaultMQProducer.batch``; there, the application spli
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.publish.request_builder import OutgoingMessage, encode_checked_properties
@@ -17,8 +18,6 @@ from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.properties import encode_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rocketwire.client.message import Message
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.client.publish.unique_keys import UniqueKeys
@@ -69,7 +68,6 @@ def build_outgoing_batch(
     Args:
         messages: messages of one topic.
         keys: source of unique keys.
-        born: current time, milliseconds since 1970.
         namespace: namespace of the first kind.
         has_unique_key: give the batch a unique key too, for brokers that store it as one message.
             Brokers before 5.0 would replace the key of each message with it (Java's clients of 4.9

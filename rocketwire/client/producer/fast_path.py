@@ -8,6 +8,7 @@ anything is sent or together with the request that was sent already
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -25,8 +26,6 @@ from rocketwire.policy.validation import check_topic
 from rocketwire.wire.command import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.publish.config import ProducerConfig

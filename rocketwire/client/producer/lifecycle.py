@@ -8,6 +8,7 @@ Java: ``DefaultMQProducer.start``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import AsyncGenerator
 
     from rocketwire.client.producer.producer import Producer
     from rocketwire.client.producer.transactions import TransactionCheck
@@ -51,7 +51,6 @@ async def open_producer(
     Raises:
         IllegalHandlerError: ``check`` cannot be called with a message.
         IllegalTypeError: an argument has the wrong type.
-        NotInTrioError: the caller is not a trio task.
         IllegalNameError: the name of the group is invalid.
         LocalProtocolError: the client already has a producer of that group.
 

@@ -13,6 +13,7 @@ Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl`
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,6 @@ from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.producer.request_reply import PendingRequests
     from rocketwire.client.producer.trace import ProducerTrace
@@ -63,8 +62,6 @@ class Producer(ProducerMember):
     """A producer of a group; ``open_producer`` creates it.
 
     Attributes:
-        instance: client instance of the producer.
-        config: settings of the producer.
         trace: records of its sends; None without tracing.
     """
 
@@ -122,7 +119,6 @@ class Producer(ProducerMember):
 
         Raises:
             IllegalMessageTypeError: the argument is not a ``Message``.
-            NotInTrioError: the caller is not a trio task.
             IllegalMessageError, IllegalNameError: the message or its topic name is invalid.
             TopicRouteNotFoundError: the topic does not exist and is not created.
             BrokerError: the broker rejected the message finally.

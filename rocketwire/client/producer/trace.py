@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProducerTrace:
-    """Records the sends of a producer.
-
-    Attributes:
-        dispatcher: sends the records.
-    """
+    """Records the sends of a producer."""
 
     def __init__(self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str) -> None:
         """Create the trace of a producer.

@@ -164,10 +164,7 @@ async def respond_to_check(
 
 
 async def _send_state(
-    instance: ClientInstance,
-    address: str,
-    header: EndTransactionRequestHeader,
-    remark: str | None,
+    instance: ClientInstance, address: str, header: EndTransactionRequestHeader, remark: str | None
 ) -> None:
     command = make_request(instance.config, RequestCode.END_TRANSACTION, header)
     if remark is not None:

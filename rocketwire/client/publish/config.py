@@ -5,28 +5,15 @@ The names are Java's in Python spelling, times in seconds (Java: ``DefaultMQProd
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
 
-from rocketwire.client.arguments import (
-    FLAG,
-    MAYBE_TEXT,
-    SOME_SECONDS,
-    TEXT,
-    Rule,
-    check_settings,
-    instance_of,
-    optional,
-    whole,
-    wrong_type,
-)
+from rocketwire.client.arguments import Rule, check_settings, instance_of, whole, wrong_type
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
 from rocketwire.wire.message.body_compression import DEFAULT_LEVEL, CompressionType
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,21 +77,10 @@ def _check_codes(name: str, value: Any) -> None:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "send_msg_timeout": SOME_SECONDS,
-    "send_msg_max_timeout_per_request": optional(SOME_SECONDS),
     "retry_times_when_send_failed": whole(minimum=0),
-    "retry_another_broker_when_not_store_ok": FLAG,
     "retry_response_codes": _check_codes,
     "compress_msg_body_over_howmuch": whole(minimum=0),
     "compress_level": whole(),
     "compress_type": instance_of(CompressionType, expected="a CompressionType"),
-    "max_message_size": whole(minimum=1),
-    "default_topic_queue_nums": whole(minimum=1),
-    "create_topic_key": TEXT,
-    "send_latency_enable": FLAG,
-    "start_detector_enable": FLAG,
-    "send_smart_msg": FLAG,
-    "enable_trace": FLAG,
-    "trace_topic": MAYBE_TEXT,
 }
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""

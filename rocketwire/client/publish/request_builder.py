@@ -8,6 +8,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
@@ -26,8 +27,6 @@ from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_prop
 from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, build_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
@@ -66,7 +65,6 @@ class QueueTemplate(NamedTuple):
     """The request fields that all messages to a queue share.
 
     Attributes:
-        broker_name: broker of the queue.
         fields: ext fields; copy before use.
         form: form of requests with one message; None if requests are not built with forms.
         key_only_form: form for messages with ``Message.has_default_properties``, around the unique
@@ -83,7 +81,6 @@ class QueueFastPath:
     """State of the fast path for a queue (``rocketwire.client.producer.fast_path``).
 
     Attributes:
-        queue: the queue.
         queue_id: id of the queue as text.
         template: template of its requests; None before the first message.
         at_once: fast requests over the channel; None if not looked up.
@@ -127,7 +124,6 @@ class Target:
 
     Attributes:
         topic: topic with namespace.
-        info: queues of the topic.
         rotation: selects the queues in turn.
         templates: templates by broker name and queue id.
         fast_queues: fast path state in the order of ``rotation``; None if the fast path is not
@@ -192,7 +188,6 @@ class MessageFields(NamedTuple):
 
     Attributes:
         born: milliseconds since 1970.
-        flag: flag of the application.
         sys_flag: bits of ``MessageSysFlag``.
         properties: encoded properties.
     """
@@ -219,7 +214,6 @@ class OutgoingMessage:
     """A message or batch that can be sent to any queue of its topic.
 
     Attributes:
-        code: request code.
         msg_id: unique key of the result.
         body: body as sent.
     """
@@ -281,7 +275,6 @@ def build_outgoing_message(
     Args:
         message: message that ``check_message`` has accepted.
         msg_id: unique key of the message.
-        born: current time, milliseconds since 1970.
         config: compression settings.
         namespace: namespace of the first kind, added as a property.
 

@@ -6,6 +6,7 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
@@ -34,7 +35,6 @@ from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping
 
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.config import ProducerConfig
@@ -60,8 +60,6 @@ class FirstAttempt(NamedTuple):
     """The first attempt of a send.
 
     Attributes:
-        target: the topic.
-        queue: queue of the topic.
         started: start on trio's clock.
         deadline: end of all attempts on trio's clock.
         sent_request: the request, if it was sent already.
@@ -174,7 +172,6 @@ class MessageSender:
         """Send to the next queue, and to another broker if that fails.
 
         Args:
-            topic: topic of the application.
             within: timeout of all attempts in seconds.
 
         Raises:
@@ -275,8 +272,7 @@ class MessageSender:
             return self._judge_failure(queue, error, started)
         self._record_fault(queue, started, isolate=False, reachable=True)
         retry = tries_again_when_stored(
-            result.status,
-            retry_another_broker=self._config.retry_another_broker_when_not_store_ok,
+            result.status, retry_another_broker=self._config.retry_another_broker_when_not_store_ok
         )
         return _Attempt(result, None, retry)
 
@@ -320,7 +316,6 @@ class MessageSender:
         """Make one attempt.
 
         Args:
-            topic: topic of the application.
             target: the topic.
             queue: queue of the topic.
             deadline: when to raise ``RequestTimeoutError``, on trio's clock.

@@ -6,14 +6,11 @@ import ipaddress
 import os
 import random
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from rocketwire.client.net.local_address import local_address
 from rocketwire.client.periodic import now_millis
 from rocketwire.wire.message.ids import UniqueKeySequence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class UniqueKeys:

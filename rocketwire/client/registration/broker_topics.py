@@ -9,8 +9,8 @@ Java: ``TopicConfigManager`` (``buildSerializeWrapper``), ``BrokerController.reg
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.registration import (
@@ -27,12 +27,6 @@ from rocketwire.messages.topic_config import (
     TopicConfigAndMappingSerializeWrapper,
 )
 from rocketwire.wire.checksum import crc32
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-SPLIT_SIZE: Final = 800
-"""Java's number of topics in each part of a split registration (``splitRegistrationSize``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +96,6 @@ class BrokerTopics:
 
         Args:
             topics: all topics.
-            now_ms: milliseconds since 1970.
 
         Raises:
             LocalProtocolError: a topic has no name.
@@ -166,10 +159,7 @@ def _require_name(topic: TopicConfig) -> str:
 
 
 def build_registration(
-    identity: BrokerIdentity,
-    settings: RegistrationSettings,
-    body: RegisterBrokerBody,
-    version: int,
+    identity: BrokerIdentity, settings: RegistrationSettings, body: RegisterBrokerBody, version: int
 ) -> tuple[RegisterBrokerRequestHeader, bytes]:
     """Build header and body of a registration (code 103).
 

@@ -13,6 +13,7 @@ import logging
 import os
 import random
 import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -52,8 +53,6 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-
     from rocketwire.messages.topic_config import TopicConfig
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -67,9 +66,7 @@ class Registration:
     """A broker's registration at the name servers; ``open_registration`` creates it.
 
     Attributes:
-        identity: the broker.
         settings: intervals, timeouts and format.
-        name_servers: the name servers.
         results: last response by name server address, if the last registration succeeded.
         failures: error by name server address, if the last registration failed.
         min_broker: last notification about the lowest broker id of the group (code 905); None
@@ -349,7 +346,6 @@ async def open_registration(
         wall_clock_ms: returns milliseconds since 1970, for the version of the topics.
 
     Raises:
-        NotInTrioError: the caller is not a trio task.
         IllegalTypeError: ``config`` has another type.
         LocalProtocolError: a topic has no name, or an address is not ``host:port``.
         OSError: the broker's address cannot be bound.

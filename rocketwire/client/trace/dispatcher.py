@@ -9,6 +9,7 @@ Java: ``AsyncTraceDispatcher``.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -18,8 +19,6 @@ from rocketwire.client.outages import Outages, advice_on
 from rocketwire.errors import RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from rocketwire.client.trace.records import TraceRecord
 
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
@@ -47,7 +46,6 @@ class TraceDispatcher:
     """Sends records, several in a message, in a background task.
 
     Attributes:
-        topic: the trace topic.
         dropped: number of dropped records.
     """
 

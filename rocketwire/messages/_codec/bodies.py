@@ -11,6 +11,7 @@ store.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
@@ -21,8 +22,6 @@ from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real
 from rocketwire.wire.values.frozen import declared_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from rocketwire.wire.json.fastjson import JsonLimits, JsonValue
     from rocketwire.wire.json.references import Container
 

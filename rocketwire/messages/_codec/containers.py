@@ -7,14 +7,13 @@ mismatch, and other maps drop null values, as Java does when it writes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rocketwire.messages._codec.java_numbers import Mismatch, kind, parse_integer
 from rocketwire.messages._codec.types import Form, same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rocketwire.wire.json.fastjson import JsonValue
 
 T = TypeVar("T")

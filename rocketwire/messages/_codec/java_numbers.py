@@ -29,7 +29,6 @@ class Mismatch(ValueError):
     """A value does not fit its type; becomes a ``DecodeError`` or an ``EncodeError``.
 
     Attributes:
-        message: the problem.
         path: names of the members that lead to the value, outermost first.
     """
 

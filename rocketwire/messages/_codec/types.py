@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections.abc import Callable
 from dataclasses import field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rocketwire.errors import EncodeError
 from rocketwire.messages._codec.java_numbers import (
@@ -27,10 +28,6 @@ from rocketwire.wire.json.doubles import double_text
 from rocketwire.wire.json.enum_names import constant_finder
 from rocketwire.wire.json.fastjson import JsonValue, Real, dumps
 from rocketwire.wire.values.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
@@ -223,13 +220,7 @@ def _print_boolean(value: bool) -> str:
 
 
 BOOLEAN: Final[Primitive[bool]] = Primitive(
-    "boolean",
-    _read_primitive_boolean,
-    None,
-    parse_boolean,
-    _print_boolean,
-    exact=bool,
-    zero=False,
+    "boolean", _read_primitive_boolean, None, parse_boolean, _print_boolean, exact=bool, zero=False
 )
 BOXED_BOOLEAN: Final[Form[bool]] = Form(
     "Boolean", _read_boolean, None, parse_boolean, _print_boolean, exact=bool

@@ -37,7 +37,6 @@ class Operation(NamedTuple):
     """The classes of a request and of its response.
 
     Attributes:
-        code: the request code.
         request_header: header class of the request; None without header fields.
         request_body: content of the request's body.
         response_header: header class of a successful response.

@@ -6,18 +6,16 @@ Rules of this file: the tables list every operation that a Java program handles 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire import messages
 from rocketwire.messages._codec.fields import java_name
 from rocketwire.messages.operations.admin import OPERATIONS as _ADMIN
 from rocketwire.messages.operations.client import OPERATIONS as _CLIENT
 from rocketwire.messages.operations.model import ArrayOf, Body, Operation, Raw
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["CLASSES", "OPERATIONS", "ArrayOf", "Body", "Operation", "Raw"]
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,6 @@ from rocketwire_namesrv.server import server
 from rocketwire_namesrv.tls.certificates import TlsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rocketwire_namesrv.config.config import Config
 
 ROOT = Path(__file__).parents[3]

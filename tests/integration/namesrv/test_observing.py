@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,19 +27,17 @@ from tests.support.running_server import (
     CLUSTER_INFO,
     LOOPBACK,
     Client,
-    driver_name,
     registration,
     request,
     settings,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
     from pathlib import Path
 
     from trio.testing import MockClock
 
-__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.builders.certificates import Pair, authority, with_pair
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
@@ -88,6 +88,15 @@ async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCo
         assert received, "closed instead of a reply"
         decoder.feed(received)
     return command
+
+
+def opened(
+    server: NameServer, nursery: trio.Nursery, address: str = "proxy:1", received: bytes = b""
+) -> trio.StapledStream[Any, Any]:
+    """Our end of a connection in memory that the server serves."""
+    ours, theirs = memory_stream_pair()
+    nursery.start_soon(server.serve_stream, theirs, address, received)
+    return ours
 
 
 async def is_closed(stream: trio.abc.Stream) -> bool:
@@ -300,11 +309,7 @@ async def test_garbage_that_begins_like_tls_is_refused(
     ],
 )
 async def test_clients_show_a_certificate_where_they_must(
-    tmp_path: Path,
-    need: str,
-    issuer: Pair | None,
-    accepted: bool,
-    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path, need: str, issuer: Pair | None, accepted: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     context = trusting(tmp_path, pair=issuer and issuer.issue("client"))
     with trio.fail_after(60):
@@ -354,9 +359,7 @@ async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path
     assert received == CLUSTER_INFO
 
 
-async def test_a_broker_that_speaks_no_tls_is_a_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
     async with listeners[0] as listener, running(use_tls=True) as server:
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
@@ -389,8 +392,7 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(
 async def test_behind_a_header_requests_are_answered_however_it_is_cut(header: bytes) -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for cut in (*range(0, len(header), 3), len(header)):
-            ours, theirs = memory_stream_pair()
-            nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+            ours = opened(server, nursery)
             await ours.send_all(header[:cut])
             await wait_all_tasks_blocked()
             await ours.send_all(header[cut:] + CLUSTER_INFO)
@@ -405,8 +407,7 @@ async def test_the_client_goes_by_the_address_of_the_header(
     header: bytes, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         await ask(ours, header + CLUSTER_INFO)
         (connection,) = server.connections.values()
         assert connection.peer.address == expected
@@ -434,8 +435,7 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
     header: bytes, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         await ours.send_all(header + PUT)
 
         assert await is_closed(ours)
@@ -448,8 +448,7 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
 async def test_a_malformed_header_is_counted_and_told_of_once() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         observer = listening_to(server)
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         await ours.send_all(V2[:12] + b"\x31" + V2[13:])
         assert await is_closed(ours)
         await wait_all_tasks_blocked()
@@ -467,8 +466,7 @@ async def test_half_a_header_has_to_be_whole_in_time(
     autojump_clock: MockClock, header: bytes, end: int
 ) -> None:
     async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
-        ours, theirs = memory_stream_pair()
-        n.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, n)
         start = trio.current_time()
         await ours.send_all(header[:end])
 
@@ -481,8 +479,7 @@ async def test_behind_a_whole_header_the_client_may_take_its_idle_time(
 ) -> None:
     caplog.set_level("INFO")
     async with running() as server, trio.open_nursery() as nursery:
-        ours, theirs = memory_stream_pair()
-        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        ours = opened(server, nursery)
         start = trio.current_time()
         await ours.send_all(V1[:10])
         await trio.sleep(30)
@@ -498,8 +495,7 @@ async def test_a_client_that_ends_before_its_first_frame_is_just_gone(
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for beginning in (b"", b"P", V1, V2[:13]):
-            ours, theirs = memory_stream_pair()
-            nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+            ours = opened(server, nursery)
             await ours.send_all(beginning)
             await ours.send_stream.aclose()
             assert await is_closed(ours)
@@ -514,8 +510,7 @@ async def test_a_handshake_that_never_ends_is_ended(
 ) -> None:
     caplog.set_level("INFO")
     async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
-        ours, theirs = memory_stream_pair()
-        n.start_soon(server.serve_stream, theirs, "client:1")
+        ours = opened(server, n, "client:1")
         await ours.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
 
         assert await is_closed(ours)
@@ -525,8 +520,7 @@ async def test_a_handshake_that_never_ends_is_ended(
 async def test_bytes_that_were_read_before_are_not_lost() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for received in (CLUSTER_INFO, V1 + CLUSTER_INFO[:3], V2[:5]):
-            ours, theirs = memory_stream_pair()
-            nursery.start_soon(server.serve_stream, theirs, "client:1", received)
+            ours = opened(server, nursery, "client:1", received)
             whole = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
             assert (await ask(ours, (whole + CLUSTER_INFO)[len(received) :])).code == 0
             await ours.aclose()

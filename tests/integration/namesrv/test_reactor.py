@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server import server as server_module
 from rocketwire_namesrv.server.server import NameServer, serve
-from tests.support.fakes.sansio_server import registration_body
+from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
 from tests.support.running_server import (
     CLUSTER_INFO,
@@ -33,7 +34,6 @@ from tests.support.running_server import running as running_on
 from tests.support.running_server import settings as settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
@@ -64,12 +64,7 @@ def running(config: Config | None = None) -> AbstractAsyncContextManager[Site]:
 
 
 def large(counter: int = 0, names: str = "") -> bytes:
-    fields = {
-        "brokerAddr": "10.0.0.1:10911",
-        "brokerId": "0",
-        "brokerName": "b1",
-        "clusterName": "C",
-    }
+    fields = identity()
     body = registration_body(
         tuple(f"{name}{names}" for name in TOPICS),
         data_version={"counter": counter, "stateVersion": 0, "timestamp": 1},
@@ -293,10 +288,7 @@ async def test_where_there_is_no_epoll_each_connection_has_a_task(
 ) -> None:
     monkeypatch.setattr(reactor, "is_available", lambda: False)
     with trio.fail_after(60):
-        async with (
-            running() as site,
-            await trio.open_tcp_stream(*site.server.listening) as stream,
-        ):
+        async with running() as site, await trio.open_tcp_stream(*site.server.listening) as stream:
             assert site.server.reactor is None
             assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from rocketwire_namesrv.server.known_brokers import LOOK_SECONDS, remember_for_e
 from tests.support.fakes.sansio_server import SLAVE, Server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
     from trio.testing import MockClock

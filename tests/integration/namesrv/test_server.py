@@ -17,13 +17,12 @@ from tests.support.running_server import (
     LOOPBACK,
     Client,
     connect,
-    driver_name,
     request,
     running,
     settings,
 )
 
-__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 # ---- requests and answers
@@ -189,9 +188,7 @@ async def test_a_fault_of_our_own_closes_one_connection(
         assert (await innocent.ask(CLUSTER_INFO)).code == 0
 
 
-async def test_a_session_may_have_other_connections_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_session_may_have_other_connections_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running() as site:
         first = site.connect()
         await first.ask(CLUSTER_INFO)

@@ -28,7 +28,6 @@ from tests.support.running_server import (
     Client,
     Site,
     connect,
-    driver_name,
     registration,
     request,
     running,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     import socket
     from pathlib import Path
 
-__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 # ---- files

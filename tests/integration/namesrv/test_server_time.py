@@ -15,14 +15,13 @@ from tests.support.running_server import (
     CLUSTER_INFO,
     LOOPBACK,
     Client,
-    driver_name,
     registration,
     request,
     running,
     settings,
 )
 
-__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 # ---- time

@@ -205,14 +205,12 @@ def registration_body(
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-def identity(name: str = "b1", address: str = BROKER, broker_id: str = "0") -> dict[str, str]:
-    """The fields by which a broker says who it is."""
-    return {
-        "brokerAddr": address,
-        "brokerId": broker_id,
-        "brokerName": name,
-        "clusterName": "C",
-    }
+def identity(
+    name: str = "b1", address: str = BROKER, broker_id: str = "0", **more: str
+) -> dict[str, str]:
+    """The fields by which a broker says who it is, and more of a registration."""
+    fields = {"brokerAddr": address, "brokerId": broker_id, "brokerName": name, "clusterName": "C"}
+    return {**fields, **more}
 
 
 def events(server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b"") -> list[Event]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client.addresses import (
-    instance_of_endpoint,
     join_address,
     parse_name_servers,
     split_address,
@@ -31,10 +30,7 @@ def test_the_version_gets_standard_json_and_go_away() -> None:
         (ClientConfig(client_ip="1.2.3.4", instance_name="i"), "1.2.3.4@i"),
         (ClientConfig(unit_name="u"), "10.0.0.1@DEFAULT@u"),
         (ClientConfig(unit_name=" "), "10.0.0.1@DEFAULT"),
-        (
-            ClientConfig(unit_name="u", enable_stream_request_type=True),
-            "10.0.0.1@DEFAULT@u@STREAM",
-        ),
+        (ClientConfig(unit_name="u", enable_stream_request_type=True), "10.0.0.1@DEFAULT@u@STREAM"),
     ],
 )
 def test_a_client_id_is_made_of_address_instance_unit_and_kind(
@@ -83,12 +79,6 @@ def test_addresses_are_taken_apart_at_the_last_colon_and_put_together() -> None:
     assert join_address("::1", 1) == "[::1]:1"
     assert join_address("host", 1) == "host:1"
     assert vip_address("host:10911") == "host:10909"
-
-
-def test_an_endpoint_may_name_a_namespace() -> None:
-    assert instance_of_endpoint("http://MQ_INST_123_abc.mq.example:80") == "MQ_INST_123_abc"
-    assert instance_of_endpoint("MQ_INST_123_abc.mq.example:80") == "MQ_INST_123_abc"
-    assert instance_of_endpoint("127.0.0.1:9876") is None
 
 
 def test_name_servers_come_from_the_environment_where_none_are_configured() -> None:

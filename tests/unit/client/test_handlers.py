@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from types import coroutine
 from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import AsyncMock
@@ -37,8 +38,6 @@ from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import BROKER, pulled, world
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-
     from trio.testing import MockClock
 
 NAMES = "messages, context"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -27,9 +28,6 @@ from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import NotInTrioError
 from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import NS, world
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
 
 TEXT = r"rocketwire\.client needs trio: call it from trio\.run\(\.\.\.\)"
 

@@ -11,43 +11,39 @@ Java: ``DefaultLitePullConsumerImpl``, ``AssignedMessageQueue``.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.arguments import check_config
-from rocketwire.client.consumer.config import check_subscription
 from rocketwire.client.consumer.lite.lite_pull_state import (
     LitePullConsumerConfig,
     LitePulls,
     LiteQueue,
     Polled,
-    build_running_info,
 )
+from rocketwire.client.consumer.member import GroupMember
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
-from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWireError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
+from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.policy.validation import check_consumer_group, check_topic
+from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
 
 PULL_DELAY: Final = 0.05
@@ -63,13 +59,8 @@ BROKER_SUSPEND_MAX_TIME: Final = 20.0
 
 
 @trio_only()
-class LitePullConsumer:
-    """A lite pull consumer of a group.
-
-    Attributes:
-        group: consumer group with namespace.
-        config: settings of the consumer.
-    """
+class LitePullConsumer(GroupMember):
+    """A lite pull consumer of a group."""
 
     def __init__(
         self,
@@ -79,11 +70,8 @@ class LitePullConsumer:
         nursery: trio.Nursery,
     ) -> None:
         """Create a consumer without queues; ``open_lite_pull_consumer`` also registers it."""
-        self.group = group
+        super().__init__(instance, group, nursery)
         self.config = config
-        self._instance = instance
-        self._nursery = nursery
-        self._subscriptions: dict[str, SubscriptionData] = {}
         self._has_assignment = False
         self._queues: dict[MessageQueue, LiteQueue] = {}
         self._ready: deque[tuple[MessageQueue, LiteQueue, list[StoredMessage]]] = deque()
@@ -101,7 +89,6 @@ class LitePullConsumer:
         )
         self._outages = self._rebalance.outages
         self._committed_at = trio.current_time()
-        self._started_millis = now_millis()
 
     # ------------------------------------------------------------------ queues
 
@@ -110,30 +97,19 @@ class LitePullConsumer:
     ) -> None:
         """Subscribe to a topic; its queues are shared with the other members of the group.
 
-        For the arguments see ``PushConsumer.subscribe``.
+        For the arguments and other errors see ``GroupMember.subscribe``.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
-            IllegalTypeError: an argument is not a ``str``.
-            LocalProtocolError: the topic name is invalid, or queues were assigned before.
+            LocalProtocolError: queues were assigned before.
         """
-        require_trio()
-        check_subscription(topic, expression, expression_type)
-        check_topic(topic)
         if self._has_assignment:
             raise LocalProtocolError("use either subscribe or assign: queues were assigned before")
-        name = with_namespace(self._instance.config.namespace, topic)
-        self._subscriptions[name] = subscription_data(
-            name, expression, expression_type=expression_type, version=now_millis()
-        )
-        self._instance.heartbeat_soon()
-        self.rebalance_soon()
+        super().subscribe(topic, expression, expression_type=expression_type)
 
     def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Pull exactly these queues, independent of other members.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             LocalProtocolError: topics were subscribed before.
         """
         require_trio()
@@ -188,9 +164,6 @@ class LitePullConsumer:
 
         Args:
             within: timeout in seconds.
-
-        Raises:
-            NotInTrioError: the caller is not a trio task.
 
         Cancellation: safe.
         """
@@ -257,7 +230,6 @@ class LitePullConsumer:
             offset: offset of the first message that was not handled; it is returned again.
 
         Raises:
-            NotInTrioError: the caller is not a trio task.
             LocalProtocolError: the queue is no longer assigned.
         """
         require_trio()
@@ -338,11 +310,6 @@ class LitePullConsumer:
         """See ``ConsumerMember``."""
         return (*self._subscriptions, *{queue.topic or "" for queue in self._queues})
 
-    def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """See ``ConsumerMember``."""
-        del topic, route
-        self.rebalance_soon()
-
     def heartbeat(self) -> ConsumerData:
         """See ``ConsumerMember``; after ``assign`` there are no subscriptions."""
         return ConsumerData(
@@ -371,8 +338,10 @@ class LitePullConsumer:
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""
-        return build_running_info(
-            self._subscriptions, self._queues, self._started_millis, self.unreadable_messages
+        return self._running_info(
+            ConsumeType.CONSUME_ACTIVELY,
+            self.unreadable_messages,
+            [(queue, state.process, state.consumed) for queue, state in self._queues.items()],
         )
 
     async def consume_directly(

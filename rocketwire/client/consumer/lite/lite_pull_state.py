@@ -5,39 +5,24 @@ Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client.arguments import (
-    FLAG,
-    SOME_SECONDS,
-    Rule,
-    check_settings,
-    optional,
-    seconds,
-    whole,
-)
+from rocketwire.client.arguments import Rule, check_settings, optional, seconds, whole
 from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullResult
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.messages.callbacks import ConsumerRunningInfo
-from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType
-from rocketwire.policy.allocation import (
-    AllocateMessageQueueAveragely,
-    AllocateMessageQueueStrategy,
-)
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.policy.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
 
 
@@ -92,20 +77,13 @@ class LitePullConsumerConfig:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "pull_batch_size": whole(minimum=1),
-    "max_body_size": whole(minimum=1),
-    "max_inflated_size": whole(minimum=1),
-    "pull_threshold_for_all": whole(minimum=1),
     "thresholds": check_thresholds,
-    "auto_commit": FLAG,
     "auto_commit_interval": seconds(zero=True),
     "consume_from_where": FROM_WHERE,
     "consume_timestamp_millis": optional(whole(minimum=0)),
-    "begin_as_told": FLAG,
     "allocate_message_queue_strategy": check_strategy,
-    "rebalance_interval": SOME_SECONDS,
 }
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""
 
 
 class Polled(NamedTuple):
@@ -120,7 +98,6 @@ class LiteQueue:
 
     Attributes:
         process: messages that were pulled and not polled.
-        scope: cancels the pulls.
         position: offset of the next pull; None to query the group's offset.
         consumed: next offset after the messages that count as handled.
         passed: next offset after messages that ``poll`` never returns, because of their tags or
@@ -131,43 +108,13 @@ class LiteQueue:
     __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """Start without messages.
-
-        Args:
-            now: current time on trio's clock.
-        """
+        """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope = trio.CancelScope()
         self.position: int | None = None
         self.consumed: int | None = None
         self.passed: int | None = None
         self.paused = False
-
-
-def build_running_info(
-    subscriptions: Mapping[str, SubscriptionData],
-    queues: Mapping[MessageQueue, LiteQueue],
-    started_millis: int,
-    unreadable: int,
-) -> ConsumerRunningInfo:
-    """Build the state of a consumer (code 307), without the fields that the instance adds."""
-    now, millis = trio.current_time(), time.time() * 1000
-    table = {
-        queue: state.process.info(
-            state.consumed or 0, lambda trio_time: round(millis - (now - trio_time) * 1000)
-        )
-        for queue, state in queues.items()
-    }
-    return ConsumerRunningInfo(
-        properties={
-            "PROP_CONSUMEORDERLY": "false",
-            "PROP_CONSUME_TYPE": ConsumeType.CONSUME_ACTIVELY.value,
-            "PROP_CONSUMER_START_TIMESTAMP": str(started_millis),
-            "PROP_UNREADABLE_MESSAGES": str(unreadable),
-        },
-        subscription_set=tuple(subscriptions.values()),
-        mq_table=table,
-    )
 
 
 class LitePulls:

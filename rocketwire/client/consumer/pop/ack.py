@@ -29,10 +29,7 @@ class _Batch:
     """Messages of a topic and broker that are acknowledged together.
 
     Attributes:
-        messages: the messages.
-        is_over: whether the request has ended.
         is_refused: whether the broker rejected the batch.
-        failure: error of the request.
     """
 
     __slots__ = ("failure", "is_over", "is_refused", "messages")

@@ -9,6 +9,7 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
@@ -37,8 +38,6 @@ from rocketwire.wire.message.lazy_reader import UnreadableMessage, decode_stored
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
@@ -74,7 +73,6 @@ class PopResult:
     """The result of a pop.
 
     Attributes:
-        status: status of the response.
         messages: messages with their handles (property ``POP_CK``). Those of an inner batch have
             the same handle: the broker hides them together, and acknowledging one acknowledges all.
         pop_time: when they were hidden, milliseconds since 1970 of the broker's clock.

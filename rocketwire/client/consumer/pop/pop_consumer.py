@@ -22,9 +22,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 
 from rocketwire.client.arguments import (
-    FLAG,
-    MAYBE_TEXT,
-    SOME_SECONDS,
     Rule,
     check_config,
     check_settings,
@@ -32,8 +29,8 @@ from rocketwire.client.arguments import (
     seconds,
     whole,
 )
-from rocketwire.client.consumer.config import Filter, check_subscription, parse_subscriptions
-from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.consumer.config import Filter, parse_subscriptions
+from rocketwire.client.consumer.member import GroupMember
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopResult, PopStatus, handle_text
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
@@ -42,16 +39,14 @@ from rocketwire.client.handlers import async_handler
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.log_text import log_text
 from rocketwire.client.outages import Outages
-from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
+from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.resource_names import with_namespace
-from rocketwire.policy.subscription import subscription_data
-from rocketwire.policy.validation import check_consumer_group, check_topic
+from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
@@ -155,27 +150,18 @@ _RULES: Final[Mapping[str, Rule]] = {
     "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
     "pop_batch_nums": whole(minimum=1, maximum=32),
-    "pop_threshold": whole(minimum=1),
-    "consume_thread_max": whole(minimum=1),
-    "max_body_size": whole(minimum=1),
-    "max_inflated_size": whole(minimum=1),
     "init_mode": instance_of(InitMode, expected="an InitMode, for example InitMode.MIN"),
     "max_reconsume_times": whole(minimum=0),
     "await_termination": seconds(zero=True),
-    "refresh_interval": SOME_SECONDS,
-    "enable_trace": FLAG,
-    "trace_topic": MAYBE_TEXT,
 }
-"""The check of each setting."""
+"""The checks of settings that are not those of their type."""
 
 
 @trio_only()
-class PopConsumer:
+class PopConsumer(GroupMember):
     """A pop consumer of a group.
 
     Attributes:
-        group: consumer group with namespace.
-        config: settings of the consumer.
         calls: pop requests, also for direct use.
     """
 
@@ -192,18 +178,15 @@ class PopConsumer:
 
         For the arguments see ``open_pop_consumer``, which also starts it and opens ``trace``.
         """
-        self.group = group
+        super().__init__(instance, group, nursery)
         self.config = config
         limits = build_limits(config.max_body_size, config.max_inflated_size)
         self.calls = PopCalls(instance, group, limits)
         self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)
         self._outages = Outages(f"group {group}")
-        self._instance = instance
         self._listener = listener
         self._traced = listener if trace is None else trace.trace_pop(listener)
-        self._nursery = nursery
-        self._subscriptions: dict[str, SubscriptionData] = {}
         self._pop_scopes: dict[tuple[str, str], trio.CancelScope] = {}
         self._pop_started: dict[tuple[str, str], float] = {}
         self._closing = False
@@ -212,19 +195,9 @@ class PopConsumer:
         self._waiting_for_handlers: set[trio.CancelScope] = set()
         self._refresh_due = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
-        self._started_millis = now_millis()
 
-    def subscribe(
-        self, topic: str, expression: str | None = None, *, expression_type: str | None = None
-    ) -> None:
-        """Subscribe to a topic; see ``PushConsumer.subscribe``."""
-        require_trio()
-        check_subscription(topic, expression, expression_type)
-        check_topic(topic)
-        name = with_namespace(self._instance.config.namespace, topic)
-        self._subscriptions[name] = subscription_data(
-            name, expression, expression_type=expression_type, version=now_millis()
-        )
+    def subscriptions_changed(self) -> None:
+        """Apply the subscriptions; the next heartbeat announces them."""
         self.rebalance_soon()
 
     @property
@@ -233,15 +206,6 @@ class PopConsumer:
         return self._report.unreadable
 
     # ------------------------------------------------------------------ interface for the instance
-
-    def topics(self) -> tuple[str, ...]:
-        """See ``ConsumerMember``."""
-        return tuple(self._subscriptions)
-
-    def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """See ``ConsumerMember``."""
-        del topic, route
-        self.rebalance_soon()
 
     def heartbeat(self) -> ConsumerData:
         """See ``ConsumerMember``."""
@@ -267,15 +231,10 @@ class PopConsumer:
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""
-        return ConsumerRunningInfo(
-            properties={
-                "PROP_CONSUMEORDERLY": "false",
-                "PROP_CONSUME_TYPE": ConsumeType.CONSUME_POP.value,
-                "PROP_THREADPOOL_CORE_SIZE": str(self.config.consume_thread_max),
-                "PROP_CONSUMER_START_TIMESTAMP": str(self._started_millis),
-                "PROP_UNREADABLE_MESSAGES": str(self.unreadable_messages),
-            },
-            subscription_set=tuple(self._subscriptions.values()),
+        return self._running_info(
+            ConsumeType.CONSUME_POP,
+            self.unreadable_messages,
+            threads=self.config.consume_thread_max,
         )
 
     async def consume_directly(
@@ -292,14 +251,11 @@ class PopConsumer:
 
     # ------------------------------------------------------------------ background tasks
 
-    async def check(self) -> None:
-        """Let brokers check the expressions; ``open_pop_consumer`` calls it.
-
-        Raises:
-            BrokerError, ClientError, ChannelError: see ``check_expression``.
-        """
-        for subscription in self._subscriptions.values():
-            await check_expression(self._instance, self.group, subscription)
+    async def start(self) -> None:
+        """Let brokers check the expressions, and start; ``open_pop_consumer`` calls it."""
+        await self._check_expressions()
+        self._instance.add_consumer(self)
+        self._nursery.start_soon(self.run)
 
     async def run(self) -> None:
         """Pop every topic at each of its brokers, and check for new brokers, until cancelled."""
@@ -552,10 +508,8 @@ async def open_pop_consumer(
         consumer = PopConsumer(instance, name, settings, listener, nursery, trace)
         for topic, expression, expression_type in parse_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)
-        await consumer.check()
-        instance.add_consumer(consumer)
+        await consumer.start()
         try:
-            nursery.start_soon(consumer.run)
             yield consumer
         finally:
             await consumer.close()

@@ -9,6 +9,7 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl``, ``DefaultMQPushConsumerImpl.pull
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -20,8 +21,6 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from rocketwire.client.consumer.config import PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
@@ -61,7 +60,6 @@ class Assignment:
     """The queues of a consumer.
 
     Attributes:
-        pulls: pulls of the queues.
         outages: logs warnings about failures.
     """
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -41,8 +42,6 @@ from rocketwire.messages.message_const import RETRY_TOPIC
 from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.client.consumer.trace import ConsumerTrace
@@ -82,11 +81,7 @@ def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
 
 
 class ConcurrentConsumption:
-    """The workers of a consumer.
-
-    Attributes:
-        listener: the handler.
-    """
+    """The workers of a consumer."""
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ Java has no counterpart; the consumer is a push consumer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import trio
@@ -19,8 +20,6 @@ from rocketwire.client.consumer.config import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rocketwire.client.consumer.config import ConsumeOrderlyContext
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage

@@ -1,12 +1,10 @@
-"""Requests of operators to a push consumer: consume a message now, and return the state.
+"""Lets a push consumer consume a message now, as an operator requests.
 
-Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``,
-``DefaultMQPushConsumerImpl.consumerRunningInfo``.
+Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``.
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import trio
@@ -19,17 +17,11 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
-from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-from rocketwire.messages.enums import CMResult, ConsumeType
+from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
+from rocketwire.messages.enums import CMResult
 from rocketwire.messages.message_queue import MessageQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.stats import ConsumerStats
-    from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
 _RESULT = {
@@ -76,38 +68,4 @@ async def consume_directly(
         consume_result=result,
         remark=remark,
         spent_time_mills=round((trio.current_time() - started) * 1000),
-    )
-
-
-def build_running_info(
-    subscriptions: Mapping[str, SubscriptionData],
-    process_queues: Mapping[MessageQueue, ProcessQueue[StoredMessage]],
-    offsets: OffsetStore,
-    stats: ConsumerStats,
-    *,
-    is_orderly: bool,
-    threads: int,
-    started_millis: int,
-    unreadable: int,
-) -> ConsumerRunningInfo:
-    """Build the state of a consumer (code 307), without the fields that the instance adds."""
-    now, millis = trio.current_time(), time.time() * 1000
-
-    def to_millis(trio_time: float) -> int:
-        return round(millis - (now - trio_time) * 1000)
-
-    return ConsumerRunningInfo(
-        properties={
-            "PROP_CONSUMEORDERLY": str(is_orderly).lower(),
-            "PROP_CONSUME_TYPE": ConsumeType.CONSUME_PASSIVELY.value,
-            "PROP_THREADPOOL_CORE_SIZE": str(threads),
-            "PROP_CONSUMER_START_TIMESTAMP": str(started_millis),
-            "PROP_UNREADABLE_MESSAGES": str(unreadable),
-        },
-        subscription_set=tuple(subscriptions.values()),
-        mq_table={
-            queue: process.info(offsets.get(queue) or 0, to_millis)
-            for queue, process in process_queues.items()
-        },
-        status_table={topic: stats.status(topic, now) for topic in subscriptions},
     )

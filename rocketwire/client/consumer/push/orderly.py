@@ -11,6 +11,7 @@ Java: ``ConsumeMessageOrderlyService``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +31,6 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rocketwire.client.consumer.config import MessageListenerOrderly, PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.queue_locks import QueueLocks
@@ -51,11 +50,7 @@ _NO_LIMIT: Final = 2**31 - 1
 
 
 class OrderlyConsumption:
-    """The handlers of a consumer, one task for each queue.
-
-    Attributes:
-        listener: the handler.
-    """
+    """The handlers of a consumer, one task for each queue."""
 
     def __init__(
         self,
@@ -216,10 +211,7 @@ class OrderlyConsumption:
         return now
 
     async def _call_handler(
-        self,
-        queue: MessageQueue,
-        messages: Sequence[StoredMessage],
-        context: ConsumeOrderlyContext,
+        self, queue: MessageQueue, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
         if (queue.topic or "").startswith(RETRY_PREFIX):
             messages = [with_real_topic(message, self._group) for message in messages]

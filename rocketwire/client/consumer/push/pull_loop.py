@@ -10,6 +10,7 @@ Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -29,8 +30,6 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
-
     from rocketwire.client.consumer.config import PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.pull import NextPull, PullRequest, PullResult
@@ -65,18 +64,13 @@ class AssignedQueue:
 
     Attributes:
         process: messages that were pulled and not handled.
-        scope: cancels the pulls.
         dropped_at: when the consumer started to release it; None before.
     """
 
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """Start without messages.
-
-        Args:
-            now: current time on trio's clock.
-        """
+        """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope = trio.CancelScope()
         self.dropped_at: float | None = None
@@ -86,7 +80,6 @@ class PullLoop:
     """The pulls of a consumer.
 
     Attributes:
-        suspended: whether pulling is suspended.
         outages: logs warnings about failing pulls.
         report: logs and counts unreadable messages.
     """
@@ -253,20 +246,12 @@ class PullLoop:
 
 
 class _PullPosition:
-    """Position of the pulls of a queue.
-
-    Attributes:
-        offset: offset of the next pull.
-    """
+    """Position of the pulls of a queue."""
 
     __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
 
     def __init__(
-        self,
-        loop: PullLoop,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        offset: int,
+        self, loop: PullLoop, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> None:
         self._loop = loop
         self._queue = queue

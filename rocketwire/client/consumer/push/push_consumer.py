@@ -9,6 +9,7 @@ Java: ``DefaultMQPushConsumerImpl``.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -20,10 +21,9 @@ from rocketwire.client.consumer.config import (
     MessageListenerConcurrently,
     MessageListenerOrderly,
     PushConsumerConfig,
-    check_subscription,
     parse_subscriptions,
 )
-from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.consumer.member import GroupMember
 from rocketwire.client.consumer.offset_store import (
     LocalFileOffsetStore,
     OffsetStore,
@@ -32,7 +32,7 @@ from rocketwire.client.consumer.offset_store import (
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
-from rocketwire.client.consumer.push.operator_requests import build_running_info, consume_directly
+from rocketwire.client.consumer.push.operator_requests import consume_directly
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
@@ -45,17 +45,14 @@ from rocketwire.messages.enums import ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.policy.resource_names import retry_topic, with_namespace
 from rocketwire.policy.subscription import subscription_data, with_version
-from rocketwire.policy.validation import check_consumer_group, check_topic
+from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
 
 CLOSE_TIMEOUT: Final = 5.0
@@ -63,14 +60,8 @@ CLOSE_TIMEOUT: Final = 5.0
 
 
 @trio_only()
-class PushConsumer:
-    """A push consumer of a group.
-
-    Attributes:
-        group: consumer group with namespace.
-        config: settings of the consumer.
-        assignment: the assigned queues.
-    """
+class PushConsumer(GroupMember):
+    """A push consumer of a group."""
 
     def __init__(
         self,
@@ -88,11 +79,8 @@ class PushConsumer:
 
         For the arguments see ``open_push_consumer``, which also starts it and opens ``trace``.
         """
-        self.group = group
+        super().__init__(instance, group, nursery)
         self.config = config
-        self._instance = instance
-        self._nursery = nursery
-        self._subscriptions: dict[str, SubscriptionData] = {}
         self._announced: dict[str, SubscriptionData] | None = None
         self._stats = ConsumerStats()
         self._offsets: OffsetStore
@@ -143,7 +131,6 @@ class PushConsumer:
             nursery,
             self._announce_subscriptions,
         )
-        self._started_millis = now_millis()
 
     # ------------------------------------------------------------------ interface for the
     # application
@@ -162,7 +149,6 @@ class PushConsumer:
 
         Raises:
             LocalProtocolError: the consumer has a listener.
-            NotInTrioError: the caller is not a trio task.
 
         Cancellation: safe; messages that were not handled are redelivered.
         """
@@ -171,41 +157,12 @@ class PushConsumer:
             raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
         return await self._deliveries.next()
 
-    def subscribe(
-        self, topic: str, expression: str | None = None, *, expression_type: str | None = None
-    ) -> None:
-        """Subscribe to a topic, or replace its subscription; the next rebalance applies it.
-
-        All members of a group must have the same subscriptions: the broker uses the last that it
-        receives.
-
-        Args:
-            expression: tags as ``a || b``, or an expression of another type; None for all messages.
-            expression_type: None or ``TAG``, ``SQL92``, or another type that the broker supports.
-
-        Raises:
-            NotInTrioError: the caller is not a trio task.
-            IllegalTypeError: an argument is not a ``str``.
-            LocalProtocolError: the topic name is invalid, or the expression contains no tag, or is
-                missing for another type.
-        """
-        require_trio()
-        check_subscription(topic, expression, expression_type)
-        check_topic(topic)
-        name = with_namespace(self._instance.config.namespace, topic)
-        self._subscriptions[name] = subscription_data(
-            name, expression, expression_type=expression_type, version=now_millis()
-        )
-        self._instance.heartbeat_soon()
-        self.rebalance_soon()
-
     def unsubscribe(self, topic: str) -> None:
         """Unsubscribe from a topic."""
         require_trio()
         name = with_namespace(self._instance.config.namespace, topic)
         if self._subscriptions.pop(name, None) is not None:
-            self._instance.heartbeat_soon()
-            self.rebalance_soon()
+            self.subscriptions_changed()
 
     @property
     def assigned(self) -> tuple[MessageQueue, ...]:
@@ -223,14 +180,6 @@ class PushConsumer:
         self.assignment.pulls.suspended = False
 
     # ------------------------------------------------------------------ interface for the instance
-
-    def topics(self) -> tuple[str, ...]:
-        """See ``ConsumerMember``."""
-        return tuple(self._subscriptions)
-
-    def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """See ``ConsumerMember``."""
-        self.rebalance_soon()
 
     def heartbeat(self) -> ConsumerData:
         """See ``ConsumerMember``."""
@@ -260,15 +209,14 @@ class PushConsumer:
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""
-        return build_running_info(
-            self._subscriptions,
-            self.assignment.process_queues(),
-            self._offsets,
-            self._stats,
+        now, queues = trio.current_time(), self.assignment.process_queues()
+        return self._running_info(
+            ConsumeType.CONSUME_PASSIVELY,
+            self.unreadable_messages,
+            [(queue, process, self._offsets.get(queue)) for queue, process in queues.items()],
             is_orderly=self._consumption.is_orderly,
             threads=self.config.consume_thread_max,
-            started_millis=self._started_millis,
-            unreadable=self.unreadable_messages,
+            status_table={topic: self._stats.status(topic, now) for topic in self._subscriptions},
         )
 
     async def consume_directly(
@@ -286,9 +234,9 @@ class PushConsumer:
         if self.config.message_model is not MessageModel.BROADCASTING:
             name = retry_topic(self.group)
             self._subscriptions[name] = subscription_data(name, version=now_millis())
-        await self._fetch_routes()
-        for subscription in self._subscriptions.values():
-            await check_expression(self._instance, self.group, subscription)
+        for topic in self._subscriptions:
+            await self.assignment.has_route(topic)
+        await self._check_expressions()
         self._instance.add_consumer(self)
         await self._instance.send_heartbeats()
         self._consumption.start()
@@ -316,10 +264,6 @@ class PushConsumer:
             await self.assignment.close(within)
         with trio.move_on_after(CLOSE_TIMEOUT, shield=True):
             await self._instance.remove_consumer(self)
-
-    async def _fetch_routes(self) -> None:
-        for topic in self._subscriptions:
-            await self.assignment.has_route(topic)
 
     async def _announce_subscriptions(self) -> None:
         """Send heartbeats with a new version of all subscriptions (Java: ``messageQueueChanged``).
@@ -369,7 +313,6 @@ async def open_push_consumer(
             that cannot be checked in advance, for example a lambda, ends the block with this error
             when it returns something that cannot be awaited.
         IllegalTypeError: an argument has the wrong type.
-        NotInTrioError: the caller is not a trio task.
         LocalProtocolError: a name or an expression is invalid, there are two listeners, or the
             client already has a consumer of the group.
         BrokerError: the broker rejects an expression.

@@ -6,12 +6,11 @@ done for many messages at once, before any other task can run (``notify_before_w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from types import coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Sequence
-
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -23,9 +22,6 @@ class PulledBatch:
     """Messages of a queue, claimed by workers from the front.
 
     Attributes:
-        queue: queue of the messages.
-        process: process queue with the messages.
-        messages: the messages.
         next_index: index of the first unclaimed message.
     """
 
@@ -58,7 +54,6 @@ class WorkerClaim:
     """The messages of a batch that a worker has claimed.
 
     Attributes:
-        batch: the batch.
         begin: index of the first handled message that is still in the process queue.
         end: index after the last handled message; the running handler's messages start here.
         announced: index after the last message that was returned by ``announce``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,6 @@ from tests.integration.namesrv.security import server_process
 from tests.integration.namesrv.security.server_process import NO_PERMISSION, update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.support.name_servers import OurNameServer
@@ -47,42 +47,22 @@ def refused(place: tuple[OurNameServer, Path], text: str | bytes) -> str | None:
     return remark
 
 
-def test_T_37582_a_the_path_of_the_configuration_is_not_updated(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "configStorePath=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_b_the_path_of_the_kv_file_is_not_updated(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "kvConfigPath=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_c_the_home_is_not_updated(place: tuple[OurNameServer, Path]) -> None:
-    assert refused(place, "rocketmqHome=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_d_the_black_list_is_not_updated(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "configBlackList=\n") == BLACK_LIST
-
-
-def test_T_37582_e_the_name_that_the_first_fix_took_for_it_is_refused_too(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    assert refused(place, "configStorePathName=elsewhere\n") == BLACK_LIST
-
-
-def test_T_37582_f_a_harmless_key_beside_it_changes_nothing_either(
-    place: tuple[OurNameServer, Path],
-) -> None:
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
+        "configStorePath=elsewhere\n",
+        "kvConfigPath=elsewhere\n",
+        "rocketmqHome=elsewhere\n",
+        "configBlackList=\n",
+        "configStorePathName=elsewhere\n",  # the name that the first fix took for it
         "enableTopicList=false\nconfigStorePath=elsewhere\n",
         "configStorePath=elsewhere\nenableTopicList=false\n",
-    ):
-        assert refused(place, text) == BLACK_LIST
+    ],
+)
+def test_T_37582_a_to_f_no_path_and_not_the_black_list_is_updated(
+    place: tuple[OurNameServer, Path], text: str
+) -> None:
+    assert refused(place, text) == BLACK_LIST
 
 
 @pytest.mark.parametrize(
@@ -106,9 +86,7 @@ def test_T_37582_g_no_spelling_of_a_path_gets_through(
     assert refused(place, text) == BLACK_LIST
 
 
-def test_T_37582_h_a_good_update_and_then_a_bad_one(
-    place: tuple[OurNameServer, Path],
-) -> None:
+def test_T_37582_h_a_good_update_and_then_a_bad_one(place: tuple[OurNameServer, Path]) -> None:
     server, _ = place
     assert update(server.port, "enableTopicList=true").header["code"] == 0
     assert refused(place, "configStorePath=elsewhere") == BLACK_LIST
@@ -132,9 +110,7 @@ def test_T_inject_a_value_has_no_control_characters(
     assert remark == "Can not update config: productEnvName is no such text."
 
 
-def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(
-    tmp_path: Path,
-) -> None:
+def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(tmp_path: Path) -> None:
     with server_process.server(tmp_path, "auto", rocketwire__allowConfigUpdate="true") as server:
         hidden = "a b=c\\u00e9#d!e\\:f\\=g\\\\"
         answer = update(server.port, f"productEnvName={hidden}\nenableTopicList=false")

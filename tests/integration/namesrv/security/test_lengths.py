@@ -9,6 +9,7 @@ import tracemalloc
 import pytest
 import trio
 
+from tests.support.fakes.sansio_server import identity
 from tests.support.running_server import CLUSTER_INFO, running, settings
 
 pytestmark = pytest.mark.usefixtures("driver_name")
@@ -74,13 +75,7 @@ async def test_a_count_of_topics_that_is_not_true_takes_no_memory() -> None:
 
     from tests.support.fakes.sansio_server import request
 
-    fields = {
-        "brokerAddr": "a:1",
-        "brokerId": "0",
-        "brokerName": "b",
-        "clusterName": "C",
-        "compressed": "true",
-    }
+    fields = identity("b", address="a:1", compressed="true")
     claims = [
         struct.pack(">i", length) + rest
         for length in (2**31 - 1, -1, 2**24)

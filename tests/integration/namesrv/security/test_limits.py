@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import zlib
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,12 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
-from tests.support.fakes.sansio_server import registration_body, topic
+from tests.support.fakes.sansio_server import identity, registration_body, topic
 from tests.support.fakes.sansio_server import request as frame
 from tests.support.running_server import CLUSTER_INFO, Client, Driver, request, settings
 from tests.support.running_server import running as running_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection
@@ -56,13 +55,7 @@ async def running(config: Config) -> AsyncGenerator[tuple[Site, Heard]]:
 
 
 def register(topics: Any, broker: str = "b1", address: str = "1.1.1.1:1", **more: Any) -> bytes:
-    fields = {
-        "brokerAddr": address,
-        "brokerId": "0",
-        "brokerName": broker,
-        "clusterName": "C",
-        "haServerAddr": "",
-    }
+    fields = identity(broker, address=address, haServerAddr="")
     return frame(RequestCode.REGISTER_BROKER, fields, registration_body(topics, **more))
 
 
@@ -74,13 +67,7 @@ TWO = ("TA", "TB")
 MAPPING = {"TA": {"bname": "b1", "currIdMap": {"0": 0, "1": 1}, "totalQueues": 2}}
 PACKED = frame(
     RequestCode.REGISTER_BROKER,
-    {
-        "brokerAddr": "a:1",
-        "brokerId": "0",
-        "brokerName": "b1",
-        "clusterName": "C",
-        "compressed": "true",
-    },
+    identity(address="a:1", compressed="true"),
     zlib.compress(bytes(20_000)),
 )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.namesrv.security import server_process
-from tests.support.fakes.sansio_server import registration_body, topic
+from tests.support.fakes.sansio_server import identity, registration_body, topic
 from tests.support.name_servers import SERVED_CODES
 from tests.support.raw_call import ask
 
@@ -40,13 +40,7 @@ BOOT = ("load config", "The Name Server boot", "log: stderr; status page: http:"
 
 def spread(port: int, name: str) -> None:
     """Puts a name wherever a request takes one."""
-    broker = {
-        "brokerAddr": "127.0.0.1:1",
-        "brokerId": "0",
-        "brokerName": "b1",
-        "clusterName": "C",
-        "haServerAddr": "",
-    }
+    broker = identity(address="127.0.0.1:1", haServerAddr="")
     table = {key: topic(key) for key in (name, "TA")}
     for field in ("", "brokerAddr", "brokerName", "clusterName", "haServerAddr", "__ZONE_NAME"):
         fields = {**broker, field: name} if field else broker
@@ -61,16 +55,9 @@ def spread(port: int, name: str) -> None:
     }
     ask(port, 217, {"topic": name}, json.dumps({"queueDatas": [queue]}).encode())
     ask(port, 100, {"namespace": name, "key": name, "value": name})
-    everything = {
-        "topic": name,
-        "cluster": name,
-        "clusterName": name,
-        "brokerName": name,
-        "brokerAddr": name,
-        "brokerId": "0",
-        "namespace": name,
-        "key": name,
-    }
+    everything = identity(
+        name, address=name, clusterName=name, topic=name, cluster=name, namespace=name, key=name
+    )
     for code in SERVED_CODES:
         if code not in {100, 103, 217}:
             ask(port, code, everything, f"{name}=1".encode("utf-8", "replace"))

@@ -26,7 +26,7 @@ CALLS = {
     "__import__",
 }
 GENERATED = {
-    "rocketwire/wire/values/frozen.py",  # constructors of values, from text that is all its own
+    "rocketwire/wire/values/frozen.py"  # constructors of values, from text that is all its own
 }
 
 ALLOCATOR = "rocketwire_namesrv/runtime/process_tuning.py"

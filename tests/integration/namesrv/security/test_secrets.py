@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.namesrv.security import server_process
+from tests.support.fakes.sansio_server import identity
 from tests.support.name_servers import SERVED_CODES
 from tests.support.raw_call import ask
 
@@ -23,17 +24,14 @@ SECRETS = {
     "acl.adminPassword": f"{MARK}-5",
     "sessionToken": f"{MARK}-6",
 }
-FIELDS = {
-    "brokerAddr": "127.0.0.1:1",
-    "brokerId": "0",
-    "brokerName": "b1",
-    "cluster": "C",
-    "clusterName": "C",
-    "key": "accessKey",
-    "namespace": "tls.server.keyPassword",
-    "topic": "secretKey",
-    "value": "v",
-}
+FIELDS = identity(
+    address="127.0.0.1:1",
+    cluster="C",
+    key="accessKey",
+    namespace="tls.server.keyPassword",
+    topic="secretKey",
+    value="v",
+)
 
 
 @pytest.mark.process

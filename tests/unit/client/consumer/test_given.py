@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import trio
@@ -49,9 +50,6 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import Thresholds
 from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # ---------------------------------------------------------------------- messages
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,8 +24,6 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import NS, A, B, route
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rocketwire.wire.command import RemotingCommand
 
 CONFIG = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")

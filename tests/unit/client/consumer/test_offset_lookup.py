@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,18 +15,13 @@ from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.offsets import (
-    SearchOffsetRequestHeader,
-    SearchOffsetResponseHeader,
-)
+from rocketwire.messages.offsets import SearchOffsetRequestHeader, SearchOffsetResponseHeader
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.testing import open_network, reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import NS, A, route
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.wire.command import RemotingCommand
 
 QUEUE = MessageQueue(topic="T", broker_name="a", queue_id=0)
@@ -95,9 +91,6 @@ async def begin(
     ],
 )
 async def test_the_first_message_of_a_time_or_later_is_found(
-    times: Sequence[int],
-    wanted: int,
-    offset: int,
-    search: Callable[[Sequence[int], int], int],
+    times: Sequence[int], wanted: int, offset: int, search: Callable[[Sequence[int], int], int]
 ) -> None:
     assert await begin(times, wanted, search) == offset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,7 +27,6 @@ from rocketwire.versions import MQVersion
 from tests.support.fakes.producer_fakes import NS, A, route
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from rocketwire.wire.command import RemotingCommand

@@ -21,12 +21,7 @@ from rocketwire.client.consumer.pull import (
 )
 from rocketwire.client.instance.routes import BrokerAddress, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
-from rocketwire.errors import (
-    BrokerError,
-    DecodeError,
-    MissingPackageError,
-    RequestTimeoutError,
-)
+from rocketwire.errors import BrokerError, DecodeError, MissingPackageError, RequestTimeoutError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.message_queue import MessageQueue
@@ -110,10 +105,7 @@ class Instance:
         assert (asked.body, asked.flag) == (None, 0)
         self.asked.append((asked.code, dict(asked.ext_fields or {})))
         told = PullMessageResponseHeader(
-            suggest_which_broker_id=self.broker_id,
-            next_begin_offset=7,
-            min_offset=0,
-            max_offset=9,
+            suggest_which_broker_id=self.broker_id, next_begin_offset=7, min_offset=0, max_offset=9
         )
         code = self.codes.pop(0) if self.codes else self.code
         found = RemotingCommand(code=code, remark="why", ext_fields=encode_header(told))

@@ -19,10 +19,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredMessage,
-    encode_stored_message,
-)
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.unit.wire.message.test_skipping import POISONED, message, packed, stored
 
 POISON = POISONED["no zlib stream"]

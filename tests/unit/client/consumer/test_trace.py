@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,6 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.consumer_fakes import BROKER, pulled, world
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rocketwire.client.trace.records import TraceRecord
     from rocketwire.testing import MemoryNetwork
     from rocketwire.wire.command import RemotingCommand
@@ -63,10 +62,7 @@ class Recorded:
         self.kept.append(record.text[:-1].split("\x01"))
 
     async def concurrent(
-        self,
-        messages: Sequence[StoredMessage],
-        outcome: object,
-        ack_index: int | None = None,
+        self, messages: Sequence[StoredMessage], outcome: object, ack_index: int | None = None
     ) -> object:
         async def listener(_: object, context: ConsumeConcurrentlyContext) -> Any:
             context.ack_index = ack_index

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -12,19 +13,12 @@ import trio.testing
 
 from rocketwire.client import ClientConfig, ClientInstance, open_client
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import (
-    BrokerNotFoundError,
-    LocalProtocolError,
-    TopicRouteNotFoundError,
-)
+from rocketwire.errors import BrokerNotFoundError, LocalProtocolError, TopicRouteNotFoundError
 from rocketwire.messages import decode_body
 from rocketwire.messages.heartbeat import HeartbeatData
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from tests.support.fakes.member_fakes import Consumer, Producer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 NS, MASTER, SLAVE = "10.0.0.1:9876", "10.0.0.3:10911", "10.0.0.4:10911"
 ROUTE = TopicRouteData(

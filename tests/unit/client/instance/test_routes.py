@@ -7,12 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketwire.client.instance.routes import BrokerAddress, Routes, has_changed
-from rocketwire.messages.route import (
-    BrokerData,
-    QueueData,
-    TopicQueueMappingInfo,
-    TopicRouteData,
-)
+from rocketwire.messages.route import BrokerData, QueueData, TopicQueueMappingInfo, TopicRouteData
 
 A = BrokerData(broker_name="a", cluster="c", broker_addrs={0: "a0", 1: "a1"})
 B = BrokerData(broker_name="b", cluster="c", broker_addrs={2: "b2"})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -15,9 +15,6 @@ from rocketwire.client.net.address_server import (
     parse_response,
 )
 from rocketwire.errors import ClientError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,8 +26,6 @@ from rocketwire.messages.route import TopicList
 from rocketwire.testing import ScriptedPeer, open_network, reply
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
-
     from rocketwire.wire.command import RemotingCommand
 
 BROKER = "b:10911"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,8 +37,6 @@ from rocketwire.messages.route import (
 from rocketwire.testing import MemoryNetwork, open_network, reply
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
-
     from rocketwire.client.net.pool import ChannelPool
     from rocketwire.wire.command import RemotingCommand
 
@@ -323,20 +322,8 @@ OPERATIONS: list[Operation] = [
         None,
         {"namespace": "n", "key": "k"},
     ),
-    (
-        Code.GET_NAMESRV_CONFIG,
-        lambda ns: ns.configuration(),
-        reply(body=b"a=b\n"),
-        "a=b\n",
-        {},
-    ),
-    (
-        Code.UPDATE_NAMESRV_CONFIG,
-        lambda ns: ns.update_configuration({"a": "b"}),
-        reply(),
-        None,
-        {},
-    ),
+    (Code.GET_NAMESRV_CONFIG, lambda ns: ns.configuration(), reply(body=b"a=b\n"), "a=b\n", {}),
+    (Code.UPDATE_NAMESRV_CONFIG, lambda ns: ns.update_configuration({"a": "b"}), reply(), None, {}),
 ]
 
 

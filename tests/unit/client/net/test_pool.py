@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -23,9 +23,6 @@ from rocketwire.errors import (
 )
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 PEER = "peer:1"
 ASK = RemotingCommand(code=30)

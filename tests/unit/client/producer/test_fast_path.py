@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,7 +24,6 @@ from tests.support.tcp_pair import pair
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncGenerator
 
     from rocketwire.client.producer.producer import Producer
     from rocketwire.transport.fastpath.direct_requests import StartedRequest

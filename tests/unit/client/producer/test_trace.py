@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import trio
@@ -16,8 +17,6 @@ from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import stored, world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire.wire.command import RemotingCommand
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -32,9 +33,6 @@ from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.transport.channel import open_channel
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
 WHO = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="b:10911")

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 import trio
 import trio.testing
 
-from rocketwire.client.trace.dispatcher import (
-    BATCH,
-    MAX_QUEUED,
-    MAX_TRACE_BYTES,
-    TraceDispatcher,
-)
+from rocketwire.client.trace.dispatcher import BATCH, MAX_QUEUED, MAX_TRACE_BYTES, TraceDispatcher
 from rocketwire.client.trace.records import TraceRecord
 from rocketwire.errors import LocalProtocolError
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 
 from rocketwire_namesrv.admin_http.event_history import (
@@ -28,7 +26,6 @@ from rocketwire_namesrv.events import (
 from rocketwire_namesrv.protocol.handlers import Peer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitMet(Event):
     """Any occurrence that names a limit."""
 
@@ -37,7 +34,6 @@ class LimitMet(Event):
     template = "limit {limit} met"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated(LimitMet):
     """The same again."""
 
@@ -83,9 +79,7 @@ def test_an_event_has_a_greatest_length(observer: Observer) -> None:
     assert observer.departures == {"idle": 1}
 
 
-def test_values_of_the_key_value_configuration_are_counted_and_not_kept(
-    observer: Observer,
-) -> None:
+def test_values_of_the_key_value_configuration_are_counted_and_not_kept(observer: Observer) -> None:
     observer.occurred(
         ConfigItemPut(action="create new", namespace="ns", key="k", value="secret"), None
     )
@@ -127,7 +121,7 @@ def test_the_address_of_a_long_event_stays(observer: Observer) -> None:
 
 
 TOLD_OTHERWISE = {
-    *("peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused"),
+    *("peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused")
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
@@ -13,9 +13,6 @@ from rocketwire_namesrv.admin_http.http import (
     Exchange,
     is_local_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HOST = b"Host: localhost:5558\r\n"
 

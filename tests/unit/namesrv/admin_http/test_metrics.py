@@ -219,11 +219,7 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
 
 def kinds(of: type[Event] = Event) -> set[type[Event]]:
     """All kinds of occurrences of the server, those that no other one inherits from."""
-    below = [
-        each
-        for each in of.__subclasses__()  # with slots, a dataclass takes the place of the class
-        if each.__module__.startswith("rocketwire_") and "__slots__" in vars(each)
-    ]
+    below = [each for each in of.__subclasses__() if each.__module__.startswith("rocketwire_")]
     found: set[type[Event]] = set() if below else {of}
     return found.union(*map(kinds, below))
 

@@ -34,11 +34,7 @@ def test_a_slave_is_one_and_may_stand_in_for_its_master() -> None:
 
     roles = {line.address: line.role for line in status_of(server.state, server.now).brokers}
 
-    assert roles == {
-        BROKER: "master",
-        SLAVE: "slave",
-        "10.0.0.3:10911": "slave, acting master",
-    }
+    assert roles == {BROKER: "master", SLAVE: "slave", "10.0.0.3:10911": "slave, acting master"}
 
 
 def test_an_address_that_its_group_does_not_know_has_no_role() -> None:
@@ -68,8 +64,7 @@ def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ("waits", "stops", "serves"),
-    [(False, False, True), (True, False, False), (False, True, False)],
+    ("waits", "stops", "serves"), [(False, False, True), (True, False, False), (False, True, False)]
 )
 def test_a_server_that_waits_or_stops_does_not_serve(
     waits: bool, stops: bool, serves: bool

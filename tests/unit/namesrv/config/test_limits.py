@@ -13,12 +13,7 @@ from tests.support.fakes.sansio_server import Server, registration_body, replies
 if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.session import Effects, Session
 
-FIELDS = {
-    "brokerAddr": "10.0.0.1:10911",
-    "brokerId": "0",
-    "brokerName": "b1",
-    "clusterName": "C",
-}
+FIELDS = {"brokerAddr": "10.0.0.1:10911", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
 BIG = request(103, FIELDS, registration_body(tuple(f"T{number}" for number in range(100))))
 
 

@@ -9,13 +9,7 @@ from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.config.update_policy import ALLOWED, Change, UpdateRefusedError, changes_by
 
 CONFIG = Config.load({"foo.bar": "1"}, home="~", config_path="ns.properties")
-START_ONLY = {
-    "rocketmqHome",
-    "kvConfigPath",
-    "configStorePath",
-    "configBlackList",
-    "bindAddress",
-}
+START_ONLY = {"rocketmqHome", "kvConfigPath", "configStorePath", "configBlackList", "bindAddress"}
 
 
 def test_every_setting_of_java_but_paths_and_addresses_is_on_the_list() -> None:

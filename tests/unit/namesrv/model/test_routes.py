@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,8 +28,6 @@ from tests.support.model import speech
 from tests.support.model.routes import OurRoutes, Queue, Registering, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rocketwire_namesrv.protocol.session import Effects, Session
 
 pytestmark = pytest.mark.chaos

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,8 +26,6 @@ from tests.support.model import speech
 from tests.support.model.routes import Queue, Registering, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rocketwire_namesrv.protocol.session import Effects, Session
 
 pytestmark = pytest.mark.chaos

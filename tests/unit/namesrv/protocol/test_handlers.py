@@ -8,9 +8,7 @@ import zlib
 import pytest
 
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.events import (
-    ChecksumMismatch,
-)
+from rocketwire_namesrv.events import ChecksumMismatch
 from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,

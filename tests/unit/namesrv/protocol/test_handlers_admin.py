@@ -14,14 +14,7 @@ from rocketwire_namesrv.events import (
     TopicDeleted,
     WritePermChanged,
 )
-from tests.support.fakes.sansio_server import (
-    Server,
-    events,
-    identity,
-    request,
-    topic,
-    version,
-)
+from tests.support.fakes.sansio_server import Server, events, identity, request, topic, version
 
 # ---------------------------------------- topics and permissions
 

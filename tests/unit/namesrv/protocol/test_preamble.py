@@ -36,10 +36,7 @@ HELLO = b"\x16\x03\x01\x02\x00"
             "an HTTP/2 connection preface (a gRPC client?)",
         ),
         (b"PRI ", "an HTTP/2 connection preface (a gRPC client?)"),
-        (
-            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-            "a TLS ClientHello",
-        ),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "a TLS ClientHello"),
         (b"\x16", "a TLS ClientHello"),
         (b"*1\r\n$4\r\nPING\r\n", "a Redis command: '*1\\r\\n$4\\r\\nPING\\r\\n'"),
         (b"PING\r\n", "a Redis command: 'PING\\r\\n'"),
@@ -54,10 +51,7 @@ HELLO = b"\x16\x03\x01\x02\x00"
             "a PROXY protocol v2 header (a connection may begin with one only)",
         ),
         (b"\x7f\xff\xff\xff", "a frame length of 2147483647 (a probe or an attack)"),
-        (
-            b"\x00\x00\x00\x20\x00\x00\x00\x64{",
-            "a frame of 32 bytes with a header of 100",
-        ),
+        (b"\x00\x00\x00\x20\x00\x00\x00\x64{", "a frame of 32 bytes with a header of 100"),
         (b"\x00\x00\x00\x20\x02\x00\x00\x00", "bytes 00 00 00 20 02 00 00 00"),
         (b"\x00\x00\x00\x20\x00\x00\x00\x05", "bytes 00 00 00 20 00 00 00 05"),
         (b"\x00\x00\x00\x20", "bytes 00 00 00 20"),

@@ -10,17 +10,14 @@ import pytest
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.events import (
-    BrokerUnregistered,
-    RequestFailed,
-    ResponseDropped,
-)
+from rocketwire_namesrv.events import BrokerUnregistered, RequestFailed, ResponseDropped
 from rocketwire_namesrv.protocol import handlers, session
 from rocketwire_namesrv.protocol.session import NOTHING
 from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
     Server,
+    identity,
     registration_body,
     replies,
     request,
@@ -359,14 +356,7 @@ def test_brokers_are_told_of_a_smaller_id() -> None:
     outcome = server.receive(
         request(
             103,
-            {
-                "brokerAddr": "a:1",
-                "brokerId": "1",
-                "brokerName": "b1",
-                "clusterName": "C",
-                "enableActingMaster": "true",
-                "haServerAddr": "ha1",
-            },
+            identity(address="a:1", broker_id="1", enableActingMaster="true", haServerAddr="ha1"),
         )
     )
 

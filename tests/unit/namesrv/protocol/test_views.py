@@ -163,10 +163,7 @@ def test_the_smallest_slave_stands_in_for_the_master() -> None:
 
     assert server.route("TA")["brokerDatas"][0]["brokerAddrs"] == {"0": "a:1", "2": "a:2"}
     assert server.route(SYNC_TOPIC)["brokerDatas"][0]["brokerAddrs"] == {"1": "a:1", "2": "a:2"}
-    assert server.cluster_info()["brokerAddrTable"]["b1"]["brokerAddrs"] == {
-        "1": "a:1",
-        "2": "a:2",
-    }
+    assert server.cluster_info()["brokerAddrTable"]["b1"]["brokerAddrs"] == {"1": "a:1", "2": "a:2"}
 
 
 def test_whether_anybody_stands_in_can_be_changed_at_any_time() -> None:

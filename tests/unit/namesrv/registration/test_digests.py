@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,8 +22,6 @@ from rocketwire_namesrv.routes.steps import drained
 from tests.unit.namesrv.registration.test_reader import body_of, named, packed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 
 LARGE = os.urandom(1000) * 1000

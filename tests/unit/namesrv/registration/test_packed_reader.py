@@ -96,14 +96,7 @@ def test_the_time_of_a_version_without_one_is_always_now() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"00003": 4},
-        {"00700": 4},
-        {"01999": 4},
-        {"x": 4},
-        {"00003": 4, "00700": 2},
-        {"00003": 128},
-    ],
+    [{"00003": 4}, {"00700": 4}, {"01999": 4}, {"x": 4}, {"00003": 4, "00700": 2}, {"00003": 128}],
 )
 def test_a_changed_packed_body_is_read_like_a_new_one(change: dict[str, int]) -> None:
     names = {f"{number:05}": 8 for number in range(2000)}

@@ -7,7 +7,8 @@ that are summed, digested, compared or inflated.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from rocketwire.wire.checksum import crc32_of
 from rocketwire_namesrv.registration import digests
 from tests.support.fakes.sansio_server import Server, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, packed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TOPICS = tuple(
     f"Topic-{number * 7919 % 10007:05}-of-a-length-that-real-ones-have" for number in range(10_000)

@@ -17,6 +17,7 @@ from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
     Server,
+    identity,
     registration_body,
     topic,
     version,
@@ -25,13 +26,7 @@ from tests.support.fakes.sansio_server import (
 FIRST = ("T1", "T2", "T3")
 SECOND = ("T4", "T5", "T6")
 LAST = ("T7",)
-HEADER = {
-    "brokerAddr": BROKER,
-    "brokerId": "0",
-    "brokerName": "b1",
-    "clusterName": "C",
-    "haServerAddr": "",
-}
+HEADER = identity(haServerAddr="")
 
 
 def split_server(**settings: Any) -> Server:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,12 +16,10 @@ from hypothesis import strategies as st
 
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import json_reader, packed_reader, reader
-from tests.support.fakes.sansio_server import Server, replies, request
+from tests.support.fakes.sansio_server import Server, identity, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, packed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rocketwire_namesrv.protocol.session import Session
 
 NAMES = tuple(f"T{number}" for number in range(8))
@@ -46,13 +45,12 @@ def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
     address, broker_id, name = BROKERS[number]
     session = sessions[number]
     if kind in ("json", "zip"):
-        fields: dict[str, Any] = {
-            "brokerAddr": address,
-            "brokerId": str(broker_id),
-            "brokerName": name,
-            "clusterName": "C",
-            "enableActingMaster": "true" if flag else "false",
-        }
+        fields: dict[str, Any] = identity(
+            name,
+            address=address,
+            broker_id=str(broker_id),
+            enableActingMaster="true" if flag else "false",
+        )
         make = body_of if kind == "json" else packed
         data = request(103, fields, make(topics, counter=counter))
     elif kind == "leave":

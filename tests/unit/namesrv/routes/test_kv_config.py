@@ -74,11 +74,7 @@ def test_namespaces_and_keys_come_in_javas_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loaded", "order"),
-    [
-        (2, ["9ix", "fmw"]),
-        (5, ["lqv", "9ix", "fmw", "xyt", "ruu"]),
-    ],
+    ("loaded", "order"), [(2, ["9ix", "fmw"]), (5, ["lqv", "9ix", "fmw", "xyt", "ruu"])]
 )
 def test_namespaces_that_were_loaded_come_in_the_order_of_javas_copy(
     loaded: int, order: list[str]

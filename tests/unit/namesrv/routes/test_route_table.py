@@ -18,11 +18,7 @@ from rocketwire_namesrv.events import (
     TopicsRegistered,
     UnregistrationIgnored,
 )
-from rocketwire_namesrv.routes.brokers import (
-    DEFAULT_TIMEOUT_MS,
-    MAX_TIMEOUT_MS,
-    sane_timeout,
-)
+from rocketwire_namesrv.routes.brokers import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, sane_timeout
 from rocketwire_namesrv.routes.route_table import RouteTable
 from tests.support.builders.route_table_builders import (
     A,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator
 
 from rocketwire_namesrv.routes.steps import drained
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 def test_all_steps_are_run_and_the_result_comes_out() -> None:

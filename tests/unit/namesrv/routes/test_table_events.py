@@ -8,10 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from rocketwire_namesrv.events import (
-    Reason,
-    RegistrationConflict,
-)
+from rocketwire_namesrv.events import Reason, RegistrationConflict
 from rocketwire_namesrv.routes.route_table import RouteTable
 from tests.support.builders.route_table_builders import perms, register, registration, settings_of
 

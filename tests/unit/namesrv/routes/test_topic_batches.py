@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-from rocketwire_namesrv.routes.topic_batches import (
-    MAX_JOINED,
-    TopicBatch,
-    TopicBatches,
-    batches_of,
-)
+from rocketwire_namesrv.routes.topic_batches import MAX_JOINED, TopicBatch, TopicBatches, batches_of
 
 FEW, MORE = QueueSettings(4, 4, 6, 0), QueueSettings(8, 8, 6, 0)
 NAMES = st.lists(st.text("abcd", max_size=3), min_size=1, max_size=5)

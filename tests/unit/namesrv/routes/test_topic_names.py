@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,13 +20,11 @@ from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 from rocketwire_namesrv.routes.steps import drained
 from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
 from rocketwire_namesrv.routes.topic_names import SharedNames, is_plain, use_keys
-from tests.support.fakes.sansio_server import Server
+from tests.support.fakes.sansio_server import Server, identity
 from tests.unit.namesrv.registration.test_reader import body_of, named, packed
 from tests.unit.namesrv.registration.test_unchanged import seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rocketwire_namesrv.routes.topic_names import TopicNames
 
 SETTINGS = QueueSettings(4, 4, 6, 0)
@@ -42,12 +41,7 @@ def small_chunks() -> Iterator[None]:
 
 
 def register(server: Server, body: bytes, *, name: str = "b1", broker_id: int = 0) -> None:
-    fields = {
-        "brokerAddr": f"{name}:{broker_id}",
-        "brokerId": str(broker_id),
-        "brokerName": name,
-        "clusterName": "C",
-    }
+    fields = identity(name, address=f"{name}:{broker_id}", broker_id=str(broker_id))
     assert server.ask(103, fields, body).code == 0
 
 

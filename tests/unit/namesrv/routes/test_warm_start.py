@@ -22,6 +22,7 @@ from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
     Server,
+    identity,
     registration_body,
     replies,
     request,
@@ -93,13 +94,7 @@ def test_a_broker_whose_topics_are_still_being_taken_is_not_back() -> None:
     server = warm_server(MASTER_OF_B1)
     body = registration_body(tuple(f"T{number:04}" for number in range(1000)))
     assert len(body) > MANY_BYTES
-    fields = {
-        "brokerAddr": BROKER,
-        "brokerId": "0",
-        "brokerName": "b1",
-        "clusterName": "C",
-        "haServerAddr": "",
-    }
+    fields = identity(haServerAddr="")
     broker = server.connect()
     broker.receive(request(103, fields, body), server.now)
     while "b1" not in server.state.table.groups:

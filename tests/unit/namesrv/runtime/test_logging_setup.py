@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,6 @@ from rocketwire_namesrv.runtime.logging_setup import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import trio
@@ -15,8 +16,6 @@ from rocketwire_namesrv.server.notifier import Notifier
 from rocketwire_namesrv.tls.contexts import TlsContexts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pytest
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 import trio
@@ -14,9 +14,6 @@ from rocketwire_namesrv.tls import ciphers
 from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
 from rocketwire_namesrv.tls.ciphers import TLS_1_3, CipherChoice, choose, openssl_name, restrict
 from rocketwire_namesrv.tls.stream import TlsStream
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OLDER = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
 ALL_NEWER = ",".join(sorted(TLS_1_3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -15,8 +16,6 @@ from rocketwire.messages.message_const import POP_CK
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire.client.consumer.pop.pop import PopCalls
 
 UNKNOWN = int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)

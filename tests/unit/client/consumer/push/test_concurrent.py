@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -21,8 +22,6 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.instance.instance import ClientInstance
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import trio
@@ -15,8 +16,6 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.queue_locks import QueueLocks

@@ -1,20 +1,17 @@
-"""What the security tests share: each driver in turn."""
+"""What the tests of a running server share: each driver in turn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tests.support.running_server import REACTOR, Driver
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture(params=["portable", pytest.param("reactor", marks=REACTOR)])
 def driver_name(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The driver that ``test_server.settings`` asks for."""
+    """The driver that ``settings`` asks for."""
     Driver.name = request.param
     yield Driver.name
     while Driver.sockets:

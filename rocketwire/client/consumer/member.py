@@ -1,0 +1,125 @@
+"""``GroupMember``: the subscriptions of a push, pop or lite pull consumer, and its reports.
+
+Java: ``MQConsumerInner``.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.client.consumer.config import check_subscription
+from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.periodic import now_millis
+from rocketwire.client.trio_only import require_trio
+from rocketwire.messages.callbacks import ConsumerRunningInfo
+from rocketwire.policy.resource_names import with_namespace
+from rocketwire.policy.subscription import subscription_data
+from rocketwire.policy.validation import check_topic
+
+if TYPE_CHECKING:
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.messages.callbacks import ConsumeStatus
+    from rocketwire.messages.enums import ConsumeType
+    from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.messages.route import TopicRouteData
+    from rocketwire.policy.process_queue import ProcessQueue
+    from rocketwire.wire.message.stored import StoredMessage
+
+
+class GroupMember(ABC):
+    """A member of a group, with the parts of ``ConsumerMember`` that all consumers share.
+
+    Attributes:
+        group: consumer group with namespace.
+    """
+
+    def __init__(self, instance: ClientInstance, group: str, nursery: trio.Nursery) -> None:
+        self.group = group
+        self._instance = instance
+        self._nursery = nursery
+        self._subscriptions: dict[str, SubscriptionData] = {}
+        self._started_millis = now_millis()
+
+    def subscribe(
+        self, topic: str, expression: str | None = None, *, expression_type: str | None = None
+    ) -> None:
+        """Subscribe to a topic, or replace its subscription; the next rebalance applies it.
+
+        All members of a group must have the same subscriptions: the broker uses the last that it
+        receives.
+
+        Args:
+            topic: the topic.
+            expression: tags as ``a || b``, or an expression of another type; None for all messages.
+            expression_type: None or ``TAG``, ``SQL92``, or another type that the broker supports.
+
+        Raises:
+            IllegalTypeError: an argument is not a ``str``.
+            LocalProtocolError: the topic name is invalid, or the expression contains no tag, or is
+                missing for another type.
+        """
+        require_trio()
+        check_subscription(topic, expression, expression_type)
+        check_topic(topic)
+        name = with_namespace(self._instance.config.namespace, topic)
+        self._subscriptions[name] = subscription_data(
+            name, expression, expression_type=expression_type, version=now_millis()
+        )
+        self.subscriptions_changed()
+
+    def subscriptions_changed(self) -> None:
+        """Announce the subscriptions, and apply them."""
+        self._instance.heartbeat_soon()
+        self.rebalance_soon()
+
+    async def _check_expressions(self) -> None:
+        """Let brokers check the subscriptions; for errors see ``check_expression``."""
+        for subscription in self._subscriptions.values():
+            await check_expression(self._instance, self.group, subscription)
+
+    def topics(self) -> tuple[str, ...]:
+        """See ``ConsumerMember``."""
+        return tuple(self._subscriptions)
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None:
+        """See ``ConsumerMember``."""
+        self.rebalance_soon()
+
+    @abstractmethod
+    def rebalance_soon(self) -> None:
+        """See ``ConsumerMember``."""
+
+    def _running_info(
+        self,
+        consume_type: ConsumeType,
+        unreadable: int,
+        queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage], int | None]] = (),
+        *,
+        is_orderly: bool = False,
+        threads: int | None = None,
+        status_table: Mapping[str, ConsumeStatus] | None = None,
+    ) -> ConsumerRunningInfo:
+        """Build the state of the consumer (code 307), without the fields that the instance adds."""
+        now, millis = trio.current_time(), time.time() * 1000
+        pool = {} if threads is None else {"PROP_THREADPOOL_CORE_SIZE": str(threads)}
+        return ConsumerRunningInfo(
+            properties={
+                "PROP_CONSUMEORDERLY": str(is_orderly).lower(),
+                "PROP_CONSUME_TYPE": consume_type.value,
+                **pool,
+                "PROP_CONSUMER_START_TIMESTAMP": str(self._started_millis),
+                "PROP_UNREADABLE_MESSAGES": str(unreadable),
+            },
+            subscription_set=tuple(self._subscriptions.values()),
+            mq_table={
+                queue: process.info(offset or 0, lambda at: round(millis - (now - at) * 1000))
+                for queue, process, offset in queues
+            },
+            status_table=status_table or {},
+        )
