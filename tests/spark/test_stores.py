@@ -85,7 +85,7 @@ def test_messages_are_those_that_the_broker_sent(spark: SparkSession, tmp_path: 
 
     rows = frame.select("physical_offset", "topic", "queue_id", "queue_offset", "born_host")
 
-    assert sorted(map(tuple, rows.collect())) == [
+    assert sorted(tuple(row.asDict().values()) for row in rows.collect()) == [
         (m.physical_offset, m.topic, m.queue_id, m.queue_offset, m.born_host)
         for m in store.truth.pulled
     ]
