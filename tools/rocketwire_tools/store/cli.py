@@ -459,6 +459,12 @@ def _add_replay(verbs: _Verbs) -> None:
         metavar="N",
         help="attempts after the first one, with growing pauses (default: %(default)s)",
     )
+    group.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="name a message that a broker calls illegal, for example because it is too large, and"
+        " go on",
+    )
 
 
 def _rate(text: str) -> float:

@@ -8,6 +8,7 @@ no part of it.  Extensions, index files, timers, RocksDB and checkpoints are not
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
@@ -150,41 +151,54 @@ class LogComparison:
         self._is_common = is_common
 
     def __iter__(self) -> Iterator[StoreDifference]:
-        ranges_a, ranges_b = self.a.ranges(), self.b.ranges()
         if not self._is_common:
-            for start, end in _subtract(ranges_a, ranges_b):
-                count = sum(1 for _ in self.a.messages([(start, end)]))
-                if start >= self.b.end and ranges_b:
+            for (start, end), count in self._in_one_log(self.a, self.b):
+                if start >= self.b.end > self.b.start:
                     self.more_in_a += count
-                elif count:
-                    yield self._only("a", start, end, count)
-            for start, end in _subtract(ranges_b, ranges_a):
-                count = sum(1 for _ in self.b.messages([(start, end)]))
-                if start >= self.a.end and ranges_a:
+                else:
+                    yield StoreDifference(
+                        part="log",
+                        name=f"offsets {start} to {end - 1}",
+                        rule="only A has files for these offsets",
+                        a=f"{count} messages",
+                        place_a=self.a.place(start),
+                    )
+            for (start, end), count in self._in_one_log(self.b, self.a):
+                if start >= self.a.end > self.a.start:
                     self.more_in_b += count
-                elif count:
-                    yield self._only("b", start, end, count)
+                else:
+                    yield StoreDifference(
+                        part="log",
+                        name=f"offsets {start} to {end - 1}",
+                        rule="only B has files for these offsets",
+                        b=f"{count} messages",
+                        place_b=self.b.place(start),
+                    )
         ranges = self._different_ranges()
         if ranges:
             self.first_difference = ranges[0][0]
             yield from self._different_messages(ranges)
 
-    def _only(self, side: str, start: int, end: int, count: int) -> StoreDifference:
-        log = self.a if side == "a" else self.b
-        return StoreDifference(
-            part="log",
-            name=f"offsets {start} to {end - 1}",
-            rule=f"only {side.upper()} has files for these offsets",
-            place_a=log.place(start) if side == "a" else None,
-            place_b=log.place(start) if side == "b" else None,
-            **{side: f"{count} messages"},
+    def _in_one_log(self, log: Log, other: Log) -> Iterator[tuple[Offsets, int]]:
+        """Offsets of ``log`` that ``other`` does not have, and how many messages stand there."""
+        ranges = list(_subtract(log.ranges(), other.ranges()))
+        starts = [start for start, _ in ranges]
+        counts = Counter(
+            max(bisect_right(starts, message.physical_offset) - 1, 0)
+            for message in log.messages(ranges)
         )
+        for number, count in sorted(counts.items()):
+            yield ranges[number], count
 
     def _different_ranges(self) -> list[Offsets]:
         """Offsets of the bytes that differ, from the first to the last one of each block."""
         ranges: list[Offsets] = []
+        ends = [file.end for file in self.b.files]
         for file_a in self.a.files:
-            for file_b in self.b.files:
+            for index in range(bisect_right(ends, file_a.offset), len(ends)):
+                file_b = self.b.files[index]
+                if file_b.offset >= file_a.end:
+                    break
                 start = max(file_a.offset, file_b.offset)
                 end = min(file_a.end, file_b.end, self.a.end, self.b.end)
                 if start >= end:
@@ -223,10 +237,12 @@ class LogComparison:
 
 def _subtract(ranges: Sequence[Offsets], others: Sequence[Offsets]) -> Iterator[Offsets]:
     """The offsets of ``ranges`` that are not in ``others``; both are in order."""
+    ends = [end for _, end in others]
     for start, end in ranges:
-        for other_start, other_end in others:
-            if other_end <= start or other_start >= end:
-                continue
+        for index in range(bisect_right(ends, start), len(ends)):
+            other_start, other_end = others[index]
+            if other_start >= end:
+                break
             if start < other_start:
                 yield start, other_start
             start = other_end
@@ -343,11 +359,7 @@ def _queue_differences(
 ) -> Iterator[StoreDifference]:
     counts: dict[str, int] = {}
     first: dict[str, StoreDifference] = {}
-    files = [*files_a, *files_b]
-    begin = min(file.offset for file in files) // unit_size
-    end = max(file.end for file in files) // unit_size
-    for number in range(begin, end, UNITS_AT_ONCE):
-        count = min(UNITS_AT_ONCE, end - number)
+    for number, count in _unit_ranges([*files_a, *files_b], unit_size):
         units_a = _units(files_a, number, count, unit_size)
         units_b = _units(files_b, number, count, unit_size)
         differs = (units_a != units_b).any(1)
@@ -385,6 +397,16 @@ def _queue_differences(
             place_a=difference.place_a,
             place_b=difference.place_b,
         )
+
+
+def _unit_ranges(files: Sequence[StoreFile], unit_size: int) -> Iterator[tuple[int, int]]:
+    """Numbers of the first unit, and counts, that together cover the files once."""
+    next_number = 0
+    for file in sorted(files, key=lambda file: file.offset):
+        begin, end = max(file.offset // unit_size, next_number), file.end // unit_size
+        for number in range(begin, end, UNITS_AT_ONCE):
+            yield number, min(UNITS_AT_ONCE, end - number)
+        next_number = max(next_number, end)
 
 
 def _units(files: Sequence[StoreFile], number: int, count: int, unit_size: int) -> Bytes:

@@ -1,9 +1,10 @@
 """The journal of a replay: how far each queue of the store has been sent.
 
 Lines of JSON.  The first line says what is replayed.  A line with ``lane`` gives a queue of the
-store its queue of the target.  All others are the last message of a lane that the target has:
-``[lane, physical offset, batch index, queue offset at the target, digest]``.  A lane sends its
-messages one after another, in the order of the log: its last line stands for all before it.
+store its queue of the target.  All others are the last message of a lane that is done:
+``[lane, physical offset, batch index, queue offset at the target, digest]``, with -1 for a message
+that the target refused.  A lane sends its messages one after another, in the order of the log: its
+last line stands for all before it.
 
 A killed process can leave half a line, and a machine that went down can lose lines after the last
 one with ``lane``: reading ends at the first line that is none.  The target is then searched for
@@ -28,15 +29,19 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 MAX_LINES: Final = 200_000
-"""Lines after which the journal is written anew, with the last line of each lane."""
+"""Lines after which the journal is written anew, with the last lines of each lane."""
+
+
+REFUSED: Final = -1
+"""Queue offset of a message that the target refused."""
 
 
 class Progress(NamedTuple):
-    """The last message of a lane that the target has.
+    """A message of a lane that is done.
 
     Attributes:
         physical_offset, batch_index: its place in the store.
-        target_offset: its queue offset at the target.
+        target_offset: its queue offset at the target, or ``REFUSED``.
         digest: of the stored record.
     """
 
@@ -68,7 +73,8 @@ class JournalLane:
         queue: of the target.
         cluster: of the target.
         begin: queue offset at the target before the first message was sent.
-        last: the last message that the target has; None before the first.
+        last: the last message that is done; None before the first.
+        stored: the last message that the target has; None before the first.
     """
 
     number: int
@@ -78,11 +84,18 @@ class JournalLane:
     cluster: str
     begin: int
     last: Progress | None = None
+    stored: Progress | None = None
 
     @property
     def next_offset(self) -> int:
         """Smallest queue offset that the lane's next message can have at the target."""
-        return self.begin if self.last is None else self.last.target_offset + 1
+        return self.begin if self.stored is None else self.stored.target_offset + 1
+
+    def advance(self, progress: Progress) -> None:
+        """Take over the next message that is done."""
+        self.last = progress
+        if progress.target_offset != REFUSED:
+            self.stored = progress
 
 
 class Journal:
@@ -199,7 +212,7 @@ class Journal:
         number, *_ = value
         if not 0 <= number < len(self._by_number):
             return False
-        self._by_number[number].last = Progress(*value[1:])
+        self._by_number[number].advance(Progress(*value[1:]))
         return True
 
     # -------------------------------------------------------------- writing
@@ -216,12 +229,12 @@ class Journal:
         return lane
 
     def add(self, lane: JournalLane, progress: Progress) -> None:
-        """Note a message that the target has.
+        """Note a message that is done.
 
         Raises:
             OSError: the line cannot be written.
         """
-        lane.last = progress
+        lane.advance(progress)
         self._lines += 1
         if self._lines > MAX_LINES:
             self._rewrite()
@@ -237,7 +250,7 @@ class Journal:
             _write_all(self._descriptor, _encoded(value))
 
     def _rewrite(self) -> None:
-        """Replace the file by one with the last line of each lane."""
+        """Replace the file by one with the last lines of each lane."""
         self._lines = 0
         if self._path is None:
             return
@@ -258,8 +271,9 @@ class Journal:
     def _all_lines(self) -> Iterator[object]:
         for lane in self.lanes.values():
             yield _lane_line(lane)
-            if lane.last is not None:
-                yield [lane.number, *lane.last]
+            for progress in dict.fromkeys((lane.stored, lane.last)):
+                if progress is not None:
+                    yield [lane.number, *progress]
 
     def close(self) -> None:
         """Flush the file to the disk and close it."""

@@ -11,7 +11,7 @@ import math
 import random
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import trio
 
@@ -28,7 +28,7 @@ from rocketwire.errors import (
 )
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.nursery import background
-from rocketwire_tools.store.replaying.journal import Progress
+from rocketwire_tools.store.replaying.journal import REFUSED, Progress
 from rocketwire_tools.store.replaying.mapping import choose_queue
 from rocketwire_tools.store.replaying.target import TargetQueues
 
@@ -79,6 +79,7 @@ class ReplayCounts:
         sent, sent_bytes: messages that were sent now, and bytes of their bodies.
         found: messages that the target had although the journal did not have them.
         done_before: messages that the journal had.
+        refused: messages that a broker refused, with ``skips_refused``.
         less_safe: messages of ``sent`` that a broker stored, but did not flush or copy in time.
         retries: attempts after the first.
         physical_offset: of the last message that was read.
@@ -87,6 +88,7 @@ class ReplayCounts:
     sent: int = 0
     sent_bytes: int = 0
     found: int = 0
+    refused: int = 0
     done_before: int = 0
     less_safe: int = 0
     retries: int = 0
@@ -128,12 +130,14 @@ class ReplaySettings:
         rate: messages a second; None for as fast as the target stores them.
         retries: attempts after the first, with growing pauses.
         timeout: seconds for a request.
+        skips_refused: go on after a message that a broker calls illegal.
     """
 
     in_flight: int = 32
     rate: float | None = None
     retries: int = 6
     timeout: float = 5.0
+    skips_refused: bool = False
 
 
 class Replayer:
@@ -149,12 +153,24 @@ class Replayer:
         journal: Journal,
         topics: TopicMap,
         settings: ReplaySettings,
+        *,
+        refused: Callable[[ReplayMessage, BrokerError], None] = lambda _message, _error: None,
     ) -> None:
+        """Send nothing yet.
+
+        Args:
+            instance: client of the target.
+            journal: progress.
+            topics: names of topics at the target.
+            settings: how messages are sent.
+            refused: is called for each message that is skipped because a broker refused it.
+        """
         self.counts = ReplayCounts()
         self._instance = instance
         self._journal = journal
         self._topics = topics
         self._settings = settings
+        self._refused = refused
         config = ProducerConfig(send_msg_timeout=settings.timeout)
         chance = random.Random()  # noqa: S311 - no queue is selected with it
         self._sender = MessageSender(instance, GROUP, config, chance)
@@ -176,7 +192,8 @@ class Replayer:
         """Check that the target has what the journal says.
 
         Args:
-            message_of: returns the last message of a lane; None if the store has it no more.
+            message_of: returns the last message of a lane that the target has; None without one, or
+                if the store has it no more.
 
         Raises:
             ReplayError: the journal belongs to another target.
@@ -198,9 +215,9 @@ class Replayer:
                     f" before {lane.next_offset}"
                 )
             message = message_of(lane)
-            if lane.last is None or message is None:
+            if lane.stored is None or message is None:
                 continue
-            offset = lane.last.target_offset
+            offset = lane.stored.target_offset
             stored = await self._queues.at(queue, offset)
             if stored is None and await self._queues.first(queue) > offset:
                 continue  # the target has deleted it meanwhile
@@ -333,6 +350,11 @@ class Replayer:
                 return
             except (ChannelError, BrokerNotFoundError, BrokerError) as error:
                 is_final = isinstance(error, BrokerError) and error.code not in _TRANSIENT
+                if self._settings.skips_refused and _is_refusal(error):
+                    self.counts.refused += 1
+                    self._refused(message, error)
+                    self._note(lane, message, REFUSED)
+                    return
                 if is_final or attempt == self._settings.retries or self._is_stopping:
                     raise ReplayError(f"message {message.name} was not sent: {error}") from error
             lane.is_uncertain = True
@@ -357,6 +379,11 @@ class Replayer:
 
     def _note(self, lane: _Lane, message: ReplayMessage, offset: int) -> None:
         self._journal.add(lane.journal, Progress(*message.position, offset, message.digest))
+
+
+def _is_refusal(error: RocketWireError) -> TypeGuard[BrokerError]:
+    """Whether a broker refused one message, and may take others."""
+    return isinstance(error, BrokerError) and error.code == ResponseCode.MESSAGE_ILLEGAL
 
 
 def _open_channel() -> tuple[

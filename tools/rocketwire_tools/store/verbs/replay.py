@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rocketwire.client import ClientConfig, ClientInstance
+    from rocketwire.errors import BrokerError
     from rocketwire_tools.store.engine.filters import Selection
     from rocketwire_tools.store.replaying.journal import JournalLane
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
@@ -60,6 +61,7 @@ _CHOICES: Final = {
 _TEXTS: Final = (
     ("found", "the target had {} that the journal did not have"),
     ("done_before", "{} were sent before"),
+    ("refused", "brokers refused {}"),
     ("less_safe", "{} were not flushed or copied in time"),
     ("broken_messages", "{} with a wrong checksum are left out"),
     ("unreadable_batches", "{} batches cannot be read"),
@@ -153,12 +155,12 @@ class StoredMessages:
                 )
 
     def last_of(self, lane: JournalLane) -> ReplayMessage | None:
-        """The last message of a lane of a journal; None if the store has it no more."""
-        if lane.last is None:
+        """The last message of a lane that the target has; see ``Replayer.check_target``."""
+        if lane.stored is None:
             return None
-        record = at_physical_offset(self.store, lane.last.physical_offset, "journal")
+        record = at_physical_offset(self.store, lane.stored.physical_offset, "journal")
         messages = messages_of(record.rows().unfolded()) if record is not None else ()
-        position = lane.last.position
+        position = lane.stored.position
         return next((one for one in messages if one is not None and one.position == position), None)
 
 
@@ -219,8 +221,13 @@ def _replayer(
         rate=arguments.rate,
         retries=arguments.retries,
         timeout=config.mq_client_api_timeout,
+        skips_refused=arguments.skip_refused,
     )
-    return Replayer(instance, journal, messages.topics, settings)
+    return Replayer(instance, journal, messages.topics, settings, refused=_report_refusal)
+
+
+def _report_refusal(message: ReplayMessage, error: BrokerError) -> None:
+    print(f"rocketwire-store: message {message.name} was refused: {error}", file=sys.stderr)
 
 
 async def _replay(
@@ -257,7 +264,8 @@ async def _replay(
         print(f"rocketwire-store: {error}", file=sys.stderr)
     if signal:
         return INTERRUPTED
-    return 1 if error is not None or messages.is_damaged else 0
+    is_complete = error is None and not replayer.counts.refused
+    return 0 if is_complete and not messages.is_damaged else 1
 
 
 async def _show_progress(replayer: Replayer, messages: StoredMessages) -> None:

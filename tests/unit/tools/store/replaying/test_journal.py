@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying import journal as journal_module
-from rocketwire_tools.store.replaying.journal import FirstMessage, Journal, Progress
+from rocketwire_tools.store.replaying.journal import REFUSED, FirstMessage, Journal, Progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,6 +167,25 @@ def test_a_journal_that_cannot_be_replaced_stays(
     again = opened(path)
     again.close()
     assert again.lanes["orders", 0].last == Progress(2, -1, 2, "e")
+
+
+@pytest.mark.parametrize("most", [3, 100])
+def test_a_refused_message_is_done_and_has_no_place_at_the_target(
+    path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(journal_module, "MAX_LINES", most)
+    journal = opened(path)
+    lane = journal.add_lane("orders", 0, QUEUE, "c", 7)
+    for number in range(4):
+        journal.add(lane, Progress(number, -1, 7 + number if number < 2 else REFUSED, "e"))
+    journal.close()
+
+    again = opened(path)
+    again.close()
+    lane = again.lanes["orders", 0]
+    assert lane.last == Progress(3, -1, REFUSED, "e")
+    assert lane.stored == Progress(1, -1, 8, "e")
+    assert lane.next_offset == 9
 
 
 def test_without_a_file_progress_is_only_in_memory() -> None:

@@ -42,7 +42,7 @@ async def replay(
             replayer = Replayer(instance, book, TopicMap(topics), ReplaySettings(**settings))
             positions = {message.position: message for message in messages}
             await replayer.check_target(
-                lambda lane: None if lane.last is None else positions[lane.last.position]
+                lambda lane: None if lane.stored is None else positions[lane.stored.position]
             )
             if stop_after is None:
                 await replayer.run(messages)
@@ -145,6 +145,32 @@ async def test_a_refused_message_ends_the_replay_and_what_is_under_way_is_noted(
     assert cluster.keys("orders", 0) == [f"k{number}" for number in range(0, 60, 2)]
     assert cluster.keys("orders", 1) == [f"k{number}" for number in range(1, 60, 2)]
     assert replayer.counts.done_before + replayer.counts.sent == 60
+
+
+@pytest.mark.parametrize("skips_refused", [False, True])
+async def test_an_illegal_message_is_skipped_only_if_that_is_asked_for(
+    autojump_clock: trio.testing.MockClock,
+    cluster: StoringCluster,
+    make: Any,
+    tmp_path: Path,
+    skips_refused: bool,
+) -> None:
+    refusal = reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="too large")
+    cluster.before_store = lambda key: refusal if key in {"k2", "k9"} else None
+    journal = tmp_path / "journal"
+
+    if not skips_refused:
+        with pytest.raises(ReplayError, match="message orders:0:1 at 200 was not sent"):
+            await replay(cluster, make(10), journal)
+        return
+
+    first = await replay(cluster, make(10), journal, skips_refused=True)
+    second = await replay(cluster, make(12), journal, skips_refused=True)
+
+    assert cluster.keys("orders", 0) == ["k0", "k4", "k6", "k8", "k10"]
+    assert cluster.keys("orders", 1) == ["k1", "k3", "k5", "k7", "k11"]
+    assert (first.counts.sent, first.counts.refused) == (8, 2)
+    assert (second.counts.done_before, second.counts.sent, second.counts.refused) == (10, 2, 0)
 
 
 @pytest.mark.parametrize("stop_after", range(1, 12))

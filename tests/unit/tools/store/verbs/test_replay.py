@@ -178,6 +178,20 @@ def test_a_signal_ends_a_replay_which_can_be_continued(
     assert (rest["found"], len(cluster.sends)) == (0, expected(copy))
 
 
+def test_refused_messages_are_named_and_the_status_is_1(
+    cluster: StoringCluster, copy: BrokerStore, run: Callable[..., Any]
+) -> None:
+    illegal = reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="too large")
+    cluster.before_store = lambda _: illegal if len(cluster.sends) == 3 else None
+
+    output = run("replay", "-n", NS, "--skip-refused", copy.root, status=1)
+
+    (line,) = output.err.decode().splitlines()
+    assert line.startswith("rocketwire-store: message ")
+    assert "was refused: " in line
+    assert output.out.decode() == f"{expected(copy) - 1} messages sent; brokers refused 1\n"
+
+
 def test_errors_are_one_line(
     cluster: StoringCluster, copy: BrokerStore, run: Callable[..., Any]
 ) -> None:
