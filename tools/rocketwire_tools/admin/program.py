@@ -113,8 +113,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(build_parser(all_commands()).parse_args(argv), os.environ)
     except SystemExit as ended:  # argparse has printed the reason
         return ended.code if isinstance(ended.code, int) else statuses.USAGE
-    except BrokenPipeError:  # the reader of our output is gone
-        forget_output()
+    except BrokenPipeError:  # the reader is gone; buffered output would raise at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return statuses.DONE
     except KeyboardInterrupt:
         return statuses.INTERRUPTED
@@ -175,9 +175,3 @@ async def _explain(error: BaseException, context: Context) -> None:
                 cause.add_note(statuses.NO_BROKER)
     except RocketWireError:
         return  # the first error is the one to show
-
-
-def forget_output() -> None:
-    """Discard buffered output, which would otherwise raise when the process ends."""
-    null_device = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null_device, sys.stdout.fileno())

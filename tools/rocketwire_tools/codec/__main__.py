@@ -61,21 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.run(arguments, output)
         sys.stdout.buffer.flush()
     except (UsageError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            _forget_output()
+        if isinstance(error, BrokenPipeError):  # buffered output would raise at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return REFUSED if output.refused else 0
         print(f"rocketwire-codec: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     return REFUSED if output.refused else 0
-
-
-def _forget_output() -> None:
-    """Redirect the closed output, so that buffered bytes do not fail when the process ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 def _parser() -> argparse.ArgumentParser:
