@@ -129,7 +129,7 @@ def _docstring(cls: type[Any]) -> dict[str, Plain]:
     """Returns the meaning, the class in Java and the first release; see ``rocketwire.messages``."""
     doc = inspect.getdoc(cls) or ""
     java = _JAVA.search(doc)
-    package = "header" if is_header(cls) else "body"
+    package = "body" if is_body(cls) else "header"
     name = java[1] if java else f"remoting.protocol.{package}.{cls.__name__}"
     return {
         "java": f"org.apache.rocketmq.{name}",
