@@ -9,8 +9,8 @@ ARGS   ?=
 PYTEST ?=
 # Processes that run the tests of make check, one for each core.
 WORKERS ?= 2
-# Processes that run the tests with processes and Java peers.  They wait most of the time, so that three keep two cores busy.
-PEERS   ?= 3
+# Processes that run the tests with processes and Java peers.  They wait more than half of the time.
+PEERS   ?= 4
 # What failed and what was tried again, of all processes that run tests.
 SUMMARY := $(CURDIR)/.cache/tests-summary.txt
 # What installing does for a package that is not editable: programs start much faster, also where Python may write no byte code itself.
@@ -31,7 +31,7 @@ help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make check  set up, then format, lint, mypy and every test that starts no process; two minutes"
 	@echo "            (PYTEST=\"-k WORD\" WORKERS=2)"
-	@echo "make test   set up and run every check and every test; a quarter of an hour (PYTEST=\"-k WORD\" PEERS=3)"
+	@echo "make test   set up and run every check and every test; a quarter of an hour (PYTEST=\"-k WORD\" PEERS=4)"
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
 	@echo "make bench-pcap  rocketwire-pcap beside tshark: CPU, speed, memory; some minutes   (BENCH=\"--rounds 3 --whole\")"

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from xdist.scheduler import Scheduling
 
 LONGEST: Final = (
+    "tests/spark/test_source.py",
+    "tests/java/store/test_rebuild.py",
+    "tests/java/oracle/test_vectors.py",
     "tests/java/namesrv/test_mqadmin.py",
     "tests/integration/conformance/test_name_servers.py",
     "tests/java/admin/test_releases.py",
     "tests/java/namesrv/test_releases.py",
     "tests/java/admin/test_hanging.py",
+    "tests/java/admin/test_secured.py",
     "tests/java/namesrv/test_groups.py",
     "tests/java/namesrv/test_proxy.py",
     "tests/java/client/test_members.py",
@@ -36,8 +40,6 @@ LONGEST: Final = (
     "tests/java/namesrv/test_variants.py",
     "tests/java/namesrv/test_tls.py",
     "tests/java/namesrv/test_process.py",
-    "tests/spark/test_source.py",
-    "tests/spark/test_cluster.py",
 )
 """Files that take more than half a minute, longest first: one that came last would keep the others waiting."""
 

@@ -325,6 +325,7 @@ async def test_all_brokers_of_a_large_cluster_are_told_of_a_new_master() -> None
 # ------------------------------------------------------------------ numbers that are no settings
 
 
+@pytest.mark.slow
 def test_a_broker_with_a_hundred_thousand_topics_registers_in_parts() -> None:
     """``enableSplitRegistration`` of Java's brokers: parts of 800 topics."""
     server, every = Server(), names(100_100)
