@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.client.addresses import (
-    join_address,
-    parse_name_servers,
-    split_address,
-    vip_address,
-)
+from rocketwire.client.addresses import join_address, parse_name_servers, split_address, vip_address
 from rocketwire.client.config import ClientConfig, Credentials
 from rocketwire.client.net.local_address import best_address, local_address
 from rocketwire.errors import ConnectFailedError, IllegalAddressError, LocalProtocolError

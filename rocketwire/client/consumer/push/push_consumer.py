@@ -17,6 +17,10 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
+    ConsumeOrderlyStatus,
     Filter,
     MessageListenerConcurrently,
     MessageListenerOrderly,
@@ -30,9 +34,8 @@ from rocketwire.client.consumer.offset_store import (
     RemoteBrokerOffsetStore,
 )
 from rocketwire.client.consumer.push.assignment import Assignment
-from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
-from rocketwire.client.consumer.push.operator_requests import consume_directly
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
@@ -41,8 +44,10 @@ from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
-from rocketwire.messages.enums import ConsumeType, MessageModel
+from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
+from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import retry_topic, with_namespace
 from rocketwire.policy.subscription import subscription_data, with_version
 from rocketwire.policy.validation import check_consumer_group
@@ -51,9 +56,19 @@ from rocketwire.transport.nursery import background
 if TYPE_CHECKING:
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.wire.message.stored import StoredMessage
+
+_RESULT = {
+    ConsumeConcurrentlyStatus.CONSUME_SUCCESS: CMResult.CR_SUCCESS,
+    ConsumeConcurrentlyStatus.RECONSUME_LATER: CMResult.CR_LATER,
+    ConsumeOrderlyStatus.SUCCESS: CMResult.CR_SUCCESS,
+    ConsumeOrderlyStatus.COMMIT: CMResult.CR_COMMIT,
+    ConsumeOrderlyStatus.ROLLBACK: CMResult.CR_ROLLBACK,
+    ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT: CMResult.CR_LATER,
+    None: CMResult.CR_SUCCESS,
+}
+"""Result for the operator by the result of a handler."""
 
 CLOSE_TIMEOUT: Final = 5.0
 """Seconds for storing offsets and unlocking queues, and again for unregistering."""
@@ -222,8 +237,34 @@ class PushConsumer(GroupMember):
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """See ``ConsumerMember``."""
-        return await consume_directly(self._consumption, message, broker_name, self.group)
+        """See ``ConsumerMember``; independent of the process queue.
+
+        Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``.
+        """
+        message = with_real_topic(message, self.group)
+        queue = MessageQueue(
+            topic=message.topic, broker_name=broker_name, queue_id=message.queue_id
+        )
+        started = trio.current_time()
+        auto_commit, remark = True, None
+        result, consumption = CMResult.CR_THROW_EXCEPTION, self._consumption
+        try:
+            if isinstance(consumption, OrderlyConsumption):
+                orderly = ConsumeOrderlyContext(message_queue=queue)
+                result = _RESULT[await consumption.listener([message], orderly)]
+                auto_commit = orderly.auto_commit
+            else:
+                context = ConsumeConcurrentlyContext(message_queue=queue)
+                result = _RESULT[await consumption.listener([message], context)]
+        except Exception as error:  # noqa: BLE001 - of the application; sent to the operator
+            remark = f"{type(error).__name__}: {error}"
+        return ConsumeMessageDirectlyResult(
+            order=consumption.is_orderly,
+            auto_commit=auto_commit,
+            consume_result=result,
+            remark=remark,
+            spent_time_mills=round((trio.current_time() - started) * 1000),
+        )
 
     # ------------------------------------------------------------------ background tasks
 
