@@ -34,7 +34,11 @@ def run(arguments: argparse.Namespace) -> int:
         (Log(a.folder.dledger, is_dledger=True), Log(b.folder.dledger, is_dledger=True)),
     ]
     logs = [(log_a, log_b) for log_a, log_b in logs if log_a.files or log_b.files]
-    comparisons = [LogComparison(log_a, log_b, is_common=arguments.common) for log_a, log_b in logs]
+    described = None if arguments.json else arguments.limit
+    comparisons = [
+        LogComparison(log_a, log_b, is_common=arguments.common, described=described)
+        for log_a, log_b in logs
+    ]
     differences: Iterator[StoreDifference] = itertools.chain(
         *comparisons, queue_differences(a, b, logs), config_differences(a, b)
     )
