@@ -142,3 +142,28 @@ def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
 def test_other_names_are_no_offsets(name: str) -> None:
     assert offset_of_name(name) is None
     assert offset_of_name(FIRST) == 0
+
+
+def test_a_file_of_an_archive_gets_its_offset_of_its_name(tmp_path: Path) -> None:
+    create(tmp_path, "store.tar")
+    (file,) = read_folder([tmp_path / "store.tar"]).commit_log
+
+    renamed = file.below(f"commitlog/{SECOND}")
+
+    assert (renamed.base_name, renamed.offset, renamed.path) == (SECOND, 8, file.path)
+    assert file.below("checkpoint").offset == 0
+
+
+def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path: Path) -> None:
+    create(tmp_path, "outside/CURRENT", "store/consumequeue/CURRENT", "store/consumequeue/1.sst")
+    create(tmp_path, f"store/consumequeue/orders/0/{FIRST}", "store/CURRENT")
+    (tmp_path / "store" / "kvStore").symlink_to(tmp_path / "outside")
+    (tmp_path / "store" / "consumequeue" / "2.sst").symlink_to(tmp_path / "outside" / "CURRENT")
+
+    folder = read_folder([tmp_path / "store"])
+
+    assert {
+        name: sorted(file.base_name for file in files) for name, files in folder.rocksdb.items()
+    } == {"consumequeue": ["1.sst", "CURRENT"]}
+    assert list(folder.queues) == [("orders", 0)]
+    assert folder.ignored == ["consumequeue/2.sst", "kvStore"]

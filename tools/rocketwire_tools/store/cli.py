@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rocketwire import __version__
 from rocketwire_tools.numbers import natural, positive
+from rocketwire_tools.store.retention import DELETE_WHEN, RESERVED_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +121,7 @@ def _verb(
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
+        help="root of a store (storePathRootDir), folders of its commit log, files of it, or a tar",
     )
     parser.add_argument("--json", action="store_true", help="write JSON lines instead of a table")
     return parser
@@ -203,6 +204,33 @@ def offset_range(text: str) -> tuple[int | None, int | None]:
     return first, last
 
 
+def _hours(text: str) -> float:
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = -1.0
+    if not 0 <= hours < 1e7:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a number of hours")
+    return hours
+
+
+def _hours_of_day(text: str) -> tuple[int, ...]:
+    parts = text.split(";")
+    if not all(part.isascii() and part.isdecimal() and int(part) < 24 for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be hours of a day, like 4 or 4;16")
+    return tuple(sorted(map(int, parts)))
+
+
+def _percent(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be between 0 and 100")
+    return percent
+
+
 def time_ms(text: str) -> int:
     """A time in milliseconds since 1970.
 
@@ -242,11 +270,44 @@ def _add_stat(verbs: _Verbs) -> None:
     )
     parser.add_argument(
         "--by",
-        choices=("topic", "queue", "tag", "hour", "kind", "file"),
+        choices=("topic", "queue", "tag", "hour", "kind", "file", "group", "size"),
         default="topic",
-        help="what to count by (default: %(default)s)",
+        help="what to count by; group is that of the producer, which transactions store; size is"
+        " that of bodies (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the bytes too, as .png or .svg; needs rocketwire[plot]",
     )
     _selection(parser)
+    group = parser.add_argument_group("what the next deletion takes")
+    group.add_argument(
+        "--expiring",
+        action="store_true",
+        help="count only messages in the files of the log that the broker deletes next",
+    )
+    group.add_argument(
+        "--reserved",
+        type=_hours,
+        default=RESERVED_HOURS,
+        metavar="HOURS",
+        help="fileReservedTime of the broker (default: %(default)g)",
+    )
+    group.add_argument(
+        "--delete-when",
+        type=_hours_of_day,
+        default=DELETE_WHEN,
+        metavar="HOURS",
+        help="deleteWhen of the broker, in the time of this machine (default: 4)",
+    )
+    group.add_argument(
+        "--disk-used",
+        type=_percent,
+        metavar="PERCENT",
+        help="how full the broker's disk is (default: as full as the disk of the store)",
+    )
 
 
 def _add_messages(verbs: _Verbs) -> None:
@@ -277,7 +338,7 @@ def _add_pending(verbs: _Verbs) -> None:
     _verb(
         verbs,
         "pending",
-        "show what the broker still had to do: lag, delays, timers, open transactions",
+        "show what the broker still had to do: lag, delays, timers, open transactions, pops",
         "rocketwire-store pending ~/store",
     )
 
@@ -325,7 +386,7 @@ def _add_rebuild(verbs: _Verbs) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
+        help="root of a store (storePathRootDir), folders of its commit log, files of it, or a tar",
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     parser.add_argument(

@@ -1,24 +1,31 @@
-"""``stat``: messages and bytes by topic, queue, tag, hour, kind or file."""
+"""``stat``: messages and bytes by topic, queue, tag, hour, kind, file, producer group or size."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any, Final
+import time
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from rocketwire.messages import message_const
+from rocketwire_tools.store import plotting, retention
 from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.opened import open_stores, scans_of
-from rocketwire_tools.store.output import json_line, time_text, write_table
+from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
+    from rocketwire_tools.store.opened import OpenedStore
 
 MAX_GROUPS: Final = 1_000_000
 """Groups that are counted; a store with more ends the command."""
@@ -65,18 +72,108 @@ class Totals:
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
     stores = open_stores(arguments.paths)
+    if arguments.plot is not None:
+        plotting.require(arguments.plot)
     selection = selection_of(arguments)
     topics, totals, damage = TopicNames(), Totals(), 0
-    is_folded = arguments.by not in ("tag",)
-    for scan in scans_of(stores, is_compacted=arguments.compacted):
+    is_folded = arguments.by not in ("tag", "group", "size")
+    deletion = next_deletion(stores[0], arguments) if arguments.expiring else None
+    scans = scans_of(stores, is_compacted=arguments.compacted)
+    for scan in scans if deletion is None else _scans_before(stores, deletion):
         for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
             numbers, names = _groups(arguments.by, rows)
             totals.add(numbers, names, rows)
         damage += sum(region.size for region in scan.regions if region.is_damage)
+    if deletion is not None:
+        _write_deletion(deletion, is_json=arguments.json)
     _write(arguments, totals)
+    if arguments.plot is not None:
+        groups = {" ".join(map(str, group)): counts[1] for group, counts in totals.groups.items()}
+        plotting.draw(arguments.plot, arguments.by, groups)
     if damage:
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 1 if damage else 0
+
+
+class Deletion(NamedTuple):
+    """What a broker deletes next.
+
+    Attributes:
+        time: seconds since 1970.
+        reason: which rule applies.
+        files: of the log.
+        next_expiry: when the oldest file that stays expires, seconds since 1970; None without one.
+    """
+
+    time: float
+    reason: str
+    files: list[StoreFile]
+    next_expiry: float | None
+
+
+def next_deletion(store: OpenedStore, arguments: argparse.Namespace) -> Deletion:
+    """The next deletion of a broker on a store, by its settings among the arguments."""
+    files, now = store.folder.commit_log, time.time()
+    used, total = _disk(store, arguments.disk_used)
+    if used > retention.FORCED_RATIO * total:
+        at = now
+        forced = retention.forced_files(files, used, total)
+        taken = max(forced, retention.expired_files(files, at, arguments.reserved), key=len)
+        reason = f"the disk is fuller than {retention.FORCED_RATIO:.0%}: the age does not count"
+    else:
+        is_full = used > retention.FULL_RATIO * total
+        at = now if is_full else _next_hour(now, arguments.delete_when)
+        taken = retention.expired_files(files, at, arguments.reserved)
+        reason = f"files are kept for {arguments.reserved:g} hours"
+        if is_full:
+            reason += (
+                f"; the disk is fuller than {retention.FULL_RATIO:.0%}: the hour does not count"
+            )
+    rest = files[len(taken) : -1]
+    expiry = retention.expires(rest[0], arguments.reserved) if rest else None
+    return Deletion(at, reason, taken, expiry)
+
+
+def _disk(store: OpenedStore, percent: float | None) -> tuple[int, int]:
+    """Bytes in use, and bytes, of the broker's disk; of that of the store without a percentage."""
+    usage = shutil.disk_usage(store.folder.roots[0])
+    total = usage.used + usage.free  # as in Java; what is set aside for root does not count
+    if percent is not None:
+        return int(total * percent / 100), total
+    return (0 if store.is_packed else usage.used), total
+
+
+def _next_hour(now: float, hours: Sequence[int]) -> float:
+    """The next time at which a clock shows one of some hours; now if it shows one."""
+    clock = datetime.fromtimestamp(now)
+    if clock.hour in hours:
+        return now
+    start = clock.replace(minute=0, second=0, microsecond=0)
+    later = (start + timedelta(hours=step) for step in range(1, 25))
+    return next(each for each in later if each.hour in hours).timestamp()
+
+
+def _scans_before(stores: Sequence[OpenedStore], deletion: Deletion) -> list[LogScan]:
+    if len(stores) > 1 or stores[0].is_dledger:
+        raise ValueError("--expiring takes one store, with a commit log of plain files")
+    files = deletion.files
+    return [LogScan(files=files)] if files else []
+
+
+def _write_deletion(deletion: Deletion, *, is_json: bool) -> None:
+    size = sum(file.size for file in deletion.files)
+    values = {
+        "deletion": time_text(int(deletion.time * 1000)),
+        "rule": deletion.reason,
+        "files": len(deletion.files),
+        "file_bytes": size,
+        "next_file_expires": time_text(int((deletion.next_expiry or 0) * 1000)),
+    }
+    if is_json:
+        sys.stdout.buffer.write(json_line(values))
+    else:
+        write_table(("", ""), flat(values))
+        print()
 
 
 def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
@@ -95,22 +192,39 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
         queues = rows.column("queue_id")
         numbers = rows.topic_numbers << 32 | queues & 0xFFFFFFFF
         return numbers, lambda number: (topics.names[number >> 32], number & 0xFFFFFFFF)
+    if by == "size":
+        sizes = rows.body_lengths
+        classes = np.where(sizes > 0, np.frexp(np.maximum(sizes, 1) - 0.5)[1], -1)
+        return classes.astype(np.int64), lambda number: (_size_class(number),)
     tags: dict[str | None, int] = {}
-    values = rows.property_values(message_const.TAGS)
+    name = message_const.TAGS if by == "tag" else message_const.PRODUCER_GROUP
+    values = rows.property_values(name)
     numbers = np.array([tags.setdefault(tag, len(tags)) for tag in values], np.int64)
     names = list(tags)
+    if by == "group":
+        return numbers, lambda number: (names[number],)
     numbers = rows.topic_numbers << 32 | numbers
     return numbers, lambda number: (topics.names[number >> 32], names[number & 0xFFFFFFFF])
 
 
-_HEADERS: Final = {"queue": ("topic", "queue"), "tag": ("topic", "tag")}
+def _size_class(number: int) -> int:
+    """The largest body of a class: 0, 1, 2, 4, 8, ..."""
+    return 0 if number < 0 else 1 << number
+
+
+_HEADERS: Final = {
+    "queue": ("topic", "queue"),
+    "tag": ("topic", "tag"),
+    "group": ("producer group",),
+    "size": ("body up to",),
+}
 
 
 def _write(arguments: argparse.Namespace, totals: Totals) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
     groups = sorted(totals.groups.items(), key=lambda item: (-item[1][1], str(item[0])))
-    if arguments.by == "hour":
-        groups.sort(key=lambda item: str(item[0]))
+    if arguments.by in ("hour", "size"):
+        groups.sort(key=lambda item: item[0])
     for_json = arguments.json
     if for_json:
         for group, (messages, size, first, last) in groups:

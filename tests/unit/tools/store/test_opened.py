@@ -1,0 +1,104 @@
+"""A store is opened for what it is, and nothing leads out of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.opened import OpenedStore, open_stores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
+    from tests.support.stores import BrokerStore
+
+
+def test_a_file_that_became_a_link_after_it_was_listed_is_not_followed(
+    copy: BrokerStore, tmp_path: Path
+) -> None:
+    opened = OpenedStore([copy.root])
+    file = opened.folder.plain["checkpoint"]
+    (tmp_path / "secret").write_text("secret")
+    file.path.unlink()
+    file.path.symlink_to(tmp_path / "secret")
+
+    with pytest.raises(OSError, match="symbolic links"), open_blocks(file):
+        pass
+
+
+@pytest.mark.parametrize("name", ["commitlog", "consumequeue", "config", "index"])
+def test_a_folder_that_is_a_link_is_no_part_of_the_store(
+    name: str, copy: BrokerStore, tmp_path: Path
+) -> None:
+    (copy.root / name).rename(tmp_path / "elsewhere")
+    (copy.root / name).symlink_to(tmp_path / "elsewhere")
+
+    folder = OpenedStore([copy.root]).folder
+
+    lists = {"commitlog": folder.commit_log, "consumequeue": folder.queues}
+    assert not (lists | {"config": folder.config, "index": folder.index})[name]
+    assert folder.ignored == [name]
+
+
+def test_paths_in_the_configuration_are_not_followed(
+    copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    outside = tmp_path / "outside"
+    (copy.root / "config" / "topics.json").write_text(
+        f'{{"topicConfigTable":{{"../../{outside.name}":{{"readQueueNums":1}}}}}}'
+    )
+    (copy.root / "config" / "broker.conf").write_text(f"storePathCommitLog={outside}\n")
+
+    run("info", copy.root)
+    run("rebuild", tmp_path / "out", copy.root)
+
+    assert not outside.exists()
+    assert OpenedStore([copy.root]).folder.roots == (copy.root,)
+
+
+_HOLD = """
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.lockf(file, fcntl.LOCK_EX, 1)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.process
+def test_a_lock_that_a_broker_holds_is_said(copy: BrokerStore, run: Callable[..., Any]) -> None:
+    command = [sys.executable, "-c", _HOLD, str(copy.root / "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as broker:
+        assert broker.stdout is not None
+        assert broker.stdout.readline() == b"held\n"
+        assert b"a broker is running" in run("info", copy.root).out
+        assert b"A broker runs on this store" in run("check", copy.root).out
+        broker.communicate(b"")
+
+    assert b"orderly" in run("info", copy.root).out
+    with (copy.root / "lock").open("r+b") as lock:  # and none stays
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+
+
+def test_a_store_that_is_given_twice_is_one(copy: BrokerStore, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(copy.root)
+
+    assert len(open_stores([copy.root, copy.root, tmp_path / "link"])) == 1
+    assert OpenedStore([copy.root, copy.root]).log_files == OpenedStore([copy.root]).log_files
+
+
+def test_a_store_and_the_folder_of_another_are_refused(
+    copy: BrokerStore, plain: BrokerStore, tmp_path: Path
+) -> None:
+    os.mkdir(tmp_path / "part")
+
+    with pytest.raises(ValueError, match="several stores"):
+        open_stores([copy.root, plain.root, tmp_path / "part"])
