@@ -13,9 +13,9 @@ from rocketwire_tools.store.output import with_progress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from rocketwire_tools.store.engine.scan import LogScan
+    from rocketwire_tools.store.engine.scan import Block, LogScan
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
@@ -48,23 +48,24 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
 
 
 def selected_rows(
-    scan: LogScan,
-    selection: Selection,
-    topics: TopicNames,
-    *,
-    is_folded: bool = False,
-    is_shown: bool | None = None,
+    scan: LogScan, selection: Selection, topics: TopicNames, *, is_folded: bool = False
 ) -> Iterator[Rows]:
-    """Rows of a log that pass a selection, block by block; each is valid until the next.
+    """Rows of a log that pass a selection, with progress on a terminal; as ``passing_rows``."""
+    return passing_rows(with_progress(scan), selection, topics, is_folded=is_folded)
+
+
+def passing_rows(
+    blocks: Iterable[Block], selection: Selection, topics: TopicNames, *, is_folded: bool = False
+) -> Iterator[Rows]:
+    """Rows that pass a selection, block by block; each is valid until the next.
 
     Args:
-        scan: of the log.
+        blocks: of the log.
         selection: which rows.
         topics: names of topics, filled as they come.
         is_folded: whether an inner batch stays one row.
-        is_shown: as of ``with_progress``.
     """
-    for block in with_progress(scan, is_shown=is_shown):
+    for block in blocks:
         rows = selection.apply(Rows(block, topics))
         if not len(rows):
             continue
