@@ -48,16 +48,10 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
 
 
 def selected_rows(
-    scan: LogScan,
-    selection: Selection,
-    topics: TopicNames,
-    *,
-    is_folded: bool = False,
-    is_shown: bool | None = None,
+    scan: LogScan, selection: Selection, topics: TopicNames, *, is_folded: bool = False
 ) -> Iterator[Rows]:
-    """Rows of a log that pass a selection; as ``with_progress`` and ``passing_rows``."""
-    blocks = with_progress(scan, is_shown=is_shown)
-    return passing_rows(blocks, selection, topics, is_folded=is_folded)
+    """Rows of a log that pass a selection, with progress on a terminal; as ``passing_rows``."""
+    return passing_rows(with_progress(scan), selection, topics, is_folded=is_folded)
 
 
 def passing_rows(

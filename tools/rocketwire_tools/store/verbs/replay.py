@@ -27,7 +27,7 @@ from rocketwire_tools.store.replaying.journal import FirstMessage, Journal
 from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
 from rocketwire_tools.store.replaying.outgoing import digest_of, messages_of
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
-from rocketwire_tools.store.selecting import selected_rows, selection_of
+from rocketwire_tools.store.selecting import passing_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
@@ -94,7 +94,7 @@ class StoredMessages:
     def __iter__(self) -> Iterator[ReplayMessage]:
         for scan in self._scans:
             scan.block_size = _BLOCK_SIZE
-            for rows in selected_rows(scan, self._selection, TopicNames(), is_shown=False):
+            for rows in passing_rows(scan, self._selection, TopicNames()):
                 for message, holds in zip(messages_of(rows), rows.crc_holds, strict=True):
                     if message is None:
                         self.unreadable += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,7 @@ def expected(store: BrokerStore) -> int:
     return sum(pulled.topic in store.truth.topics for pulled in store.truth.pulled)
 
 
+@pytest.mark.slow  # the first to import what the command needs
 def test_a_report_counts_what_was_sent_and_what_was_sent_before(
     cluster: StoringCluster, copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
@@ -176,6 +178,39 @@ def test_a_signal_ends_a_replay_which_can_be_continued(
     assert output.endswith("; interrupted\n")
     assert rest["done_before"] >= 20
     assert (rest["found"], len(cluster.sends)) == (0, expected(copy))
+
+
+def test_a_batch_that_cannot_be_read_is_counted_and_left_out(
+    cluster: StoringCluster,
+    packed_store: Callable[[str, str], BrokerStore],
+    tmp_path: Path,
+    run: Callable[..., Any],
+) -> None:
+    root = tmp_path / "inner"
+    shutil.copytree(packed_store(CURRENT, "inner").root, root)
+    first = damage.places(damage.log_files(root)[0])[0]
+    damage.put(first.file, first.body, bytes(4))
+    cluster.topics["batches"] = 2
+    cluster.queues |= {("batches", queue): [] for queue in range(2)}
+
+    output = run("replay", "-n", NS, "--topic", "batches", root, status=1).out.decode()
+
+    assert output.endswith(" messages sent; 1 batches cannot be read\n")
+
+
+def test_another_target_is_one_line_and_gets_nothing(
+    cluster: StoringCluster, copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    options = ("-n", NS, "--journal", tmp_path / "journal", copy.root)
+    run("replay", *options)
+    sent = len(cluster.sends)
+    cluster.name = "other"
+
+    error = run("replay", *options, status=1).err.decode()
+
+    assert error.startswith("rocketwire-store: the journal belongs to another target: cluster c ")
+    assert len(error.splitlines()) == 1
+    assert len(cluster.sends) == sent
 
 
 def test_refused_messages_are_named_and_the_status_is_1(
