@@ -130,6 +130,16 @@ def _selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="processes that read the log; the output is the same (default: %(default)s)",
+    )
+
+
 def _range(text: str) -> tuple[int | None, int | None]:
     begin, separator, end = text.partition(":")
     try:
@@ -178,6 +188,7 @@ def _add_stat(verbs: _Verbs) -> None:
         default="topic",
         help="what to count by (default: %(default)s)",
     )
+    _jobs(parser)
     _selection(parser)
 
 
@@ -188,6 +199,7 @@ def _add_messages(verbs: _Verbs) -> None:
         "list messages",
         "rocketwire-store messages --topic orders --tag paid --body text ~/store",
     )
+    _jobs(parser)
     _selection(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument("--columns", metavar="NAMES", help="columns of the output, with commas")
@@ -301,6 +313,7 @@ def _add_export(verbs: _Verbs) -> None:
         choices=("jsonl", "parquet", "arrow"),
         help="format of the file (default: by its suffix; jsonl on standard output)",
     )
+    _jobs(parser)
     _selection(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire_tools.store.engine.scan import LogScan
+    from rocketwire_tools.store.opened import OpenedStore
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
@@ -45,6 +46,11 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
         matches=matches,
         with_ghosts=arguments.ghosts,
     )
+
+
+def scans_of(store: OpenedStore, arguments: argparse.Namespace) -> list[LogScan]:
+    """The logs that the options ask for."""
+    return store.compaction_scans() if arguments.compacted else store.scans()
 
 
 def selected_rows(

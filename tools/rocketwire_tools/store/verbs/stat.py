@@ -9,16 +9,18 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.selecting import selected_rows, selection_of
+from rocketwire_tools.store.selecting import scans_of, selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
+    from rocketwire_tools.store.engine.scan import LogScan
 
 MAX_GROUPS: Final = 1_000_000
 """Groups that are counted; a store with more ends the command."""
@@ -58,25 +60,42 @@ class Totals:
             group[1] += int(bytes_[row])
             group[2] = min(group[2], int(first[row]))
             group[3] = max(group[3], int(last[row]))
+        self._check_size()
+
+    def merge(self, groups: dict[Any, list[int]]) -> None:
+        """Add the counts of other totals."""
+        for name, (messages, size, first, last) in groups.items():
+            group = self.groups.setdefault(name, [0, 0, first, 0])
+            group[0] += messages
+            group[1] += size
+            group[2] = min(group[2], first)
+            group[3] = max(group[3], last)
+        self._check_size()
+
+    def _check_size(self) -> None:
         if len(self.groups) > MAX_GROUPS:
             raise OverflowError(f"more than {MAX_GROUPS} groups; choose topics or another --by")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
-    store = OpenedStore(arguments.paths)
-    selection = selection_of(arguments)
-    topics, totals, damage = TopicNames(), Totals(), 0
-    is_folded = arguments.by not in ("tag",)
-    for scan in store.compaction_scans() if arguments.compacted else store.scans():
-        for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
-            numbers, names = _groups(arguments.by, rows)
-            totals.add(numbers, names, rows)
-        damage += sum(region.size for region in scan.regions if region.is_damage)
+    scans, totals = scans_of(OpenedStore(arguments.paths), arguments), Totals()
+    for groups in results(arguments, scans, count):
+        totals.merge(groups)
+    damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
     _write(arguments, totals)
     if damage:
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 1 if damage else 0
+
+
+def count(arguments: argparse.Namespace, scan: LogScan) -> Iterator[dict[Any, list[int]]]:
+    """The groups of a log."""
+    selection, topics, totals = selection_of(arguments), TopicNames(), Totals()
+    for rows in selected_rows(scan, selection, topics, is_folded=arguments.by != "tag"):
+        numbers, names = _groups(arguments.by, rows)
+        totals.add(numbers, names, rows)
+    yield totals.groups
 
 
 def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
