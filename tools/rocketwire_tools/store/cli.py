@@ -189,6 +189,16 @@ def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> N
     )
 
 
+def _jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="processes that read the log; the output is the same (default: %(default)s)",
+    )
+
+
 def offset_range(text: str) -> tuple[int | None, int | None]:
     """First and last offset of ``FROM:TO``; None for one that is not given.
 
@@ -281,6 +291,7 @@ def _add_stat(verbs: _Verbs) -> None:
         metavar="FILE",
         help="draw the bytes too, as .png or .svg; needs rocketwire[plot]",
     )
+    _jobs(parser)
     _selection(parser)
     group = parser.add_argument_group("what the next deletion takes")
     group.add_argument(
@@ -317,6 +328,7 @@ def _add_messages(verbs: _Verbs) -> None:
         "list messages",
         "rocketwire-store messages --topic orders --tag paid --body text ~/store",
     )
+    _jobs(parser)
     _selection(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument("--columns", metavar="NAMES", help="columns of the output, with commas")
@@ -430,6 +442,7 @@ def _add_export(verbs: _Verbs) -> None:
         choices=("jsonl", "parquet", "arrow"),
         help="format of the file (default: by its suffix; jsonl on standard output)",
     )
+    _jobs(parser)
     _selection(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(

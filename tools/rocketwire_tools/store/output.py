@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import UTC, datetime
+from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 import msgspec
@@ -78,10 +79,11 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
 
     Args:
         scan: of a commit log.
-        is_shown: whether to show progress; if standard error is a terminal, by default.
+        is_shown: whether to show progress; by default in a command whose standard error is a
+            terminal, and not in a process that it has started.
     """
     if is_shown is None:
-        is_shown = sys.stderr.isatty()
+        is_shown = sys.stderr.isatty() and parent_process() is None
     if not is_shown:
         yield from scan
         return

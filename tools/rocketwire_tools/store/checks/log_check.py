@@ -396,7 +396,8 @@ def _stable_order(keys: Int64s) -> Int64s:
     """The order of keys ``topic << 32 | queue id``; numpy sorts 16 bits in linear time."""
     queues = int((keys & _QUEUE_MASK).max()) + 1
     if queues * (int(keys.max() >> 32) + 1) < 1 << 16:
-        keys = ((keys >> 32) * queues + (keys & _QUEUE_MASK)).astype(np.uint16)
+        small = ((keys >> 32) * queues + (keys & _QUEUE_MASK)).astype(np.uint16)
+        return np.argsort(small, kind="stable")
     return np.argsort(keys, kind="stable")
 
 

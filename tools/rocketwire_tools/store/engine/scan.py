@@ -129,6 +129,8 @@ class LogScan:
         stop: no message from this offset on.
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
+        newest: largest store timestamp of the messages so far, milliseconds since 1970.
+        end: offset after the last message so far.
         size: bytes of all files.
     """
 
@@ -140,9 +142,10 @@ class LogScan:
     stop: int = 1 << 63
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
+    newest: int = 0
+    end: int = 0
     _effort: int = 0
     _state: State = State.LIVE
-    _newest: int = 0
 
     @property
     def size(self) -> int:
@@ -157,6 +160,11 @@ class LogScan:
             newest: last store timestamp of the messages before it.
         """
         self._state, self._newest = state, newest
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether messages may be missing among those so far."""
+        return bool(self.regions_left_out) or any(region.is_damage for region in self.regions)
 
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
@@ -176,7 +184,8 @@ class LogScan:
     def _file(self, blocks: FileBlocks, position: int) -> Iterator[Block]:
         file = blocks.file
         while position < file.size and file.offset + position < self.stop:
-            view = blocks.read(position)
+            rest = max(_HEAD_SIZE, self.stop - file.offset - position)
+            view = blocks.read(position, min(self.block_size, rest))
             block, length = self._walk(file, position, view)
             if block is not None:
                 yield block
@@ -211,15 +220,16 @@ class LogScan:
             end = int(places[count]) - (dledger.HEAD_SIZE if self.is_dledger else 0)
             messages = messages.chosen(np.arange(count))
         self._see(messages)
+        self.end = base + int(messages.positions[-1] + messages.sizes[-1])
         return Block(file, base, messages, view, self._state), end
 
     def _see(self, messages: Messages) -> None:
         if self._state is State.GHOST:
-            if int(messages.numbers("store_timestamp")[0]) >= self._newest:
+            if int(messages.numbers("store_timestamp")[0]) >= self.newest:
                 self._state = State.SAVED
             else:
                 return
-        self._newest = max(self._newest, int(messages.numbers("store_timestamp").max()))
+        self.newest = max(self.newest, int(messages.numbers("store_timestamp").max()))
 
     def _message_size(self, view: memoryview) -> int:
         """The size that the record at the beginning of a block has, if it may be a message's."""
@@ -261,7 +271,7 @@ class LogScan:
     def _state_after(self, view: memoryview) -> State:
         start = dledger.HEAD_SIZE if self.is_dledger else 0
         message = Messages(np.frombuffer(view, np.uint8), np.array([start], np.int64))
-        is_older = int(message.numbers("store_timestamp")[0]) < self._newest
+        is_older = int(message.numbers("store_timestamp")[0]) < self.newest
         return State.GHOST if is_older else State.SAVED
 
     def _next_message(self, blocks: FileBlocks, position: int) -> int | None:

@@ -50,9 +50,9 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
 def _walk_stretches(data: bytearray, size: int, start: int, stretch: int) -> tuple[Int64s, int]:
     starts = [start]
     for begin in range(start + stretch, size - stretch, stretch):
-        place = data.find(_MAGIC, begin + 4, begin + stretch)
-        if place >= 0:
-            starts.append(place - 4)
+        magic = data.find(_MAGIC, begin + 4, begin + stretch)
+        if magic >= 0:
+            starts.append(magic - 4)
     heads = np.ndarray((size - 7,), ">i8", buffer=data, strides=(1,))
     bounds = np.array([*starts[1:], size - 7], np.int64)
     place, bound, chain = np.array(starts, np.int64), bounds, np.arange(len(starts))

@@ -13,15 +13,17 @@ import numpy as np
 
 from rocketwire_tools.store.engine.json_rows import JsonRows
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import json_line
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
+    from rocketwire_tools.store.engine.scan import LogScan
 
 DEFAULT_COLUMNS: Final = tuple(name for name in COLUMNS if name != "crc_ok")
 FORMATS: Final = {
@@ -42,10 +44,10 @@ _GROUP_SIZE: Final = 16 << 20
 
 
 class Output(Protocol):
-    """Writes rows in one format."""
+    """Writes messages in one format."""
 
-    def write(self, rows: Rows) -> None:
-        """Write rows, which are valid until this returns."""
+    def write(self, encoded: Any) -> None:
+        """Write what ``encode`` made of some messages."""
 
     def close(self) -> None:
         """Write what is missing at the end."""
@@ -53,25 +55,17 @@ class Output(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
-    stores = open_stores(arguments.paths)
+    scans = scans_of(open_stores(arguments.paths), is_compacted=arguments.compacted)
     names = _columns(arguments.columns, arguments.body)
     kind = _format(arguments)
-    selection, topics = selection_of(arguments), TopicNames()
-    scans = scans_of(stores, is_compacted=arguments.compacted)
     count = broken = 0
     with _opened(arguments.output) as file:
-        output = _output(kind, file, names, arguments.body)
-        for scan in scans:
-            scan.block_size = _BLOCK_SIZE
-            for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
-                if not arguments.broken:
-                    holds = np.array(rows.crc_holds)
-                    if not holds.all():
-                        broken += int((~holds).sum())
-                        rows = rows.picked(np.flatnonzero(holds))
-                if len(rows):
-                    output.write(rows)
-                    count += len(rows)
+        output = _output(kind, file, names)
+        for encoded, messages, broken_messages in results(arguments, scans, encode):
+            count += messages
+            broken += broken_messages
+            if messages:
+                output.write(encoded)
         output.close()
     damaged = [region for scan in scans for region in scan.regions if region.is_damage]
     report = {
@@ -82,6 +76,35 @@ def run(arguments: argparse.Namespace) -> int:
     }
     _report(report, is_json=arguments.json)
     return 1 if broken or report["damaged_regions"] else 0
+
+
+def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, int, int]]:
+    """The messages of a log in the format that was asked for.
+
+    Returns:
+        For some messages each: the lines or the record batch, their number, and the number of
+        those with a wrong checksum that were left out.
+    """
+    encoded = _encoder(_format(arguments), arguments)
+    selection, topics = selection_of(arguments), TopicNames()
+    scan.block_size = _BLOCK_SIZE
+    for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
+        broken = 0
+        if not arguments.broken:
+            holds = np.array(rows.crc_holds)
+            if not holds.all():
+                broken = int((~holds).sum())
+                rows = rows.picked(np.flatnonzero(holds))
+        yield encoded(rows) if len(rows) else None, len(rows), broken
+
+
+def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
+    names = _columns(arguments.columns, arguments.body)
+    if kind == "jsonl":
+        return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
+    from rocketwire_tools.store.engine.arrow_rows import record_batch
+
+    return lambda rows: record_batch(rows, names)
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:
@@ -157,19 +180,18 @@ def _opened(name: str) -> Generator[IO[bytes], None, None]:
     partial.rename(path)
 
 
-def _output(kind: str, file: IO[bytes], names: Sequence[str], body: str) -> Output:
+def _output(kind: str, file: IO[bytes], names: Sequence[str]) -> Output:
     if kind == "jsonl":
-        return _JsonOutput(file, names, body)
+        return _JsonOutput(file)
     return _ArrowOutput(file, names, is_parquet=kind == "parquet")
 
 
 class _JsonOutput:
-    def __init__(self, file: IO[bytes], names: Sequence[str], body: str) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._encoder = JsonRows(names, "base64" if body == "none" else body)
 
-    def write(self, rows: Rows) -> None:
-        self._file.write(self._encoder.encode(rows))
+    def write(self, encoded: bytes) -> None:
+        self._file.write(encoded)
 
     def close(self) -> None:
         self._file.flush()
@@ -180,7 +202,6 @@ class _ArrowOutput:
         from rocketwire_tools.store.engine import arrow_rows
         from rocketwire_tools.store.engine.arrow_rows import pa
 
-        self._arrow_rows, self._names = arrow_rows, names
         self._table = pa.Table
         self._batches: list[Any] = []
         self._size = 0
@@ -199,10 +220,9 @@ class _ArrowOutput:
         else:
             self._writer = pa.ipc.new_file(file, schema)
 
-    def write(self, rows: Rows) -> None:
-        batch = self._arrow_rows.record_batch(rows, self._names)
-        self._batches.append(batch)
-        self._size += batch.nbytes
+    def write(self, encoded: Any) -> None:
+        self._batches.append(encoded)
+        self._size += encoded.nbytes
         if self._size >= _GROUP_SIZE:
             self._write_batches()
 

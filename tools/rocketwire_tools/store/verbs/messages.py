@@ -9,6 +9,7 @@ import numpy as np
 
 from rocketwire_tools.store.engine.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
@@ -41,17 +42,33 @@ _LINES: Final = 1000
 def run(arguments: argparse.Namespace) -> int:
     """List messages."""
     stores = open_stores(arguments.paths)
-    names = _columns(arguments)
     scans = scans_of(stores, is_compacted=arguments.compacted)
-    parts = _limited(_rows(scans, arguments), arguments.limit)
-    if arguments.json:
-        _write_json(parts, names, arguments.body)
+    if arguments.limit is None:
+        pieces = results(arguments, scans, encode)
     else:
-        _write_tables(parts, names, arguments.body)
-    is_damaged = any(region.is_damage for scan in scans for region in scan.regions)
+        pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
+    if arguments.json:
+        for lines in pieces:
+            sys.stdout.buffer.write(lines)
+    else:
+        _write_tables(pieces, _columns(arguments))
+    is_damaged = any(scan.is_damaged for scan in scans)
     if is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 1 if is_damaged else 0
+
+
+def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
+    """The messages of a log: as lines of JSON, or as lists of cells."""
+    return _encoded(arguments, _rows([scan], arguments))
+
+
+def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Iterator[Any]:
+    names = _columns(arguments)
+    form = "text" if arguments.body == "none" else arguments.body
+    encoder = JsonRows(names, form)
+    for rows in parts:
+        yield encoder.encode(rows) if arguments.json else list(_values(rows, names, form))
 
 
 def _rows(scans: Iterable[LogScan], arguments: argparse.Namespace) -> Iterator[Rows]:
@@ -89,23 +106,17 @@ def _values(rows: Rows, names: Sequence[str], form: str) -> Iterator[list[Any]]:
     for name in names:
         values = rows.column(name)
         if name == "body":
-            values = body_texts(values, "text" if form == "none" else form)
+            values = body_texts(values, form)
         columns.append(values.tolist() if isinstance(values, np.ndarray) else values)
     for row in zip(*columns, strict=True):
         yield list(row)
 
 
-def _write_json(parts: Iterable[Rows], names: Sequence[str], form: str) -> None:
-    encoder = JsonRows(names, "text" if form == "none" else form)
-    for rows in parts:
-        sys.stdout.buffer.write(encoder.encode(rows))
-
-
-def _write_tables(parts: Iterable[Rows], names: Sequence[str], form: str) -> None:
+def _write_tables(pieces: Iterable[list[list[Any]]], names: Sequence[str]) -> None:
     lines: list[list[Any]] = []
     is_first = True
-    for rows in parts:
-        lines += _values(rows, names, form)
+    for piece in pieces:
+        lines += piece
         if len(lines) >= _LINES:
             _write_table(names, lines)
             lines, is_first = [], False

@@ -14,13 +14,14 @@ from rocketwire.messages import message_const
 from rocketwire_tools.store import plotting, retention
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.columns import Int64s
@@ -65,27 +66,37 @@ class Totals:
             group[1] += int(bytes_[row])
             group[2] = min(group[2], int(first[row]))
             group[3] = max(group[3], int(last[row]))
+        self._check_size()
+
+    def merge(self, groups: dict[Any, list[int]]) -> None:
+        """Add the counts of other totals."""
+        for name, (messages, size, first, last) in groups.items():
+            group = self.groups.setdefault(name, [0, 0, first, 0])
+            group[0] += messages
+            group[1] += size
+            group[2] = min(group[2], first)
+            group[3] = max(group[3], last)
+        self._check_size()
+
+    def _check_size(self) -> None:
         if len(self.groups) > MAX_GROUPS:
             raise OverflowError(f"more than {MAX_GROUPS} groups; choose topics or another --by")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
-    stores = open_stores(arguments.paths)
+    stores, totals = open_stores(arguments.paths), Totals()
     if arguments.plot is not None:
         plotting.require(arguments.plot)
-    selection = selection_of(arguments)
-    topics, totals, damage = TopicNames(), Totals(), 0
-    is_folded = arguments.by not in ("tag", "group", "size")
-    deletion = next_deletion(stores[0], arguments) if arguments.expiring else None
-    scans = scans_of(stores, is_compacted=arguments.compacted)
-    for scan in scans if deletion is None else _scans_before(stores, deletion):
-        for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
-            numbers, names = _groups(arguments.by, rows)
-            totals.add(numbers, names, rows)
-        damage += sum(region.size for region in scan.regions if region.is_damage)
-    if deletion is not None:
+    if arguments.expiring:
+        deletion = next_deletion(stores[0], arguments)
+        scans = _scans_before(stores, deletion)
         _write_deletion(deletion, is_json=arguments.json)
+    else:
+        scans = scans_of(stores, is_compacted=arguments.compacted)
+    for groups in results(arguments, scans, count):
+        totals.merge(groups)
+    damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
     _write(arguments, totals)
     if arguments.plot is not None:
         groups = {" ".join(map(str, group)): counts[1] for group, counts in totals.groups.items()}
@@ -174,6 +185,16 @@ def _write_deletion(deletion: Deletion, *, is_json: bool) -> None:
     else:
         write_table(("", ""), flat(values))
         print()
+
+
+def count(arguments: argparse.Namespace, scan: LogScan) -> Iterator[dict[Any, list[int]]]:
+    """The groups of a log."""
+    is_folded = arguments.by not in ("tag", "group", "size")
+    selection, topics, totals = selection_of(arguments), TopicNames(), Totals()
+    for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
+        numbers, names = _groups(arguments.by, rows)
+        totals.add(numbers, names, rows)
+    yield totals.groups
 
 
 def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:

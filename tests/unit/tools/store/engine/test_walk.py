@@ -25,7 +25,7 @@ def records(count: int, largest: int, *, seed: int = 1) -> bytearray:
 def assert_is_one_walk(data: bytearray) -> None:
     positions, end = walk(memoryview(data))
 
-    assert (positions.tolist(), end) == commit_log.walk(data, 0, len(data))
+    assert (positions.tolist(), end) == commit_log.walk(memoryview(data), 0, len(data))
 
 
 @pytest.mark.parametrize("count", [0, 1, 100, 12_000])
@@ -44,7 +44,7 @@ def test_a_record_that_is_cut_off_ends_the_walk() -> None:
 @pytest.mark.parametrize("size", [0, 50, -1, 1 << 30])
 def test_a_record_without_a_valid_size_ends_the_walk(size: int) -> None:
     data = records(12_000, 200)
-    place = commit_log.walk(data, 0, len(data))[0][7000]
+    place = commit_log.walk(memoryview(data), 0, len(data))[0][7000]
     data[place : place + 4] = size.to_bytes(4, "big", signed=True)
 
     assert_is_one_walk(data)
@@ -52,7 +52,7 @@ def test_a_record_without_a_valid_size_ends_the_walk(size: int) -> None:
 
 def test_a_record_without_a_magic_number_ends_the_walk() -> None:
     data = records(12_000, 200)
-    place = commit_log.walk(data, 0, len(data))[0][7000]
+    place = commit_log.walk(memoryview(data), 0, len(data))[0][7000]
     data[place + 7] ^= 1
 
     assert_is_one_walk(data)
@@ -61,7 +61,7 @@ def test_a_record_without_a_magic_number_ends_the_walk() -> None:
 def test_records_inside_of_bodies_are_not_walked() -> None:
     data = records(12_000, 400)
     inner = records(1, 91)
-    for place in commit_log.walk(data, 0, len(data))[0][::3]:
+    for place in commit_log.walk(memoryview(data), 0, len(data))[0][::3]:
         size = int.from_bytes(data[place : place + 4], "big")
         if size > 200:
             data[place + 100 : place + 100 + len(inner)] = inner
@@ -78,4 +78,4 @@ def test_bytes_that_cannot_be_searched_are_walked_too() -> None:
 
     positions, end = walk(memoryview(data))
 
-    assert (positions.tolist(), end) == commit_log.walk(data, 0, len(data))
+    assert (positions.tolist(), end) == commit_log.walk(memoryview(data), 0, len(data))

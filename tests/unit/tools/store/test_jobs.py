@@ -1,0 +1,171 @@
+"""Several processes read a log, and the output is that of one."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.store.folder import read_folder
+from rocketwire_tools.store import jobs
+from rocketwire_tools.store.engine.scan import LogScan
+from tests.support.java.peers import CURRENT
+from tests.support.stores import damage
+from tests.support.stores.fixtures import PACKED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+PART_SIZE = 10_000
+COMMANDS = (
+    ("stat", "--by", "queue", "--json", "--system"),
+    ("messages", "--system", "--ghosts"),
+    ("export", "--system", "--broken"),
+)
+
+
+class Pipe:
+    """Both ends of a pipe."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[Any] = deque()
+
+    def send(self, piece: object) -> None:
+        """Keep a piece."""
+        self._pieces.append(piece)
+
+    def recv(self) -> Any:
+        """The first piece."""
+        return self._pieces.popleft()
+
+    def close(self) -> None:
+        """What was sent stays."""
+
+
+class Process:
+    """Work that is done at once, in this process."""
+
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...], *, daemon: bool) -> None:
+        self._target, self._args = target, args
+        assert daemon
+
+    def start(self) -> None:
+        """Do the work."""
+        self._target(*self._args)
+
+    def terminate(self) -> None:
+        """The work is done."""
+
+    def join(self, timeout: float) -> None:
+        """The work is done."""
+
+
+class Context:
+    """Starts no processes."""
+
+    Process = Process
+
+    def __init__(self, method: str) -> None:
+        assert method == "spawn"
+
+    @staticmethod
+    def Pipe(*, duplex: bool) -> tuple[Pipe, Pipe]:
+        """A pipe."""
+        assert not duplex
+        pipe = Pipe()
+        return pipe, pipe
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work of processes is done here, in small parts."""
+    monkeypatch.setattr(multiprocessing, "get_context", Context)
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+
+
+def statuses(run: Callable[..., Any], root: Path, *options: str) -> list[bytes]:
+    """Output of each command; its status need not be 0."""
+    outputs: list[bytes] = []
+    for command in COMMANDS:
+        try:
+            output = run(*command, *options, root)
+        except AssertionError:
+            output = run(*command, *options, root, status=1)
+        outputs.append(output.out)
+    return outputs
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(("release", "kind"), PACKED)
+def test_the_output_is_that_of_one_job(
+    release: str,
+    kind: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+) -> None:
+    root = packed_store(release, kind).root
+
+    assert statuses(run, root, "--jobs", "3") == statuses(run, root)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("name", sorted(damage.DAMAGE))
+def test_the_output_of_a_damaged_store_is_that_of_one_job(
+    name: str, copy: BrokerStore, run: Callable[..., Any]
+) -> None:
+    damage.DAMAGE[name](copy.root)
+    if not (copy.root / "commitlog").is_dir():
+        pytest.skip("there is no log")
+
+    assert statuses(run, copy.root, "--jobs", "2") == statuses(run, copy.root)
+
+
+def test_parts_begin_at_messages_and_have_all_of_them(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    store = packed_store(CURRENT, "plain")
+    offsets = {message.physical_offset for message in store.truth.pulled}
+    files = read_folder([store.root]).commit_log
+
+    parts = jobs.cut([LogScan(files=files)], PART_SIZE)
+
+    starts = {file.offset for file in files}
+    assert len(parts) > len(files)
+    assert all(part.start in offsets | starts for part in parts)
+    assert [part.stop for part in parts[:-1]] == [part.start for part in parts[1:]]
+    assert (parts[0].start, parts[-1].stop) == (files[0].offset, files[-1].end)
+
+
+@pytest.mark.process
+def test_processes_give_what_one_gives(
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    root = packed_store(CURRENT, "plain").root
+
+    both = run("export", "--jobs", "2", root), run("export", root)
+
+    assert both[0].out == both[1].out
+
+
+@pytest.mark.process
+def test_an_error_in_a_process_ends_the_command(
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    root = packed_store(CURRENT, "plain").root
+
+    answer = run("stat", "--jobs", "2", "--sql", "a ? b", root, status=2)
+
+    assert answer.err.startswith(b"rocketwire-store: ")
