@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.sql92 import compile_expression
-from rocketwire_tools.spark.stores.columns import microseconds, pa, schema_of
+from rocketwire_tools.spark.stores.columns import microseconds, schema_of
 from rocketwire_tools.spark.stores.planning import DamageError, scan_of
 from rocketwire_tools.spark.stores.unit_blocks import UnitBlocks
-from rocketwire_tools.store.engine.arrow_rows import record_batch
+from rocketwire_tools.store.engine.arrow_rows import pa, record_batch
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.selecting import passing_rows

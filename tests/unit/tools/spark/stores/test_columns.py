@@ -9,9 +9,9 @@ from rocketwire_tools.spark.stores.columns import (
     batch_of,
     default_columns,
     microseconds,
-    pa,
     sql_types,
 )
+from rocketwire_tools.store.engine.arrow_rows import pa
 from rocketwire_tools.store.verbs.export import DEFAULT_COLUMNS
 
 

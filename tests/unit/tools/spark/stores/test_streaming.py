@@ -139,7 +139,7 @@ def test_a_message_that_changes_between_two_looks_waits(
     def write(_: float) -> None:
         put(file, last.position + last.size - 3, b"!")
 
-    monkeypatch.setattr(streaming.time, "sleep", write)
+    monkeypatch.setattr("time.sleep", write)
 
     assert latest(settings, {}, 0)[str(root)]["offset"] == int(file.name) + last.position
 
