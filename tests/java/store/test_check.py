@@ -35,7 +35,8 @@ def test_the_store_of_a_real_broker_is_whole(
 
     assert damage_of(check) == {}
     assert set(notes_of(check)) <= {"no queue unit", "index"}
-    assert check.queues.unqueued == store.truth.notes.get("not_queued", 0)
+    if kind != "rockskilled":  # how much of a RocksDB a killed broker had in memory, varies
+        assert check.queues.unqueued == store.truth.notes.get("not_queued", 0)
     assert {one.physical_offset for one in store.truth.pulled} <= {
         offset
         for scan in check.store.scans()

@@ -93,6 +93,32 @@ def test_a_broker_serves_a_store_rebuilt_without_queues_and_index_as_before(
     assert answers.delay_offsets == truth.delay_offsets
 
 
+@pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "rockskilled"])
+def test_a_broker_with_files_serves_a_store_rebuilt_of_one_with_rocksdb(
+    kind: str, tmp_path: Path
+) -> None:
+    source = unpack(CURRENT, kind, tmp_path / "source")
+    truth = source.truth
+    in_files = ("mappedFileSize", "max", "auto", "enable", "timer")
+    settings = {name: value for name, value in truth.settings.items() if name.startswith(in_files)}
+
+    assert main(["rebuild", str(tmp_path / "out"), str(source.root), *SIZES]) == 0
+    answers = answers_of(
+        replace(source, truth=replace(truth, settings=settings)),
+        tmp_path / "out",
+        tmp_path / "java",
+        lost=set(),
+    )
+
+    queues, others = (
+        [replace(queue, by_time=(), units=()) for queue in each if queue.messages]
+        for each in (answers.queues, truth.queues)
+    )
+    assert queues == others
+    assert answers.by_id == truth.by_id
+    assert answers.consumer_offsets == truth.consumer_offsets
+
+
 def test_a_broker_serves_a_store_rebuilt_of_files_of_a_log_alone(
     source: BrokerStore, tmp_path: Path
 ) -> None:

@@ -31,6 +31,10 @@ def test_a_long_name_is_cut_and_a_dollar_is_no_formula() -> None:
     assert (len(name), other) == (40, r"\$a\$")
 
 
+def no_module(_name: str) -> None:
+    return None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["topic", "size"])
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
@@ -47,6 +51,6 @@ def test_a_picture_is_drawn(by: str, suffix: str, tmp_path: Path) -> None:
 def test_a_picture_that_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"must end in \.png or \.svg"):
         plotting.require(Path("picture.pdf"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", no_module)
     with pytest.raises(ValueError, match="needs matplotlib"):
         plotting.require(Path("picture.png"))
