@@ -454,7 +454,7 @@ def _compared(first: Value, second: Value) -> int:
     return (one > other) - (one < other)
 
 
-def _sort_key(value: Value) -> Any:
+def _sort_key(value: Value) -> tuple[bool, Any, bool]:
     """As Java sorts: NaN is the largest number, and -0.0 smaller than 0.0."""
     if not isinstance(value, float):
         return (False, value, True)

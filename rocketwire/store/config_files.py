@@ -5,6 +5,7 @@ Java writes integer keys without quotation marks (``{0:4}``); ``rocketwire.wire.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, cast
 
 from rocketwire.errors import DecodeError
@@ -16,6 +17,9 @@ MAX_SIZE: Final = 256 << 20
 
 LIMITS: Final = JsonLimits(max_size=MAX_SIZE, max_count=16_000_000)
 """Some 5,000,000 offsets of groups fit."""
+
+_QUEUE_ID: Final = re.compile(r"-?[0-9]{1,10}")
+"""A key of Java's type int."""
 
 
 def decode_config(text: bytes, *, limits: JsonLimits = LIMITS) -> dict[str, Any]:
@@ -61,7 +65,7 @@ def consumer_offsets(
         offsets[names] = {
             int(queue): offset
             for queue, offset in numbers.items()
-            if queue.lstrip("-").isdecimal() and isinstance(offset, int)
+            if _QUEUE_ID.fullmatch(queue) and _is_offset(offset)
         }
     return offsets
 
@@ -71,8 +75,12 @@ def delay_offsets(config: dict[str, Any]) -> dict[int, int]:
     return {
         int(level): offset
         for level, offset in _table(config, "offsetTable").items()
-        if level.isdecimal() and isinstance(offset, int)
+        if _QUEUE_ID.fullmatch(level) and _is_offset(offset)
     }
+
+
+def _is_offset(value: object) -> bool:
+    return type(value) is int and -(1 << 63) <= value < 1 << 63
 
 
 def _table(config: dict[str, Any], name: str) -> dict[str, Any]:

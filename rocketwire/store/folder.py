@@ -132,6 +132,11 @@ def offset_of_name(name: str) -> int | None:
     return None
 
 
+def is_queue_id(name: str) -> bool:
+    """Whether the name of a folder is that of a queue: a number of Java's type int."""
+    return name.isascii() and name.isdecimal() and int(name[:20]) < 1 << 31
+
+
 def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFolder:
     """List the files of a store.
 
@@ -258,7 +263,7 @@ def _assign_queue(folder: StoreFolder, file: StoreFile, parts: list[str]) -> boo
     if parts[0] == "compaction":
         parts = parts[1:]
     table = tables.get(parts[0])
-    if table is None or len(parts) != 4 or not parts[2].isdecimal():
+    if table is None or len(parts) != 4 or not is_queue_id(parts[2]):
         return False
     table.setdefault((parts[1], int(parts[2])), []).append(file)
     return True

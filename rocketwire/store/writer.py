@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from array import array
 from dataclasses import replace
@@ -70,6 +71,7 @@ _MAX_NAME: Final = 255
 MIN_FILLER: Final = SMALLEST_MESSAGE + len(FILLER_TOPIC)
 """Bytes of the smallest such message."""
 
+_LEVEL: Final = re.compile(r"[0-9]{1,10}", re.ASCII)
 _TRANSACTION_BITS: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 _ROLLED_BACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
@@ -515,7 +517,7 @@ def tags_code(topic: str, tags: str | None, delay_level: str | None, store_times
     Returns:
         The hash of the tags; for a delayed message the time of its delivery.
     """
-    if topic == SCHEDULE_TOPIC and delay_level is not None and delay_level.isdecimal():
+    if topic == SCHEDULE_TOPIC and delay_level is not None and _LEVEL.fullmatch(delay_level):
         level = min(int(delay_level), len(DELAYS))
         if level:
             return store_timestamp + 1000 * DELAYS[level - 1]

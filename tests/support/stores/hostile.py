@@ -37,15 +37,16 @@ COMPACTED: Final = ("messages", "--json", "--folded", "--body", "hex", "--compac
 
 def run(*arguments: object) -> tuple[int, bytes, str]:
     """Run the command; returns its status and what it wrote to both streams."""
-    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
+    output, errors = io.BytesIO(), io.BytesIO()
     kept = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = streams
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(stream, "utf-8", write_through=True) for stream in (output, errors)
+    )
     try:
         status = main([str(argument) for argument in arguments])
+        return status, output.getvalue(), errors.getvalue().decode()
     finally:
         sys.stdout, sys.stderr = kept
-    output, errors = (stream.buffer.getvalue() for stream in streams)  # type: ignore[attr-defined]
-    return status, output, errors.decode()
 
 
 @dataclass(slots=True)

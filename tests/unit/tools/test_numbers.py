@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from rocketwire_tools.numbers import natural, positive
+from rocketwire_tools.numbers import natural, number_in, positive
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "x", "²"])
@@ -23,3 +23,10 @@ def test_numbers_of_queues_may_be_nought(text: str) -> None:
     ):
         natural(text)
     assert natural("0") == 0
+
+
+@pytest.mark.parametrize("text", [None, "", "-1", "1.5", "x", "²", "\u0663", "1" * 19, "9" * 5000])
+def test_other_texts_of_properties_are_no_numbers(text: str | None) -> None:
+    assert number_in(text) is None
+    assert number_in("007") == 7
+    assert number_in("9" * 18) == 10**18 - 1

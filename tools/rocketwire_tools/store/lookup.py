@@ -15,6 +15,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store import commit_log, consume_queue, index_file, rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
@@ -119,9 +120,9 @@ def dispatched_places(properties: Mapping[str, str]) -> list[tuple[str, int]]:
     names = properties.get(message_const.INNER_MULTI_DISPATCH, "")
     offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "")
     return [
-        (name, int(offset))
+        (name, number)
         for name, offset in zip(names.split(","), offsets.split(","), strict=False)
-        if offset.isdecimal()
+        if (number := number_in(offset)) is not None
     ]
 
 

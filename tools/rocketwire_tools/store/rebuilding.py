@@ -29,8 +29,9 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
+from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.hashes import index_hashes
-from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import RegionKind, State
 
 if TYPE_CHECKING:
@@ -362,17 +363,18 @@ class QueueBuilder:
         names = items.raw_values(message_const.INNER_MULTI_DISPATCH)
         numbers = items.raw_values(message_const.INNER_MULTI_QUEUE_OFFSET)
         for row in places_of_rows:
-            topics = (names[row] or b"").decode().split(",")
-            places = (numbers[row] or b"").decode().split(",")
+            topics = text_of(names[row] or b"").split(",")
+            places = text_of(numbers[row] or b"").split(",")
             if len(topics) != len(places):
                 continue
             for topic, place in zip(topics, places, strict=True):
-                if not place.isdecimal() or len(place) > 18 or not is_folder_name(topic):
+                number = number_in(place)
+                if number is None or not is_folder_name(topic):
                     continue
                 queue_id = 0 if topic.startswith(_LMQ_PREFIX) else int(queue_ids[row])
                 queue = self._queue(topic, queue_id)
                 unit = units[row : row + 1].tobytes()
-                self._put(queue, int(place), unit, int(timestamps[row]), log_start)
+                self._put(queue, number, unit, int(timestamps[row]), log_start)
 
     @property
     def queue_count(self) -> int:
@@ -386,7 +388,8 @@ class QueueBuilder:
 
 
 def _count(text: bytes | None) -> int:
-    return min(int(text), (1 << 15) - 1) if text is not None and text.isdigit() else 1
+    count = number_in(None if text is None else text_of(text))
+    return 1 if count is None else min(count, (1 << 15) - 1)
 
 
 def _groups(topics: Int64s, queue_ids: Int64s, places: Int64s) -> Iterator[Int64s]:

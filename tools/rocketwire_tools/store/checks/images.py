@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
+from rocketwire.store.folder import is_queue_id
 from rocketwire.store.index_file import HEADER_SIZE, decode_index_header
 from rocketwire.store.recovery import FolderEntry, StoreImage
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
@@ -117,7 +118,7 @@ def _queue_entries(
             if topic.is_symlink() or not topic.is_dir():
                 continue
             for queue in sorted(topic.iterdir()):
-                if queue.name.isdecimal() and queue.is_dir() and not queue.is_symlink():
+                if is_queue_id(queue.name) and queue.is_dir() and not queue.is_symlink():
                     queues[topic.name, int(queue.name)] = _entries(queue)
     return queues
 

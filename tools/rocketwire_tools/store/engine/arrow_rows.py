@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.messages import message_const
+from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.rows import (
     compression_name,
     host_text,
@@ -244,10 +245,8 @@ def _numbers(values: Any) -> Any:
 
 
 def _int32(text: str | None) -> int | None:
-    if text is None or not (text.isascii() and text.isdecimal()) or len(text) > 10:
-        return None
-    number = int(text)
-    return number if number < 1 << 31 else None
+    number = number_in(text)
+    return number if number is not None and number < 1 << 31 else None
 
 
 def _keys(values: Any) -> Any:

@@ -23,6 +23,7 @@ from rocketwire.wire.message.body_compression import compression_type, decompres
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.columns import records, strings
 from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
@@ -418,7 +419,7 @@ def _keys(rows: Rows) -> list[list[str] | None]:
 
 def _real_queue_ids(rows: Rows) -> list[int | None]:
     values = rows.property_values(message_const.REAL_QUEUE_ID)
-    return [int(value) if value and value.isdecimal() else None for value in values]
+    return [number_in(value) for value in values]
 
 
 def _offset_message_ids(rows: Rows) -> list[str]:

@@ -19,6 +19,7 @@ from rocketwire.policy.resource_names import (
 from rocketwire.store import consume_queue, pops, rocksdb_records, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
 from rocketwire.store.writer import DELAYS
+from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
@@ -106,7 +107,7 @@ def _collect(facts: LogFacts, rows: Rows) -> None:
             facts.halves[offset] = _message(rows, row)
         elif topic in OP_TOPICS:
             numbers = (rows.bodies[row] or b"").decode("ascii", "replace").split(",")
-            facts.operated.update(int(number) for number in numbers if number.isdecimal())
+            facts.operated.update(n for n in map(number_in, numbers) if n is not None)
         elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
             _collect_pops(facts, rows, row, place, offset)
         if flags[row] & _TRANSACTION_BITS == _COMMITTED:
@@ -141,7 +142,7 @@ def _message(rows: Rows, row: int) -> dict[str, Any]:
         "store_timestamp": int(rows.column("store_timestamp")[row]),
         "unique_key": properties.get(message_const.UNIQ_KEY),
         "producer_group": properties.get(message_const.PRODUCER_GROUP),
-        "checks": int(properties.get(message_const.TRANSACTION_CHECK_TIMES) or 0),
+        "checks": number_in(properties.get(message_const.TRANSACTION_CHECK_TIMES)) or 0,
     }
 
 
@@ -298,9 +299,9 @@ def _slots(
             if record.flags & timers.DELETES:
                 deleted.add(properties.get(message_const.TIMER_DEL_UNIQKEY))
             elif key not in deleted:
-                due = properties.get(message_const.TIMER_OUT_MS, "")
+                due = number_in(properties.get(message_const.TIMER_OUT_MS))
                 yield {
-                    "due": int(due) if due.isdecimal() else record.due,
+                    "due": record.due if due is None else due,
                     "topic": properties.get(message_const.REAL_TOPIC),
                     "queue_id": properties.get(message_const.REAL_QUEUE_ID),
                     "physical_offset": record.physical_offset,

@@ -1,0 +1,30 @@
+"""Seeds of the formats of stores: files of the packed stores of real brokers, cut to a few messages, units or records."""
+
+from __future__ import annotations
+
+import tarfile
+from functools import cache
+
+from tests.support.stores.fixtures import PACKED, packed
+
+SIZE = 4096
+"""Bytes of a file that become a seed; of files of zeros and text all are taken."""
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    """Name of store and file → the first bytes of the file."""
+    files: dict[str, bytes] = {}
+    for release, kind in PACKED:
+        with tarfile.open(packed(release, kind)) as archive:
+            for member in archive:
+                stream = archive.extractfile(member) if member.isfile() else None
+                if stream is not None and member.name.startswith("store/"):
+                    files[f"{kind}-{release}/{member.name}"] = stream.read(SIZE).rstrip(b"\0")
+    return files
+
+
+def seeds(*parts: str) -> list[bytes]:
+    """Different beginnings of the files whose names have one of ``parts``."""
+    names = [name for name in _files() if any(part in name for part in parts)]
+    return sorted({_files()[name] for name in names} - {b""})
