@@ -366,6 +366,7 @@ class QueueCheck:
             elif topic in self._configured or is_system_topic(topic):
                 text = f"{count} messages of a topic that exists, and it has no queue"
                 is_damage = not self.may_lag
+                self.unqueued += count if self.may_lag else 0
             else:
                 text = (
                     f"{count} messages of a topic without queues: it was deleted, and comes back"
