@@ -159,7 +159,7 @@ class LogScan:
             state: of the message at ``start``.
             newest: last store timestamp of the messages before it.
         """
-        self._state, self._newest = state, newest
+        self._state, self.newest = state, newest
 
     @property
     def is_damaged(self) -> bool:
