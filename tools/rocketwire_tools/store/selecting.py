@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire_tools.store.engine.scan import LogScan
-    from rocketwire_tools.store.opened import OpenedStore
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
@@ -46,11 +45,6 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
         matches=matches,
         with_ghosts=arguments.ghosts,
     )
-
-
-def scans_of(store: OpenedStore, arguments: argparse.Namespace) -> list[LogScan]:
-    """The logs that the options ask for."""
-    return store.compaction_scans() if arguments.compacted else store.scans()
 
 
 def selected_rows(

@@ -16,7 +16,7 @@ from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line
-from rocketwire_tools.store.selecting import scans_of, selected_rows, selection_of
+from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +55,8 @@ class Output(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
-    scans = scans_of(OpenedStore(arguments.paths), arguments)
+    store = OpenedStore(arguments.paths)
+    scans = store.compaction_scans() if arguments.compacted else store.scans()
     names = _columns(arguments.columns, arguments.body)
     kind = _format(arguments)
     count = broken = 0

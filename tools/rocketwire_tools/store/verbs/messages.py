@@ -12,7 +12,7 @@ from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import time_text, write_table
-from rocketwire_tools.store.selecting import scans_of, selected_rows, selection_of
+from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +41,8 @@ _LINES: Final = 1000
 
 def run(arguments: argparse.Namespace) -> int:
     """List messages."""
-    scans = scans_of(OpenedStore(arguments.paths), arguments)
+    store = OpenedStore(arguments.paths)
+    scans = store.compaction_scans() if arguments.compacted else store.scans()
     if arguments.limit is None:
         pieces = results(arguments, scans, encode)
     else:

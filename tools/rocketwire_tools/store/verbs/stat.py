@@ -12,7 +12,7 @@ from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.selecting import scans_of, selected_rows, selection_of
+from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
@@ -79,7 +79,8 @@ class Totals:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
-    scans, totals = scans_of(OpenedStore(arguments.paths), arguments), Totals()
+    store, totals = OpenedStore(arguments.paths), Totals()
+    scans = store.compaction_scans() if arguments.compacted else store.scans()
     for groups in results(arguments, scans, count):
         totals.merge(groups)
     damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
