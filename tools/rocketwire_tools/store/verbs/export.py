@@ -55,7 +55,8 @@ class Output(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
-    scans = scans_of(open_stores(arguments.paths), is_compacted=arguments.compacted)
+    stores = open_stores(arguments.paths)  # an archive is unpacked as long as they live
+    scans = scans_of(stores, is_compacted=arguments.compacted)
     names = _columns(arguments.columns, arguments.body)
     kind = _format(arguments)
     count = broken = 0
