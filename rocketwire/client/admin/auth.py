@@ -87,9 +87,9 @@ class Users(ClusterCalls):
         return await self.body_of(address, Code.AUTH_GET_USER, header) or None
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
-        """Fetch the users of a broker whose names contain a text (code 3005.
+        """Fetch the users of a broker whose names contain a text (code 3005).
 
-        Java: ``listUser``).
+        Java: ``listUser``.
         """
         header = ListUsersRequestHeader(filter=text)
         return await self.body_of(address, Code.AUTH_LIST_USER, header) or ()

@@ -167,7 +167,7 @@ class Brokers(ClusterCalls):
     ) -> tuple[str, ...]:
         """Let brokers remove queues whose messages have expired (code 306).
 
-        Java: ``cleanExpiredConsumerQueue``.; as above.
+        Java: ``cleanExpiredConsumerQueue``. As above.
         """
         return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, broker, cluster)
 
@@ -176,7 +176,7 @@ class Brokers(ClusterCalls):
     ) -> tuple[str, ...]:
         """Let brokers delete expired files now (code 329).
 
-        Java: ``deleteExpiredCommitLog``.; as above.
+        Java: ``deleteExpiredCommitLog``. As above.
         """
         return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, broker, cluster)
 

@@ -29,9 +29,9 @@ class Controllers(AdminCalls):
     """
 
     async def metadata(self, address: str) -> GetMetaDataResponseHeader:
-        """Fetch leader and peers of the controllers (code 1005.
+        """Fetch leader and peers of the controllers (code 1005).
 
-        Java: ``getControllerMetaData``).
+        Java: ``getControllerMetaData``.
         """
         header: GetMetaDataResponseHeader
         header = (await self.ask(address, Code.CONTROLLER_GET_METADATA_INFO)).header

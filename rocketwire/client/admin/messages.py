@@ -195,7 +195,7 @@ class Messages(ClusterCalls):
     ) -> tuple[StoredMessage, ...]:
         """Find messages by a tag, from brokers that index tags (code 12, since 5.5.0).
 
-        Java: ``queryMessage``.; as ``by_key``.
+        Java: ``queryMessage``. As ``by_key``.
         """
         header = QueryMessageRequestHeader(
             topic=topic, key=tag, max_num=max_num, begin_timestamp=begin, end_timestamp=end,

@@ -155,9 +155,9 @@ class Topics(ClusterCalls):
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, TopicConfig]:
-        """Fetch all topics of a broker, by name, in pages (code 21.
+        """Fetch all topics of a broker, by name, in pages (code 21).
 
-        Java: ``getAllTopicConfig``).
+        Java: ``getAllTopicConfig``.
         """
 
         async def ask(start: int, version: str) -> Page[TopicConfig]:
@@ -184,9 +184,9 @@ class Topics(ClusterCalls):
         return tuple(name for name in topic_list.topic_list or () if name is not None)
 
     async def system_names(self, address: str) -> tuple[str, ...]:
-        """Fetch the system topics of a broker (code 305.
+        """Fetch the system topics of a broker (code 305).
 
-        Java: ``getSystemTopicListFromBroker``).
+        Java: ``getSystemTopicListFromBroker``.
         """
         topics = await self.fetch(TopicList, address, Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
         return tuple(name for name in topics.topic_list or () if name is not None)
