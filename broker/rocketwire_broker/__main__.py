@@ -1,4 +1,4 @@
-"""The commands ``rocketwire`` (with the verb ``dev``) and ``rocketwire-broker``."""
+"""The commands ``rocketwire`` (verbs ``dev`` and ``broker``) and ``rocketwire-broker``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
-from rocketwire_broker.command_line import broker_parser, configured, dev_parser, read_topics
+from rocketwire_broker.command_line import broker_parser, configured, main_parser, read_topics
 
 if TYPE_CHECKING:
     import argparse
@@ -28,8 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 255 if it cannot start, 128 and the signal's number after a signal.
     """
-    options = dev_parser().parse_args(argv)
-    return _run(options, name_server_port=options.port)
+    options = main_parser().parse_args(argv)
+    return _run(options, name_server_port=options.port if options.verb == "dev" else None)
 
 
 def broker(argv: Sequence[str] | None = None) -> int:
@@ -87,4 +87,4 @@ def _cannot_start(reason: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(broker())
+    sys.exit(main())

@@ -21,28 +21,31 @@ NAMESRV_PORT: Final = 9876
 BROKER_PORT: Final = 10911
 
 
-def dev_parser(program: str = "rocketwire") -> argparse.ArgumentParser:
+def main_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire``."""
-    parser = argparse.ArgumentParser(prog=program, description="RocketMQ for development.")
+    parser = argparse.ArgumentParser(prog="rocketwire", description="RocketMQ for development.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    dev = verbs.add_parser(
-        "dev",
-        help="run a name server and a broker in one process",
-        description="Run a name server and a broker in one process, with messages in memory.",
-    )
+    text = "run a name server and a broker in one process"
+    dev = verbs.add_parser("dev", help=text, description=f"{text}.".capitalize())
     dev.add_argument("--port", type=int, default=NAMESRV_PORT, help="of the name server; 0: any")
     _add_broker_options(dev)
+    text = "run a broker that registers at other name servers"
+    _add_own_options(verbs.add_parser("broker", help=text, description=f"{text}.".capitalize()))
     return parser
 
 
-def broker_parser(program: str = "rocketwire-broker") -> argparse.ArgumentParser:
+def broker_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire-broker``, which has Java's options."""
     parser = argparse.ArgumentParser(
-        prog=program, description="Run a broker for development, with messages in memory."
+        prog="rocketwire-broker", description="Run a broker for development, messages in memory."
     )
+    _add_own_options(parser)
+    return parser
+
+
+def _add_own_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namesrvAddr", help="name servers as host:port;host:port")
     _add_broker_options(parser)
-    return parser
 
 
 def _add_broker_options(parser: argparse.ArgumentParser) -> None:
