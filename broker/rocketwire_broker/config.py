@@ -148,6 +148,10 @@ def _in_seconds(value: int) -> str:
     return str(value // 1000)
 
 
+def _hours(value: float) -> str:
+    return f"{value:g}"
+
+
 _BOOLEAN: Final = (_boolean, _truth)
 
 SETTINGS: Final[Mapping[str, Setting]] = {
@@ -166,7 +170,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "maxMessageSize": Setting("max_message_size", int),
     "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", int),
     "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", int),
-    "fileReservedTime": Setting("retain_hours", float, lambda hours: f"{hours:g}"),
+    "fileReservedTime": Setting("retain_hours", float, _hours),
     "messageDelayLevel": Setting("delay_levels"),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),

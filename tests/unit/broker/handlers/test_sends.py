@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rocketwire.messages import message_const
@@ -111,7 +113,7 @@ def test_a_topic_is_created_from_its_template(client: Client, home: BrokerAtHand
     ],
 )
 def test_refusals(
-    client: Client, topic: str, changes: dict[str, object], code: int, remark: str
+    client: Client, topic: str, changes: dict[str, Any], code: int, remark: str
 ) -> None:
     answer = client.send(topic, **changes)
 
