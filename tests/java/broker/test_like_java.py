@@ -55,13 +55,17 @@ def show(answer: RemotingCommand) -> Shown:
     fields = answer.ext_fields
     if fields is not None:
         fields = {name: value for name, value in fields.items() if name not in UNEQUAL}
+    if fields is None and re.search(r"^java\.|the custom field", answer.remark or ""):
+        return answer.code, "AN EXCEPTION", None, ""  # its text is free
     remark = re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", answer.remark or "")
     return answer.code, remark, fields, _body(answer)
 
 
 def _body(answer: RemotingCommand) -> object:
     body = (answer.body or b"").decode("utf-8", "replace")
-    return re.sub(r'("timestamp"|"lastUpdateTimestamp"|"lastTimestamp"):\d{10,}', r"\1:TIME", body)
+    body = re.sub(r'("timestamp"|"lastUpdateTimestamp"|"lastTimestamp"):\d{10,}', r"\1:TIME", body)
+    queues = re.compile(r'\{"brokerName":[^{}]*\}:(?:\{[^{}]*\}|\d+)')
+    return queues.sub("QUEUE", body), sorted(queues.findall(body))  # in no order
 
 
 def pulled(answer: RemotingCommand) -> Shown:
