@@ -24,7 +24,7 @@ from tests.java.client.messages import create_topic, eventually, numbered, send,
 from tests.java.client.settings import patient
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from rocketwire.client import ClientInstance
@@ -108,7 +108,7 @@ class Failing:
         self.attempts: list[tuple[bytes | None, int]] = []
         self._later = later
 
-    async def __call__(self, messages: list[StoredMessage], _: object) -> Any:
+    async def __call__(self, messages: Sequence[StoredMessage], _: object) -> Any:
         await trio.lowlevel.checkpoint()
         body, times = messages[0].body, messages[0].reconsume_times
         self.attempts.append((body, times))
