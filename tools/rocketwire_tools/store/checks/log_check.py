@@ -35,7 +35,7 @@ _INNER_BATCH: Final = 0xC0
 _TRANSACTION: Final = 0xC
 _COMMITTED: Final = 8
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
-_HEAD: Final = 36
+_HEAD: Final = 88
 _QUEUE_MASK: Final = 0xFFFFFFFF
 _BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 """Java counts the messages of a batch with 16 bits."""
@@ -419,6 +419,6 @@ def _is_own(scan: LogScan, region: Region) -> bool:
             return (
                 offset == region.start
                 or (is_message and len(head) < _HEAD)
-                or (is_message and not any(head[28:36]))
+                or (is_message and not any(head[28:]))
             )
     return False
