@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from tests.support.java import cache as java_cache
 from tests.support.java import class_archive
 from tests.support.java.cluster import JavaCluster
+from tests.support.java.dev_cluster import DevCluster
 from tests.support.java.peers import CURRENT, JavaPeer
 
 if TYPE_CHECKING:
@@ -29,9 +30,26 @@ def have_here(*builds: Callable[[], Path]) -> None:
         pytest.skip(str(missing))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that chooses the cluster of these tests."""
+    parser.addoption(
+        "--cluster",
+        choices=("java", "dev"),
+        default="java",
+        help="what clients are tested against: Java's brokers, or our broker for development",
+    )
+
+
 @pytest.fixture(scope="session")
-def shared_java_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaCluster]:
+def shared_java_cluster(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[JavaCluster]:
     """What ``java_cluster`` gives to one module after the other."""
+    if pytestconfig.getoption("cluster") == "dev":
+        have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
+        with DevCluster(tmp_path_factory.mktemp("dev-cluster")) as dev:
+            yield cast("JavaCluster", dev)
+        return
     have_here(
         partial(java_cache.classes, CURRENT, "Peer.java"),
         partial(class_archive.record_broker, CURRENT),

@@ -1,0 +1,90 @@
+"""The commands ``rocketwire`` (verbs ``dev`` and ``broker``) and ``rocketwire-broker``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tomllib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.errors import RocketWireError
+from rocketwire_broker.command_line import broker_parser, configured, main_parser, read_topics
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rocketwire.messages.topic_config import TopicConfig
+    from rocketwire_broker.config import Config
+    from rocketwire_broker.server.server import BrokerServer
+
+FAILED: Final = 255
+"""Exit status of a start that failed, and -1 in Java."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``rocketwire``.
+
+    Returns:
+        The exit status: 255 if it cannot start, 128 and the signal's number after a signal.
+    """
+    options = main_parser().parse_args(argv)
+    return _run(options, name_server_port=options.port if options.verb == "dev" else None)
+
+
+def broker(argv: Sequence[str] | None = None) -> int:
+    """Run ``rocketwire-broker``; the exit status is that of ``main``."""
+    return _run(broker_parser().parse_args(argv), name_server_port=None)
+
+
+def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        config, unknown = configured(options)
+        topics = _topics(options.topics)
+    except (OSError, ValueError, RocketWireError) as error:
+        return _cannot_start(str(error))
+    if unknown:
+        print(f"warning: no meaning here: {', '.join(unknown)}", file=sys.stderr)
+    return _serve(config, topics, name_server_port)
+
+
+def _topics(path: str | None) -> list[TopicConfig]:
+    if path is None:
+        return []
+    with open(path, "rb") as file:
+        return read_topics(tomllib.load(file))
+
+
+def _serve(config: Config, topics: list[TopicConfig], name_server_port: int | None) -> int:
+    import trio
+
+    from rocketwire_broker.server.programs import run_broker, run_dev
+    from rocketwire_namesrv.runtime.process_tuning import allow_many_connections, calm_collector
+    from rocketwire_namesrv.runtime.sockets import BindError
+
+    allow_many_connections()
+
+    def on_ready(server: BrokerServer) -> None:
+        broker = server.broker
+        name_server = broker.config.namesrv_addr or "none"
+        name = broker.config.broker_name
+        print(f"ready: name server {name_server}, broker {name} at {broker.address}", flush=True)
+        calm_collector()
+
+    try:
+        if name_server_port is None:
+            return 128 + trio.run(run_broker, config, topics, on_ready)
+        return 128 + trio.run(run_dev, config, name_server_port, topics, on_ready)
+    except* BindError as group:
+        error = group.exceptions[0]
+    return _cannot_start(str(error))
+
+
+def _cannot_start(reason: str) -> int:
+    print(f"the broker cannot start: {reason}", file=sys.stderr)
+    return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""The settings of a broker, with Java's names and defaults.
+
+Rules of this file: values only; times in milliseconds, because the protocol has them so.
+
+Java: ``BrokerConfig``, ``MessageStoreConfig``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, NamedTuple
+
+from rocketwire.errors import IllegalValueError
+
+DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
+"""Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""
+
+_UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings of a broker.
+
+    Attributes:
+        cluster_name: name of the cluster.
+        broker_name: name of the broker.
+        broker_id: 0, the master; others are only registered.
+        bind_address: address to listen on.
+        broker_ip: address for clients, which routes and message ids contain.
+        listen_port: port to listen on; 0 takes a free one.
+        namesrv_addr: name servers as ``host:port;host:port``; empty for none.
+        auto_create_topics: whether a send creates its topic.
+        auto_create_groups: whether a consumer creates its group.
+        default_topic_queues: queues of TBW102, the template of created topics.
+        property_filter: whether consumers may filter with SQL92.
+        trace_topic: whether the topic of trace records exists.
+        max_message_size: most bytes of a body.
+        max_pull_messages: most messages of a pull.
+        max_pull_bytes: most bytes of a pull, unless it has one message.
+        max_filtered: records that a pull with a filter looks at.
+        retain_bytes: bytes of messages that are kept; the oldest go first.
+        retain_hours: time that messages are kept.
+        delay_levels: delays as Java writes them.
+        timer_enabled: whether messages may have a time of delivery.
+        timer_max_delay_ms: longest delay of such a message.
+        recall_enabled: whether such a message may be recalled.
+        store_replies: whether replies of request-reply are stored.
+        reject_transactions: whether half messages are refused.
+        transaction_timeout_ms: age of a half message at its first check.
+        transaction_check_ms: time between two checks.
+        transaction_check_max: checks after which a half message is given up.
+        client_expiry_ms: time without a heartbeat after which a client is gone.
+        lock_expiry_ms: time without renewal after which a queue's lock is free.
+        max_connections: connections at once.
+        max_held: requests that wait for messages, in all.
+        max_held_per_peer: the same for one connection.
+        max_topics: topics, and also groups.
+        max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
+        relay_timeout_ms: time for a client's answer to a forwarded request.
+    """
+
+    cluster_name: str = "DefaultCluster"
+    broker_name: str = "broker-a"
+    broker_id: int = 0
+    bind_address: str = "127.0.0.1"
+    broker_ip: str = "127.0.0.1"
+    listen_port: int = 10911
+    namesrv_addr: str = ""
+    auto_create_topics: bool = True
+    auto_create_groups: bool = True
+    default_topic_queues: int = 8
+    property_filter: bool = True
+    trace_topic: bool = True
+    max_message_size: int = 4 << 20
+    max_pull_messages: int = 32
+    max_pull_bytes: int = 256 << 10
+    max_filtered: int = 800
+    retain_bytes: int = 256 << 20
+    retain_hours: float = 72.0
+    delay_levels: str = DELAY_LEVELS
+    timer_enabled: bool = True
+    timer_max_delay_ms: int = 3 * 86_400_000
+    recall_enabled: bool = True
+    store_replies: bool = True
+    reject_transactions: bool = False
+    transaction_timeout_ms: int = 6_000
+    transaction_check_ms: int = 30_000
+    transaction_check_max: int = 15
+    client_expiry_ms: int = 120_000
+    lock_expiry_ms: int = 60_000
+    max_connections: int = 1_000
+    max_held: int = 20_000
+    max_held_per_peer: int = 4_096
+    max_topics: int = 20_000
+    max_unsent_bytes: int = 16 << 20
+    relay_timeout_ms: int = 10_000
+
+    def delays_ms(self) -> tuple[int, ...]:
+        """Return the delay of each level, from 1 on, in milliseconds.
+
+        Raises:
+            IllegalValueError: an item is not a number with a unit (s, m, h, d).
+        """
+        return tuple(map(_delay_ms, self.delay_levels.split()))
+
+
+def _delay_ms(text: str) -> int:
+    number, unit = text[:-1], text[-1:]
+    if not number.isdecimal() or unit not in _UNITS:
+        raise IllegalValueError(f"messageDelayLevel: {text!r} is not a number with s, m, h or d")
+    return int(number) * _UNITS[unit]
+
+
+# ---------------------------------------------------------------------------- Java's names
+
+
+class Setting(NamedTuple):
+    """A setting in a properties file.
+
+    Attributes:
+        field: its attribute of ``Config``.
+        read: the value of a text; raises ValueError.
+        write: the text of a value.
+    """
+
+    field: str
+    read: Callable[[str], Any] = str
+    write: Callable[[Any], str] = str
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise ValueError("neither true nor false")
+    return text.lower() == "true"
+
+
+def _truth(value: object) -> str:
+    return "true" if value else "false"
+
+
+def _seconds(text: str) -> int:
+    return int(text) * 1000
+
+
+def _in_seconds(value: int) -> str:
+    return str(value // 1000)
+
+
+_BOOLEAN: Final = (_boolean, _truth)
+
+SETTINGS: Final[Mapping[str, Setting]] = {
+    "brokerClusterName": Setting("cluster_name"),
+    "brokerName": Setting("broker_name"),
+    "brokerId": Setting("broker_id", int),
+    "brokerIP1": Setting("broker_ip"),
+    "bindAddress": Setting("bind_address"),
+    "listenPort": Setting("listen_port", int),
+    "namesrvAddr": Setting("namesrv_addr"),
+    "autoCreateTopicEnable": Setting("auto_create_topics", *_BOOLEAN),
+    "autoCreateSubscriptionGroup": Setting("auto_create_groups", *_BOOLEAN),
+    "defaultTopicQueueNums": Setting("default_topic_queues", int),
+    "enablePropertyFilter": Setting("property_filter", *_BOOLEAN),
+    "traceTopicEnable": Setting("trace_topic", *_BOOLEAN),
+    "maxMessageSize": Setting("max_message_size", int),
+    "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", int),
+    "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", int),
+    "fileReservedTime": Setting("retain_hours", float, lambda hours: f"{hours:g}"),
+    "messageDelayLevel": Setting("delay_levels"),
+    "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
+    "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),
+    "recallMessageEnable": Setting("recall_enabled", *_BOOLEAN),
+    "storeReplyMessageEnable": Setting("store_replies", *_BOOLEAN),
+    "rejectTransactionMessage": Setting("reject_transactions", *_BOOLEAN),
+    "transactionTimeOut": Setting("transaction_timeout_ms", int),
+    "transactionCheckInterval": Setting("transaction_check_ms", int),
+    "transactionCheckMax": Setting("transaction_check_max", int),
+    "retainBytes": Setting("retain_bytes", int),
+}
+"""Settings by their names in ``broker.conf``; all but ``retainBytes`` are Java's."""
+
+FIXED: Final[Mapping[str, str]] = {
+    "brokerRole": "ASYNC_MASTER",
+    "flushDiskType": "ASYNC_FLUSH",
+    "deleteWhen": "04",
+    "storePathRootDir": "",
+}
+"""Settings that have one value here; a file may have them with any value."""
+
+
+def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, list[str]]:
+    """Apply settings from a properties file.
+
+    Returns:
+        The changed settings, and the names that have no meaning here.
+
+    Raises:
+        IllegalValueError: a value is invalid.
+    """
+    changes: dict[str, Any] = {}
+    unknown: list[str] = []
+    for name, text in texts.items():
+        setting = SETTINGS.get(name)
+        if setting is None:
+            if name not in FIXED:
+                unknown.append(name)
+            continue
+        try:
+            changes[setting.field] = setting.read(text.strip())
+        except ValueError as error:
+            raise IllegalValueError(f"{name}={text}: {error}") from error
+    config = replace(config, **changes)
+    config.delays_ms()
+    return config, unknown
+
+
+def write_settings(config: Config) -> dict[str, str]:
+    """Return the settings by their names in ``broker.conf``, as code 26 shows them."""
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    own = {name: item.write(values[item.field]) for name, item in SETTINGS.items()}
+    return {**FIXED, **own}

@@ -1,0 +1,81 @@
+"""Fields of request headers that are read without a header class, because they are read often.
+
+Java: ``RemotingCommand.decodeCommandCustomHeader``; its exceptions are answered with code 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_body
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.state.response import Response
+    from rocketwire_broker.tables.peer import Peer
+
+Handler: TypeAlias = "Callable[[Broker, RemotingCommand, Peer, int], Response | None]"
+"""Answers a request; None if it answers later."""
+
+FAQ: Final = "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
+"""The last words of many of Java's remarks."""
+
+T = TypeVar("T")
+
+
+def text(fields: Mapping[str, str], name: str) -> str:
+    """Return a required text.
+
+    Raises:
+        DecodeError: it is missing.
+    """
+    value = fields.get(name)
+    if value is None:
+        raise DecodeError(f"the custom field <{name}> is null", path=name)
+    return value
+
+
+def integer(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
+    """Return a number.
+
+    Args:
+        fields: the header's fields.
+        name: name of the field.
+        default: its value if it is missing; None if it is required.
+
+    Raises:
+        DecodeError: it is missing or not a number of 64 bits.
+    """
+    value = fields.get(name)
+    if value is None:
+        if default is None:
+            raise DecodeError(f"the custom field <{name}> is null", path=name)
+        return default
+    digits = value[1:] if value[:1] in {"-", "+"} else value
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
+        raise DecodeError(f'For input string: "{value[:64]}"', path=name)
+    return int(value)
+
+
+def required(value: T | None, name: str) -> T:
+    """Return a value that must not be missing.
+
+    Raises:
+        DecodeError: it is None.
+    """
+    if value is None:
+        raise DecodeError(f"the custom field <{name}> is null", path=name)
+    return value
+
+
+def body_of(request: RemotingCommand, cls: type[T]) -> T:
+    """Decode a body that must not be missing.
+
+    Raises:
+        DecodeError: it is missing or invalid.
+    """
+    body: T | None = None if request.body is None else decode_body(cls, request.body)
+    return required(body, "body")

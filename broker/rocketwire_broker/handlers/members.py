@@ -1,0 +1,200 @@
+"""Clients and their groups: 34, 35, 38, 46, 203, 204 and 328; the broker sends 40.
+
+Java: ``ClientManageProcessor``, ``ConsumerManageProcessor``, ``AdminBrokerProcessor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import IllegalValueError
+from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages.connections import (
+    Connection,
+    ConsumerConnection,
+    GetConsumerListByGroupResponseBody,
+    ProducerConnection,
+    ProducerInfo,
+    ProducerTableInfo,
+)
+from rocketwire.messages.heartbeat import (
+    CheckClientRequestBody,
+    ConsumerData,
+    HeartbeatData,
+    UnregisterClientRequestHeader,
+)
+from rocketwire.policy.resource_names import RETRY_PREFIX
+from rocketwire_broker.handlers.fields import Handler, body_of, required, text
+from rocketwire_broker.state.response import SUCCESS, Response
+from rocketwire_broker.storage.filters import TAG, compiled
+from rocketwire_broker.tables.members import Member
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+
+def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """34: a client says which groups it is in."""
+    data = body_of(request, HeartbeatData)
+    client_id = data.client_id or ""
+    member = Member(peer, client_id, request.language, request.version, now)
+    fingerprint = data.heartbeat_fingerprint
+    known = broker.members.fingerprints
+    if data.is_without_sub:
+        if fingerprint and known.get(peer.number) == fingerprint:
+            broker.members.touch(member)
+            return _heard(is_changed=False)
+        return _heard(is_changed=True)
+    changed = [
+        consumer.group_name or ""
+        for consumer in data.consumer_data_set or ()
+        if _consume(broker, consumer, member, now)
+    ]
+    for producer in data.producer_data_set or ():
+        broker.members.produce(producer.group_name or "", member)
+    for group in changed:
+        broker.notify_members(group)
+    if fingerprint:
+        known[peer.number] = fingerprint
+    return _heard(is_changed=True)
+
+
+def _heard(*, is_changed: bool) -> Response:
+    changed = "true" if is_changed else "false"
+    return Response(ext_fields={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": changed})
+
+
+def _consume(broker: Broker, data: ConsumerData, member: Member, now: int) -> bool:
+    """Apply a consumer's part of a heartbeat; return whether its group should know."""
+    name = data.group_name or ""
+    group = broker.groups.find_or_create(name, now)
+    if group is None:
+        return False
+    topics = [broker.topics.get(item.topic or "") for item in data.subscription_data_set or ()]
+    broker.topics.create_for_group(
+        f"{RETRY_PREFIX}{name}",
+        group.retry_queue_nums,
+        now,
+        order=any(topic is not None and topic.order for topic in topics),
+    )
+    return broker.members.join(data, member)
+
+
+def unregister(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """35: a client leaves its groups."""
+    header = decode_header(UnregisterClientRequestHeader, request.ext_fields)
+    if broker.members.leave(peer.number, header.consumer_group, header.producer_group):
+        broker.notify_members(header.consumer_group or "")
+    return Response(ext_fields={})
+
+
+def get_consumer_list(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """38: the client ids of a group."""
+    name = text(request.ext_fields or {}, "consumerGroup")
+    group = broker.members.online(name)
+    if group is None:
+        return Response(ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {name}")
+    body = GetConsumerListByGroupResponseBody(consumer_id_list=tuple(group.client_ids()))
+    return _with_body(body)
+
+
+def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """46: whether a subscription's expression compiles."""
+    data = body_of(request, CheckClientRequestBody).subscription_data
+    kind = (None if data is None else data.expression_type) or TAG
+    if data is None or kind == TAG:
+        return SUCCESS
+    if not broker.config.property_filter:
+        remark = f"The broker does not support consumer to filter message by {kind}"
+        return Response(ResponseCode.SYSTEM_ERROR, remark)
+    try:
+        compiled(kind, data.sub_string or "")
+    except IllegalValueError as error:
+        return Response(ResponseCode.SUBSCRIPTION_PARSE_FAILED, str(error))
+    return SUCCESS
+
+
+# ---------------------------------------------------------------------------- for operators
+
+
+def get_consumer_connections(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """203: the members of a consumer group."""
+    name = text(request.ext_fields or {}, "consumerGroup")
+    group = broker.members.online(name)
+    if group is None:
+        remark = f"the consumer group[{name}] not online"
+        return Response(ResponseCode.CONSUMER_NOT_ONLINE, remark)
+    body = ConsumerConnection(
+        connection_set=_connections(group.members.values()),
+        consume_from_where=_any(group.consume_from_where),
+        consume_type=_any(group.consume_type),
+        message_model=_any(group.message_model),
+        subscription_table=dict(group.subscriptions),
+    )
+    return _with_body(body)
+
+
+def get_producer_connections(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """204: the members of a producer group."""
+    name = text(request.ext_fields or {}, "producerGroup")
+    members = broker.members.producers_of(name)
+    if not members:
+        return Response(ResponseCode.SYSTEM_ERROR, f"the producer group[{name}] not exist")
+    return _with_body(ProducerConnection(connection_set=_connections(members.values())))
+
+
+def get_all_producers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """328: every producer."""
+    data = {
+        group: tuple(
+            ProducerInfo(
+                client_id=member.client_id,
+                language=_any(member.language),
+                last_update_timestamp=member.heard,
+                remote_ip=f"/{member.peer.address}",
+                version=member.version,
+            )
+            for member in members.values()
+        )
+        for group, members in broker.members.producers.items()
+    }
+    return _with_body(ProducerTableInfo(data=data))
+
+
+def _connections(members: Iterable[Member]) -> tuple[Connection, ...]:
+    return tuple(
+        Connection(
+            client_addr=member.peer.address,
+            client_id=member.client_id,
+            language=_any(member.language),
+            version=member.version,
+        )
+        for member in members
+    )
+
+
+def _any(value: object) -> Any:
+    return value
+
+
+def _with_body(body: object) -> Response:
+    return Response(body=(required(encode_body(body), "body"),))
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.HEART_BEAT: heartbeat,
+    RequestCode.UNREGISTER_CLIENT: unregister,
+    RequestCode.GET_CONSUMER_LIST_BY_GROUP: get_consumer_list,
+    RequestCode.CHECK_CLIENT_CONFIG: check_client_config,
+    RequestCode.GET_CONSUMER_CONNECTION_LIST: get_consumer_connections,
+    RequestCode.GET_PRODUCER_CONNECTION_LIST: get_producer_connections,
+    RequestCode.GET_ALL_PRODUCER_INFO: get_all_producers,
+}

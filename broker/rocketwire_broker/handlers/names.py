@@ -1,0 +1,69 @@
+"""Names of topics and groups in requests, refused as Java's broker refuses them.
+
+Java: ``TopicValidator.validateTopic``, ``isTopicOrGroupIllegal``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import ResponseCode
+from rocketwire.policy.resource_names import is_dlq_topic, is_retry_topic
+from rocketwire.policy.validation import (
+    MAX_GROUP_LENGTH,
+    MAX_RETRY_TOPIC_LENGTH,
+    MAX_TOPIC_LENGTH,
+)
+from rocketwire_broker.handlers.fields import FAQ
+from rocketwire_broker.state.response import RefusedError
+
+if TYPE_CHECKING:
+    from rocketwire.messages.topic_config import TopicConfig
+    from rocketwire_broker.state.broker import Broker
+
+_PATTERN: Final = "^[%|a-zA-Z0-9_-]+$"
+_LEGAL: Final = re.compile("[%|a-zA-Z0-9_-]+")
+
+
+@lru_cache(maxsize=1024)
+def topic_problem(name: str) -> str | None:
+    """Return why a topic's name is invalid, in Java's words; None if it is valid."""
+    if not name.strip():
+        return "The specified topic is blank."
+    if not _LEGAL.fullmatch(name):
+        return f"The specified topic: {name}, contains illegal characters, allowing only {_PATTERN}"
+    special = is_retry_topic(name) or is_dlq_topic(name)
+    if len(name) > (MAX_RETRY_TOPIC_LENGTH if special else MAX_TOPIC_LENGTH):
+        return f"The specified topic: {name}, is longer than topic max length."
+    return None
+
+
+def group_problem(name: str) -> str | None:
+    """Return why a group's name is invalid, in Java's words; None if it is valid."""
+    if not name.strip():
+        return "The specified group is blank."
+    if not _LEGAL.fullmatch(name):
+        return f"The specified group: {name}, contains illegal characters, allowing only {_PATTERN}"
+    if len(name) > MAX_GROUP_LENGTH:
+        return f"The specified group: {name}, is longer than group max length."
+    return None
+
+
+def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig:
+    """Return a topic.
+
+    Args:
+        broker: the broker.
+        name: name of the topic.
+        blank: a blank that some of Java's remarks have before the line break.
+
+    Raises:
+        RefusedError: there is none (17).
+    """
+    topic = broker.topics.get(name)
+    if topic is None:
+        remark = f"topic[{name}] not exist, apply first please!{blank}\n{FAQ}"
+        raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)
+    return topic

@@ -1,0 +1,204 @@
+"""Offsets: 14, 15, 29, 30, 31, 32, 43, 222, 308 and 314.
+
+Java: ``ConsumerManageProcessor``, ``AdminBrokerProcessor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import (
+    CloneGroupOffsetRequestHeader,
+    ConsumerOffsetSerializeWrapper,
+    ResetOffsetBody,
+    ResetOffsetRequestHeader,
+)
+from rocketwire_broker.handlers.fields import Handler, integer, required, text
+from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+
+if TYPE_CHECKING:
+    from rocketwire.messages.topic_config import TopicConfig
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.queue import Queue
+    from rocketwire_broker.tables.peer import Peer
+
+
+def _offset(value: int, remark: str | None = None) -> Response:
+    return Response(remark=remark, ext_fields={"offset": str(value)})
+
+
+def query_consumer_offset(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """14: the committed offset of a group, or 0 if the queue's first message is still there."""
+    fields = request.ext_fields or {}
+    group, topic = text(fields, "consumerGroup"), text(fields, "topic")
+    queue_id = integer(fields, "queueId")
+    offset = broker.offsets.get(group, topic, queue_id)
+    if offset is not None and offset >= 0:
+        return _offset(offset)
+    if fields.get("setZeroIfNotFound") == "false":
+        remark = "Not found, do not set to zero, maybe this group boot first"
+        return Response(ResponseCode.QUERY_NOT_FOUND, remark)
+    queue = broker.store.queue(topic, queue_id)
+    if queue is not None and queue.min_offset == 0 and queue.max_offset > 0:
+        return _offset(0)
+    remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
+    return Response(ResponseCode.QUERY_NOT_FOUND, remark)
+
+
+def update_consumer_offset(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """15: commit an offset, of whatever value."""
+    fields = request.ext_fields or {}
+    group, topic = text(fields, "consumerGroup"), text(fields, "topic")
+    if group not in broker.groups:
+        remark = f"Group {group} not exist!"
+        return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    if topic not in broker.topics:
+        return Response(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic} not exist!")
+    for name, what in (("queueId", "QueueId"), ("commitOffset", "Offset")):
+        if name not in fields:
+            return Response(ResponseCode.INVALID_PARAMETER, f"{what} is null, topic is {topic}")
+    queue_id, offset = integer(fields, "queueId"), integer(fields, "commitOffset")
+    if broker.offsets.pending_reset(group, topic, queue_id) is not None:
+        return Response(remark="Offset has been previously reset", ext_fields={})
+    broker.offsets.commit(group, topic, queue_id, offset, now)
+    return Response(ext_fields={})
+
+
+# ---------------------------------------------------------------------------- of queues
+
+
+def _queue(broker: Broker, fields: Mapping[str, str]) -> Queue | None:
+    return broker.store.queue(text(fields, "topic"), integer(fields, "queueId"))
+
+
+def get_max_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """30: the offset that the next message gets; 0 for an unknown queue."""
+    queue = _queue(broker, request.ext_fields or {})
+    return _offset(0 if queue is None else queue.max_offset)
+
+
+def get_min_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """31: the offset of the oldest message; 0 for an unknown queue."""
+    queue = _queue(broker, request.ext_fields or {})
+    return _offset(0 if queue is None else queue.min_offset, remark="")
+
+
+def get_earliest_store_time(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """32: the store time of the oldest message; -1 without one."""
+    queue = _queue(broker, request.ext_fields or {})
+    time = None if queue is None else queue.store_time(queue.min_offset)
+    return Response(ext_fields={"timestamp": str(-1 if time is None else time)})
+
+
+def search_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """29: the offset at a store time."""
+    fields = request.ext_fields or {}
+    queue = _queue(broker, fields)
+    timestamp = integer(fields, "timestamp")
+    is_upper = fields.get("boundaryType", "").lower() == "upper"
+    return _offset(0 if queue is None else offset_at(queue, timestamp, is_upper=is_upper))
+
+
+def offset_at(queue: Queue, timestamp: int, *, is_upper: bool = False) -> int:
+    """Return the offset at a time (Java: ``ConsumeQueue.binarySearchInQueueByTime``).
+
+    Lower: the first message stored at this time or later. Upper: the last one stored at this time
+    or, between two messages, before it.
+    """
+    if not is_upper:
+        return queue.offset_at(timestamp)
+    return max(queue.offset_until(timestamp) - 1, queue.min_offset)
+
+
+# ---------------------------------------------------------------------------- resets
+
+
+def reset_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """222: move a group to a time or an offset; consumers are told at their next pull."""
+    header = decode_header(ResetOffsetRequestHeader, request.ext_fields)
+    name, group = required(header.topic, "topic"), required(header.group, "group")
+    topic = broker.topics.get(name)
+    if topic is None:
+        remark = f"Topic {name} does not exist"
+        return Response(ResponseCode.TOPIC_NOT_EXIST, remark)
+    if group not in broker.groups:
+        remark = f"Group {group} does not exist"
+        return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    targets = _reset_targets(broker, topic, header)
+    for queue_id, target in targets.items():
+        broker.offsets.reset(group, name, queue_id, target, now)
+    broker.store.arrivals.update((name, queue_id) for queue_id in targets)
+    table = {
+        MessageQueue(topic=name, broker_name=broker.config.broker_name, queue_id=queue_id): target
+        for queue_id, target in targets.items()
+    }
+    return Response(body=(encode_body(ResetOffsetBody(offset_table=table)) or b"",))
+
+
+def _reset_targets(
+    broker: Broker, topic: TopicConfig, header: ResetOffsetRequestHeader
+) -> dict[int, int]:
+    name, store = str(topic.topic_name), broker.store
+    only = header.queue_id
+    queue_ids = [only] if only >= 0 else list(range(topic.write_queue_nums))
+    if only >= 0 and header.offset is not None and header.offset >= 0:
+        low, high = store.min_offset(name, only), store.max_offset(name, only)
+        if not low <= header.offset <= high + 1:
+            remark = f"Target offset {header.offset} not in consume queue range [{low}-{high}]"
+            raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
+        return {only: header.offset}
+    targets: dict[int, int] = {}
+    for queue_id in queue_ids:
+        queue = store.queue(name, queue_id)
+        if queue is None:
+            targets[queue_id] = 0
+        elif header.timestamp < 0:
+            targets[queue_id] = queue.max_offset
+        else:
+            targets[queue_id] = queue.offset_at(header.timestamp)
+    return targets
+
+
+def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """314: copy the offsets of one group to another."""
+    header = decode_header(CloneGroupOffsetRequestHeader, request.ext_fields)
+    source = required(header.src_group, "srcGroup")
+    topics = [header.topic] if header.topic else broker.offsets.topics_of(source)
+    for topic in topics:
+        if topic in broker.topics:
+            broker.offsets.clone(source, required(header.dest_group, "destGroup"), topic)
+    return SUCCESS
+
+
+def get_all_consumer_offset(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """43: all offsets."""
+    wrapper = ConsumerOffsetSerializeWrapper(
+        data_version=broker.offsets.version, offset_table=broker.offsets.table()
+    )
+    return Response(body=(encode_body(wrapper) or b"",))
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.QUERY_CONSUMER_OFFSET: query_consumer_offset,
+    RequestCode.UPDATE_CONSUMER_OFFSET: update_consumer_offset,
+    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: search_offset,
+    RequestCode.GET_MAX_OFFSET: get_max_offset,
+    RequestCode.GET_MIN_OFFSET: get_min_offset,
+    RequestCode.GET_EARLIEST_MSG_STORETIME: get_earliest_store_time,
+    RequestCode.GET_ALL_CONSUMER_OFFSET: get_all_consumer_offset,
+    RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: reset_offsets,
+    RequestCode.CLONE_GROUP_OFFSET: clone_group_offset,
+}

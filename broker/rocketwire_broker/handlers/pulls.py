@@ -1,0 +1,273 @@
+"""Pulling: 11 and 361.
+
+Java: ``PullMessageProcessor``, ``DefaultPullMessageResultHandler``, ``PullRequestHoldService``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import LocalProtocolError
+from rocketwire.flags import Perm, PullSysFlag
+from rocketwire.policy.subscription import subscription_data
+from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
+from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.state.response import LATER, RefusedError, Response
+from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, filter_of, select
+
+if TYPE_CHECKING:
+    from rocketwire.messages.groups import SubscriptionGroupConfig
+    from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+_COMMIT: Final = int(PullSysFlag.COMMIT_OFFSET)
+_SUSPEND: Final = int(PullSysFlag.SUSPEND)
+_SUBSCRIPTION: Final = int(PullSysFlag.SUBSCRIPTION)
+_READ: Final = int(Perm.READ)
+
+_LONGEST_HOLD_MS: Final = 600_000
+
+NOT_FOUND: Final = int(ResponseCode.PULL_NOT_FOUND)
+RETRY: Final = int(ResponseCode.PULL_RETRY_IMMEDIATELY)
+MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
+
+
+class Pull(NamedTuple):
+    """A pull that was checked.
+
+    Attributes:
+        group: the consumer group.
+        topic: the topic.
+        queue_id: the queue.
+        offset: offset of the first message.
+        most: most messages.
+        wanted: the consumer's filter.
+    """
+
+    group: str
+    topic: str
+    queue_id: int
+    offset: int
+    most: int
+    wanted: Filter
+
+
+class Outcome(NamedTuple):
+    """What a queue has for a pull.
+
+    Attributes:
+        code: code of the answer.
+        remark: Java's name of the situation (``GetMessageStatus``).
+        next_offset: where the next pull begins.
+        records: the messages' stored bytes.
+    """
+
+    code: int
+    remark: str
+    next_offset: int
+    records: list[bytes] | tuple[bytes, ...] = ()
+
+
+def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
+    """11 and 361: return messages, or hold the request until there are some."""
+    fields = request.ext_fields or {}
+    sys_flag = integer(fields, "sysFlag")
+    wish = Pull(
+        text(fields, "consumerGroup"),
+        text(fields, "topic"),
+        integer(fields, "queueId"),
+        integer(fields, "queueOffset"),
+        max(1, min(integer(fields, "maxMsgNums"), broker.config.max_pull_messages)),
+        EVERYTHING,
+    )
+    wanted = _check(broker, fields, wish, sys_flag, peer, now)
+    wish = wish._replace(wanted=wanted)
+    if sys_flag & _COMMIT:
+        _commit(broker, wish, integer(fields, "commitOffset", -1), now)
+    if (response := _reset(broker, wish)) is not None:
+        return response
+    outcome = read(broker, wish, wish.offset)
+    if outcome.code == NOT_FOUND and sys_flag & _SUSPEND and not request.is_oneway:
+        duration = min(integer(fields, "suspendTimeoutMillis", 0), _LONGEST_HOLD_MS)
+        if duration > 0:
+            _hold(broker, wish, peer, request.opaque, now + duration)
+            return LATER
+    return _answer(broker, wish, outcome)
+
+
+# ---------------------------------------------------------------------------- checks
+
+
+def _check(
+    broker: Broker, fields: Mapping[str, str], wish: Pull, sys_flag: int, peer: Peer, now: int
+) -> Filter:
+    """Check a pull in Java's order, and return its filter."""
+    group = broker.groups.find_or_create(wish.group, now)
+    if group is None:
+        remark = f"subscription group [{wish.group}] does not exist, {FAQ}"
+        raise _refused(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    if not group.consume_enable:
+        raise _forbidden(f"subscription group no permission, {wish.group}", 2)
+    try:
+        topic = existing_topic(broker, wish.topic, blank=" ")
+    except RefusedError as refused:
+        raise _refused(refused.response.code, refused.response.remark) from None
+    if not topic.perm & _READ:
+        raise _forbidden(f"the topic[{wish.topic}] pulling message is forbidden", 3)
+    if not 0 <= wish.queue_id < topic.read_queue_nums:
+        remark = (
+            f"queueId[{wish.queue_id}] is illegal, topic:[{wish.topic}] "
+            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
+        )
+        raise _refused(ResponseCode.INVALID_PARAMETER, remark)
+    if sys_flag & _SUBSCRIPTION:
+        subscription = _own_subscription(fields, wish.topic)
+    else:
+        subscription = _known_subscription(broker, fields, wish, group)
+    if (subscription.expression_type or TAG) != TAG and not broker.config.property_filter:
+        remark = (
+            "The broker does not support consumer to filter message by "
+            f"{subscription.expression_type}"
+        )
+        raise _refused(ResponseCode.SYSTEM_ERROR, remark)
+    return filter_of(subscription)
+
+
+def _own_subscription(fields: Mapping[str, str], topic: str) -> SubscriptionData:
+    try:
+        return subscription_data(
+            topic,
+            fields.get("subscription"),
+            expression_type=fields.get("expressionType"),
+            version=integer(fields, "subVersion", 0),
+        )
+    except LocalProtocolError as error:
+        remark = "parse the consumer's subscription failed"
+        raise _refused(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark) from error
+
+
+def _known_subscription(
+    broker: Broker, fields: Mapping[str, str], wish: Pull, config: SubscriptionGroupConfig
+) -> SubscriptionData:
+    group = broker.members.online(wish.group)
+    if group is None:
+        remark = f"the consumer's group info not exist\n{FAQ}"
+        raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
+    if group.is_broadcasting and not config.consume_broadcast_enable:
+        remark = f"the consumer group[{wish.group}] can not consume by broadcast way"
+        raise _forbidden(remark, 4)
+    if broker.groups.is_forbidden(wish.group, wish.topic):
+        remark = f"the consumer group[{wish.group}] is forbidden for topic[{wish.topic}]"
+        raise _forbidden(remark, 5)
+    subscription = group.subscriptions.get(wish.topic)
+    if subscription is None:
+        remark = f"the consumer's subscription not exist\n{FAQ}"
+        raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
+    if (subscription.sub_version or 0) < integer(fields, "subVersion", 0):
+        remark = "the consumer's subscription not latest"
+        raise _refused(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark)
+    return subscription
+
+
+def _refused(code: int, remark: str | None) -> RefusedError:
+    return RefusedError(code, remark, {})
+
+
+def _forbidden(remark: str, kind: int) -> RefusedError:
+    return RefusedError(ResponseCode.NO_PERMISSION, remark, {"forbiddenType": str(kind)})
+
+
+def _commit(broker: Broker, wish: Pull, offset: int, now: int) -> None:
+    """Commit the offset that a pull carries, unless a reset is pending."""
+    group, topic, queue_id = wish.group, wish.topic, wish.queue_id
+    if offset >= 0 and broker.offsets.pending_reset(group, topic, queue_id) is None:
+        broker.offsets.commit(group, topic, queue_id, offset, now)
+
+
+# ---------------------------------------------------------------------------- outcomes
+
+
+def read(broker: Broker, wish: Pull, offset: int) -> Outcome:
+    """Look for messages from an offset on."""
+    queue = broker.store.queue(wish.topic, wish.queue_id)
+    if queue is None or not queue.max_offset:
+        return Outcome(NOT_FOUND if offset == 0 else MOVED, "NO_MESSAGE_IN_QUEUE", 0)
+    if offset < queue.min_offset:
+        return Outcome(MOVED, "OFFSET_TOO_SMALL", queue.min_offset)
+    if offset >= queue.max_offset:
+        if offset == queue.max_offset:
+            return Outcome(NOT_FOUND, "OFFSET_OVERFLOW_ONE", offset)
+        return Outcome(MOVED, "OFFSET_OVERFLOW_BADLY", queue.max_offset)
+    config = broker.config
+    found = select(
+        queue,
+        offset,
+        wish.wanted,
+        count=wish.most,
+        max_bytes=config.max_pull_bytes,
+        looked_at=config.max_filtered,
+    )
+    if not found.records:
+        return Outcome(RETRY, "NO_MATCHED_MESSAGE", found.next_offset)
+    return Outcome(ResponseCode.SUCCESS, "FOUND", found.next_offset, found.records)
+
+
+def _reset(broker: Broker, wish: Pull) -> Response | None:
+    """Tell the consumer of a reset (code 222), if there was one."""
+    target = broker.offsets.take_reset(wish.group, wish.topic, wish.queue_id)
+    return None if target is None else _answer(broker, wish, Outcome(MOVED, "OFFSET_RESET", target))
+
+
+def _answer(broker: Broker, wish: Pull, outcome: Outcome) -> Response:
+    store = broker.store
+    fields = {
+        "nextBeginOffset": str(outcome.next_offset),
+        "minOffset": str(store.min_offset(wish.topic, wish.queue_id)),
+        "maxOffset": str(store.max_offset(wish.topic, wish.queue_id)),
+        "suggestWhichBrokerId": "0",
+        "topicSysFlag": "0",
+        "groupSysFlag": "0",
+    }
+    if outcome.records:
+        broker.statistics.note_got(wish.topic, wish.group, len(outcome.records))
+    broker.offsets.note_pulled(wish.group, wish.topic, wish.queue_id, outcome.next_offset)
+    return Response(outcome.code, outcome.remark, fields, tuple(outcome.records))
+
+
+# ---------------------------------------------------------------------------- waiting
+
+
+def _hold(broker: Broker, wish: Pull, peer: Peer, opaque: int, due: int) -> None:
+    """Wait for a message that passes the filter."""
+    offset = wish.offset
+
+    def look(now: int, must_answer: bool) -> Response | None:
+        nonlocal offset
+        if must_answer:
+            existing_topic(broker, wish.topic, blank=" ")
+        if (response := _reset(broker, wish)) is not None:
+            return response
+        outcome = read(broker, wish, offset)
+        if outcome.code == RETRY:
+            offset = outcome.next_offset
+            if offset < broker.store.max_offset(wish.topic, wish.queue_id):
+                outcome = read(broker, wish, offset)  # the rest; more is looked at the next time
+        if outcome.code not in {NOT_FOUND, RETRY}:
+            return _answer(broker, wish, outcome)
+        if not must_answer:
+            return LATER
+        if offset > wish.offset:
+            outcome = Outcome(RETRY, "NO_MATCHED_MESSAGE", offset)
+        return _answer(broker, wish, outcome)
+
+    broker.hold(peer, opaque, ((wish.topic, wish.queue_id),), look, due)
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.PULL_MESSAGE: pull,
+    RequestCode.LITE_PULL_MESSAGE: pull,
+}

@@ -1,0 +1,36 @@
+"""Where a message goes when it is stored: into its queue, or another way first.
+
+Messages with a delay or a time of delivery and half messages of transactions wait in other topics.
+
+Java: ``HookUtils.handleScheduleMessage``, ``DefaultMessageStore.asyncPutMessage``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.policy.resource_names import DLQ_PREFIX
+
+if TYPE_CHECKING:
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.message import Message
+    from rocketwire_broker.storage.store import Place
+
+DLQ_QUEUES = 1
+"""Queues of a dead-letter topic."""
+
+
+def store_message(broker: Broker, message: Message, now: int) -> Place:
+    """Store a message that a client sent.
+
+    Raises:
+        RefusedError: its properties ask for something impossible.
+    """
+    return broker.put(message, now)
+
+
+def make_dead_letter(broker: Broker, message: Message, group: str, now: int) -> None:
+    """Send a message to the dead-letter topic of a group, which is created if it is missing."""
+    topic = f"{DLQ_PREFIX}{group}"
+    broker.topics.create_for_group(topic, DLQ_QUEUES, now)
+    message.topic, message.queue_id = topic, 0

@@ -1,0 +1,81 @@
+"""``Session``: the requests of one connection, in the order of their arrival.
+
+A request takes effect before the next one of its connection is read. Answers that come later are
+matched by their number, so a request that waits holds up nobody.
+
+Java: ``NettyRemotingAbstract.processRequestCommand``.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import RocketWireError
+from rocketwire.flags import CommandFlag
+from rocketwire.wire.command import CommandDecoder
+from rocketwire_broker.handlers.table import HANDLERS
+from rocketwire_broker.state.response import RefusedError, Response
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+_RESPONSE: Final = int(CommandFlag.RESPONSE)
+_ONEWAY: Final = int(CommandFlag.ONEWAY)
+
+
+class Session:
+    """A connection.
+
+    Args:
+        broker: the broker.
+        peer: the other side.
+    """
+
+    def __init__(self, broker: Broker, peer: Peer) -> None:
+        self._broker = broker
+        self._peer = peer
+        self._decoder = CommandDecoder()
+
+    def receive(self, data: bytes, now: int) -> None:
+        """Handle received bytes; answers are in the broker's outbox, and ``settle`` adds to them.
+
+        Raises:
+            DecodeError: not the protocol; the connection has to be closed.
+        """
+        decoder = self._decoder
+        command = decoder.only_command(data)
+        if command is None:
+            decoder.feed(data)
+            command = decoder.next_command()
+        while command is not None:
+            if command.flag & _RESPONSE:
+                self._broker.relayed(self._peer, command, now)
+            else:
+                self._handle(command, now)
+            command = decoder.next_command()
+
+    def _handle(self, request: RemotingCommand, now: int) -> None:
+        response = self._respond(request, now)
+        if response is not None and not request.flag & _ONEWAY:
+            self._broker.answer(self._peer, request.opaque, response)
+
+    def _respond(self, request: RemotingCommand, now: int) -> Response | None:
+        handler = HANDLERS.get(request.code)
+        if handler is None:
+            remark = f" request type {request.code} not supported"
+            return Response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
+        try:
+            return handler(self._broker, request, self._peer, now)
+        except RefusedError as refused:
+            return refused.response
+        except RocketWireError as error:
+            return Response(ResponseCode.SYSTEM_ERROR, str(error))
+        except Exception as error:  # one request must not end the connection of others
+            LOGGER.exception("request %d of %s failed", request.code, self._peer.address)
+            return Response(ResponseCode.SYSTEM_ERROR, f"{type(error).__name__}: {error}")

@@ -1,0 +1,79 @@
+"""Registration of a broker at name servers: at the start, every 30 s, and when topics change.
+
+Java: ``BrokerController.registerBrokerAll``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.registration.broker_topics import BrokerIdentity, RegistrationSettings
+from rocketwire.client.registration.registration import Registration, open_registration
+
+if TYPE_CHECKING:
+    from rocketwire_broker.server.server import BrokerServer
+    from rocketwire_broker.state.broker import Broker
+
+RETRY_SECONDS: Final = 0.5
+"""Time between two tries of the first registration."""
+PATIENCE_SECONDS: Final = 3.0
+"""Longest time that an answer waits for the registration of its topic."""
+
+_SETTINGS: Final = RegistrationSettings(register_timeout=3.0, call_timeout=0.25)
+
+
+@asynccontextmanager
+async def registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[Registration]:
+    """Register a broker, and keep it registered until the end of the block.
+
+    The block begins when at least one name server has answered.
+    """
+    broker = server.broker
+    config = broker.config
+    identity = BrokerIdentity(
+        cluster_name=config.cluster_name,
+        broker_name=config.broker_name,
+        broker_addr=broker.address,
+        broker_id=config.broker_id,
+    )
+    broker.topics.changed.clear()
+    async with open_registration(
+        identity, broker.topics, name_servers, settings=_SETTINGS
+    ) as registration:
+        await _register_first(registration)
+
+        async def announce(broker: Broker) -> None:
+            await _announce(broker, registration)
+
+        server.announce = announce
+        try:
+            yield registration
+        finally:
+            server.announce = None
+
+
+async def _register_first(registration: Registration) -> None:
+    """Try until a name server has answered."""
+    if registration.results:
+        return
+    while True:
+        await trio.sleep(RETRY_SECONDS)
+        if await registration.register():
+            return
+
+
+async def _announce(broker: Broker, registration: Registration) -> None:
+    """Register changed topics."""
+    topics = broker.topics
+    changed, removed = list(topics.changed.values()), list(topics.removed)
+    topics.changed.clear()
+    topics.removed.clear()
+    with trio.move_on_after(PATIENCE_SECONDS):
+        if removed:
+            await registration.remove_topics(removed)
+        if changed:
+            await registration.update_topics(changed)

@@ -1,0 +1,205 @@
+"""``BrokerServer``: accepts connections, carries frames, and does what is due.
+
+Rules of this file: one task per connection, which reads and handles; all answers that a read leads
+to go out in one write per connection. State changes without an await, so there are no locks.
+
+Java: ``BrokerController``, ``NettyRemotingServer``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.errors import DecodeError
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.protocol.session import Session
+from rocketwire_broker.server.clock import Clock
+from rocketwire_broker.server.connection import Connection
+from rocketwire_broker.state.broker import Broker
+from rocketwire_broker.tables.peer import Peer
+from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text, listen
+
+if TYPE_CHECKING:
+    import socket
+
+    from rocketwire_broker.config import Config
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+READ_SIZE: Final = 262_144
+PAUSE_SECONDS: Final = 0.1
+"""Pause when the process has no file descriptor left."""
+
+Announce = Callable[[Broker], Awaitable[None]]
+"""Registers a broker's changed topics at the name servers."""
+
+
+class BrokerServer:
+    """A running broker.
+
+    Args:
+        config: the settings.
+
+    Attributes:
+        broker: the state, once it listens.
+        clock: its time.
+        announce: called after topics have changed, before the answer that tells of it is sent;
+            None while there is no name server.
+    """
+
+    broker: Broker
+
+    def __init__(self, config: Config) -> None:
+        self.clock = Clock()
+        self.announce: Announce | None = None
+        self._config = config
+        self._connections: dict[int, Connection] = {}
+        self._number = 0
+        self._timer = trio.CancelScope()
+        self._places = trio.Semaphore(config.max_connections)
+
+    async def run(
+        self, *, task_status: trio.TaskStatus[BrokerServer] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Listen and serve until cancelled.
+
+        Raises:
+            BindError: the address is not local, or the port is in use.
+        """
+        listener = await listen(self._config.bind_address, self._config.listen_port)
+        with listener:
+            port = listener.getsockname()[1]
+            self.broker = Broker(replace(self._config, listen_port=port), self.clock.now())
+            async with trio.open_nursery() as tasks:
+                tasks.start_soon(self._keep_time)
+                tasks.start_soon(self._accept_for_ever, listener, tasks)
+                task_status.started(self)
+
+    # ------------------------------------------------------------------ time
+
+    async def _keep_time(self) -> None:
+        """Do what is due."""
+        while True:
+            due = self.broker.schedule.next_due
+            deadline = trio.current_time() + 3600 if due is None else self.clock.trio_time(due)
+            self._timer = trio.CancelScope(deadline=deadline)
+            with self._timer:
+                await trio.sleep_forever()
+            await self.settle()
+
+    def look(self) -> None:
+        """Let the timer look at once, after the clock was moved."""
+        self._timer.cancel()
+
+    def _hurry(self) -> None:
+        """Wake the timer earlier, if something is due earlier than it knows."""
+        due = self.broker.schedule.next_due
+        if due is not None:
+            deadline = self.clock.trio_time(due)
+            if deadline < self._timer.deadline:
+                self._timer.deadline = deadline
+
+    # ------------------------------------------------------------------ connections
+
+    async def _accept_for_ever(self, listener: socket.socket, tasks: trio.Nursery) -> None:
+        exhausted = False
+        while True:
+            await self._places.acquire()
+            try:
+                accepted = await accept(listener)
+                stream = SocketStream(accepted)
+            except OSError as error:
+                self._places.release()
+                if not exhausted:
+                    LOGGER.warning("no connection can be accepted: %s", error)
+                exhausted = True
+                await trio.sleep(PAUSE_SECONDS)
+                continue
+            exhausted = False
+            tasks.start_soon(self._serve, stream, address_text(accepted), tasks)
+
+    async def _serve(self, stream: SocketStream, address: str, tasks: trio.Nursery) -> None:
+        self._number += 1
+        try:
+            host = Host.parse(address)
+        except ValueError:  # the peer has closed it already
+            host = Host(bytes(4), 0)
+        peer = Peer(self._number, address, host)
+        session = Session(self.broker, peer)
+        connection = Connection(stream, peer, session, tasks, self._config.max_unsent_bytes)
+        self._connections[peer.number] = connection
+        self.broker.connected(peer)
+        try:
+            with connection.scope:
+                await self._converse(connection)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        except DecodeError as error:
+            LOGGER.warning("connection of %s is closed: %s", address, error)
+        except Exception:
+            LOGGER.exception("connection of %s failed, it is closed", address)
+        finally:
+            del self._connections[peer.number]
+            self._places.release()
+            self.broker.lost(peer, self.clock.now())
+            trio.lowlevel.notify_closing(stream.socket)
+            stream.socket.close()
+            self._deliver()
+
+    async def _converse(self, connection: Connection) -> None:
+        receive, work = connection.stream.receive_some, connection.session.receive
+        while data := await receive(READ_SIZE):
+            try:
+                work(data, self.clock.now())
+            finally:
+                await self.settle()
+            await connection.drained()
+
+    async def settle(self) -> None:
+        """Do what follows from the last requests, and send all frames."""
+        broker = self.broker
+        broker.settle(self.clock.now())
+        topics = broker.topics
+        if (topics.changed or topics.removed) and self.announce is not None:
+            frames = self._take()
+            await self.announce(broker)
+            self._send(frames)
+        else:
+            self._deliver()
+        self._hurry()
+
+    def _take(self) -> list[tuple[int, list[bytes]]]:
+        """Take the frames that are to be sent, by the number of their connection."""
+        taken: list[tuple[int, list[bytes]]] = []
+        for peer in self.broker.outbox.values():
+            taken.append((peer.number, peer.out))
+            peer.out = []
+        self.broker.outbox.clear()
+        return taken
+
+    def _send(self, taken: list[tuple[int, list[bytes]]]) -> None:
+        for number, frames in taken:
+            connection = self._connections.get(number)
+            if connection is not None and frames:
+                connection.write(frames)
+
+    def _deliver(self) -> None:
+        broker, connections = self.broker, self._connections
+        outbox = broker.outbox
+        while outbox:
+            _, peer = outbox.popitem()
+            frames, peer.out = peer.out, []
+            connection = connections.get(peer.number)
+            if connection is not None and frames:
+                connection.write(frames)
+        while broker.closing:
+            number, reason = broker.closing.popitem()
+            connection = connections.get(number)
+            if connection is not None:
+                LOGGER.info("connection of %s is closed: %s", connection.peer.address, reason)
+                connection.close()

@@ -1,0 +1,248 @@
+"""``Broker``: the whole state, and what handlers do with it.
+
+Rules of this file: nothing here knows sockets or clocks. Time is an argument, in milliseconds since
+1970. Frames to be sent lie in ``Peer.out`` and their peers in ``outbox``; the driver sends them.
+
+Java: ``BrokerController``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.ids import create_offset_message_id
+from rocketwire_broker.state.response import (
+    RefusedError,
+    Response,
+    encode_request,
+    encode_response,
+)
+from rocketwire_broker.state.schedule import Schedule
+from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
+from rocketwire_broker.state.waits import Look, TopicQueue, Wait, Waits
+from rocketwire_broker.storage.store import Place, Store
+from rocketwire_broker.tables.groups import Groups
+from rocketwire_broker.tables.locks import Locks
+from rocketwire_broker.tables.members import Members
+from rocketwire_broker.tables.offsets import Offsets
+from rocketwire_broker.tables.topics import Topics
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.config import Config
+    from rocketwire_broker.state.schedule import Entry
+    from rocketwire_broker.storage.message import Message
+    from rocketwire_broker.tables.peer import Peer
+
+SCAN_MS: Final = 10_000
+"""Time between two looks for silent clients and old messages."""
+
+Answered = Callable[["RemotingCommand | None", int], None]
+"""Called with a client's answer to a request, or None if there is none, and the time."""
+
+
+class Broker:
+    """A broker without its sockets.
+
+    Attributes:
+        config: the settings; the listening port is the real one.
+        address: ``host:port`` for clients.
+        started: time of the start.
+        store: all messages.
+        topics, groups, offsets, members, locks: the tables.
+        schedule: everything that happens later.
+        waits: requests that wait for messages.
+        statistics: counters.
+        peers: open connections by number.
+        outbox: peers with frames to send, by number; the driver empties it.
+        closing: connections that the driver has to close, by number.
+    """
+
+    def __init__(self, config: Config, now: int) -> None:
+        self.config = config
+        self.address = f"{config.broker_ip}:{config.listen_port}"
+        self.started = now
+        self.store = Store(
+            retain_bytes=config.retain_bytes,
+            retain_ms=config.retain_hours * 3_600_000,
+            store_host=Host.parse(self.address),
+        )
+        self.topics = Topics(config, now)
+        self.groups = Groups(config, now)
+        self.offsets = Offsets(now)
+        self.members = Members()
+        self.locks = Locks(config.lock_expiry_ms, config.max_topics)
+        self.schedule = Schedule()
+        self.waits = Waits()
+        self.statistics = Statistics(now)
+        self.peers: dict[int, Peer] = {}
+        self.outbox: dict[int, Peer] = {}
+        self.closing: dict[int, str] = {}
+        self._id_prefix = create_offset_message_id(self.store.store_host, 0)[:-16]
+        self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
+        self._unique = 0
+        self.schedule.every(SCAN_MS, self._scan, now)
+        self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
+
+    # ------------------------------------------------------------------ messages
+
+    def put(self, message: Message, now: int) -> Place:
+        """Store a message in a queue; ``settle`` wakes the requests that wait for it."""
+        place = self.store.put(message, now)
+        self.statistics.note_put(message.topic, place.size)
+        return place
+
+    def message_id(self, physical: int) -> str:
+        """Return the id of the message at a physical offset."""
+        return f"{self._id_prefix}{physical:016X}"
+
+    def new_unique_key(self, now: int) -> str:
+        """Return a message id for a message without one (Java: ``MessageClientIDSetter``)."""
+        self._unique += 1
+        address, port = self.store.store_host
+        number = (now & 0xFFFFFFFFFFFF) << 32 | self._unique & 0xFFFFFFFF
+        return (address[-4:] + port.to_bytes(2) + number.to_bytes(10)).hex().upper()
+
+    # ------------------------------------------------------------------ answers and requests
+
+    def answer(self, peer: Peer, opaque: int, response: Response) -> None:
+        """Send a response."""
+        if not peer.gone:
+            peer.out += encode_response(response, opaque)
+            self.outbox[peer.number] = peer
+
+    def notify(
+        self, peer: Peer, code: int, ext_fields: Mapping[str, str], body: bytes = b""
+    ) -> None:
+        """Send a one-way request to a client."""
+        if not peer.gone:
+            peer.out += encode_request(code, peer.new_opaque(), ext_fields, body, oneway=True)
+            self.outbox[peer.number] = peer
+
+    def ask(
+        self,
+        peer: Peer,
+        code: int,
+        ext_fields: Mapping[str, str] | None,
+        body: bytes,
+        answered: Answered,
+        now: int,
+    ) -> None:
+        """Send a request to a client; ``answered`` is called once, also without an answer.
+
+        Raises:
+            RefusedError: too many such requests are unanswered.
+        """
+        if len(self._relays) >= self.config.max_topics:
+            raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests to clients")
+        opaque = peer.new_opaque()
+        key = (peer.number, opaque)
+
+        def give_up(now: int) -> None:
+            del self._relays[key]
+            answered(None, now)
+
+        entry = self.schedule.at(now + self.config.relay_timeout_ms, give_up)
+        self._relays[key] = (answered, entry)
+        peer.out += encode_request(code, opaque, ext_fields, body, oneway=False)
+        self.outbox[peer.number] = peer
+
+    def relayed(self, peer: Peer, response: RemotingCommand, now: int) -> None:
+        """Take a client's answer to ``ask``; one that nobody waits for is dropped."""
+        found = self._relays.pop((peer.number, response.opaque), None)
+        if found is not None:
+            answered, entry = found
+            self.schedule.cancel(entry)
+            answered(response, now)
+
+    # ------------------------------------------------------------------ waiting
+
+    def hold(
+        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], look: Look, due: int
+    ) -> None:
+        """Let a request wait for messages until a time; the caller has looked already.
+
+        Raises:
+            RefusedError: too many requests wait.
+        """
+        config = self.config
+        if len(self.waits) >= config.max_held or peer.held >= config.max_held_per_peer:
+            raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests wait for messages")
+        wait = Wait(peer, opaque, tuple(queues), look)
+        wait.deadline = self.schedule.at(due, lambda now: self._look(wait, now, must_answer=True))
+        self.waits.add(wait)
+
+    def wake_topic(self, topic: str, now: int) -> None:
+        """Let the requests that wait for a topic look again, and answer."""
+        for wait in self.waits.of_topic(topic):
+            self._look(wait, now, must_answer=True)
+
+    def _look(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
+        try:
+            response = wait.look(now, must_answer)
+        except RefusedError as refused:
+            response = refused.response
+        if response is not None:
+            self.waits.remove(wait)
+            if wait.deadline is not None:
+                self.schedule.cancel(wait.deadline)
+            self.answer(wait.peer, wait.opaque, response)
+
+    def settle(self, now: int) -> None:
+        """Do what follows from the requests before it, and what is due.
+
+        The driver calls it after each batch of requests, and when ``schedule.next_due`` is reached.
+        """
+        self.schedule.run(now)
+        arrivals = self.store.arrivals
+        while arrivals:
+            woken = self.waits.woken_by(arrivals)
+            arrivals.clear()
+            for wait in woken:
+                self._look(wait, now)
+
+    # ------------------------------------------------------------------ connections
+
+    def connected(self, peer: Peer) -> None:
+        """Take a new connection."""
+        self.peers[peer.number] = peer
+
+    def lost(self, peer: Peer, now: int) -> None:
+        """Forget a connection that has ended, and tell the groups that it was in."""
+        peer.gone = True
+        peer.out.clear()
+        self.peers.pop(peer.number, None)
+        self.outbox.pop(peer.number, None)
+        for wait in self.waits.of_peer(peer.number):
+            self.waits.remove(wait)
+            if wait.deadline is not None:
+                self.schedule.cancel(wait.deadline)
+        for group in self.members.lost(peer.number):
+            self.notify_members(group)
+        for key in [key for key in self._relays if key[0] == peer.number]:
+            answered, entry = self._relays.pop(key)
+            self.schedule.cancel(entry)
+            answered(None, now)
+
+    def notify_members(self, name: str) -> None:
+        """Tell the members of a clustering group that it has changed (code 40)."""
+        group, config = self.members.online(name), self.groups.get(name)
+        if group is None or group.is_broadcasting:
+            return
+        if config is not None and not config.notify_consumer_ids_changed_enable:
+            return
+        for member in group.members.values():
+            self.notify(
+                member.peer, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, {"consumerGroup": name}
+            )
+
+    def _scan(self, now: int) -> None:
+        """Drop old messages and clients that have been silent for too long."""
+        self.store.expire(now)
+        for peer in self.members.silent(now - self.config.client_expiry_ms):
+            self.closing[peer.number] = "no heartbeat"
+            for group in self.members.lost(peer.number):
+                self.notify_members(group)

@@ -1,0 +1,87 @@
+"""Everything that happens later, in one heap."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Final
+
+Action = Callable[[int], None]
+"""Called with the time, in milliseconds, when it is due."""
+
+_FEW: Final = 512
+
+
+class Entry:
+    """Something that happens later.
+
+    Attributes:
+        due: when, in milliseconds since 1970.
+        action: what; None after it was cancelled or done.
+    """
+
+    __slots__ = ("_number", "action", "due")
+
+    def __init__(self, due: int, number: int, action: Action) -> None:
+        self.due = due
+        self._number = number
+        self.action: Action | None = action
+
+    def __lt__(self, other: Entry) -> bool:
+        return (self.due, self._number) < (other.due, other._number)
+
+
+class Schedule:
+    """Actions by the time when they are due; those of one time run in the order of ``at``."""
+
+    def __init__(self) -> None:
+        self._heap: list[Entry] = []
+        self._count = 0
+        self._cancelled = 0
+
+    def __len__(self) -> int:
+        return len(self._heap) - self._cancelled
+
+    def at(self, due: int, action: Action) -> Entry:
+        """Run an action at a time, or as soon as possible after it."""
+        self._count += 1
+        entry = Entry(due, self._count, action)
+        heapq.heappush(self._heap, entry)
+        return entry
+
+    def every(self, period: int, action: Action, now: int) -> None:
+        """Run an action again and again; first after one period."""
+
+        def again(due: int) -> None:
+            action(due)
+            self.at(due + period, again)
+
+        self.at(now + period, again)
+
+    def cancel(self, entry: Entry) -> None:
+        """Do not run an action."""
+        if entry.action is None:
+            return
+        entry.action = None
+        self._cancelled += 1
+        if self._cancelled > _FEW and 2 * self._cancelled > len(self._heap):
+            self._heap = [entry for entry in self._heap if entry.action is not None]
+            heapq.heapify(self._heap)
+            self._cancelled = 0
+
+    @property
+    def next_due(self) -> int | None:
+        """When the first action is due; None if there is none."""
+        heap = self._heap
+        while heap and heap[0].action is None:
+            heapq.heappop(heap)
+            self._cancelled -= 1
+        return heap[0].due if heap else None
+
+    def run(self, now: int) -> None:
+        """Run the actions that are due, also those that they add."""
+        while (due := self.next_due) is not None and due <= now:
+            entry = heapq.heappop(self._heap)
+            action, entry.action = entry.action, None
+            if action is not None:
+                action(now)

@@ -1,0 +1,83 @@
+"""Counters of messages, and rates over the last seconds.
+
+Java: ``BrokerStatsManager``, ``StoreStatsService``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+SAMPLE_MS: Final = 1_000
+"""Time between two samples of a counter."""
+_SAMPLES: Final = 601
+"""Samples that are kept: those of ten minutes."""
+
+
+@dataclass(slots=True)
+class Count:
+    """A counter with samples.
+
+    Attributes:
+        total: messages since the start.
+        samples: times and totals.
+    """
+
+    total: int = 0
+    samples: deque[tuple[int, int]] = field(
+        default_factory=lambda: deque[tuple[int, int]](maxlen=_SAMPLES)
+    )
+
+    def rate(self, now: int, over_ms: int) -> float:
+        """Return the messages per second over the last milliseconds."""
+        base_time, base = now, self.total
+        for time, total in reversed(self.samples):
+            base_time, base = time, total
+            if time <= now - over_ms:
+                break
+        elapsed = now - base_time
+        return (self.total - base) * 1000 / elapsed if elapsed > 0 else 0.0
+
+
+class Statistics:
+    """Counters of a broker.
+
+    Attributes:
+        put: messages stored.
+        got: messages pulled or popped.
+        put_bytes: bytes stored.
+        topic_puts: messages stored by topic.
+        group_gets: messages pulled or popped, by topic and group as ``topic@group``.
+    """
+
+    def __init__(self, now: int) -> None:
+        self.put = Count()
+        self.got = Count()
+        self.put_bytes = 0
+        self.topic_puts: dict[str, Count] = {}
+        self.group_gets: dict[str, Count] = {}
+        self._sampled = now
+
+    def note_put(self, topic: str, size: int) -> None:
+        """Count a stored message."""
+        self.put.total += 1
+        self.put_bytes += size
+        count = self.topic_puts.get(topic)
+        if count is None:
+            count = self.topic_puts[topic] = Count()
+        count.total += 1
+
+    def note_got(self, topic: str, group: str, messages: int) -> None:
+        """Count pulled or popped messages."""
+        self.got.total += messages
+        key = f"{topic}@{group}"
+        count = self.group_gets.get(key)
+        if count is None:
+            count = self.group_gets[key] = Count()
+        count.total += messages
+
+    def sample(self, now: int) -> None:
+        """Remember the totals of now."""
+        for count in (self.put, self.got, *self.topic_puts.values(), *self.group_gets.values()):
+            count.samples.append((now, count.total))

@@ -1,0 +1,106 @@
+"""Requests that wait for messages (long polling).
+
+A wait has one or more queues, which wake it, and a deadline. Woken, it looks again; it may stay. At
+its deadline it must answer. ``ANY_QUEUE`` stands for all queues of a topic.
+
+Java: ``PullRequestHoldService``, ``PopLongPollingService``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from rocketwire_broker.state.response import Response
+    from rocketwire_broker.state.schedule import Entry
+    from rocketwire_broker.tables.peer import Peer
+
+ANY_QUEUE: Final = -1
+"""Queue id that stands for all queues of a topic."""
+
+Look = Callable[[int, bool], "Response | None"]
+"""Looks again, with the time and whether it must answer now; returns None to go on waiting."""
+
+TopicQueue = tuple[str, int]
+"""A topic and a queue id."""
+
+
+class Wait:
+    """A request that waits.
+
+    Attributes:
+        peer: its sender.
+        opaque: its number.
+        queues: the queues that wake it.
+        look: see ``Look``.
+        deadline: entry of the schedule at which it must answer.
+    """
+
+    __slots__ = ("deadline", "look", "opaque", "peer", "queues")
+
+    def __init__(self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], look: Look) -> None:
+        self.peer = peer
+        self.opaque = opaque
+        self.queues = queues
+        self.look = look
+        self.deadline: Entry | None = None
+
+
+class Waits:
+    """Waiting requests by queue."""
+
+    def __init__(self) -> None:
+        self._by_queue: dict[TopicQueue, dict[int, Wait]] = {}
+        self._by_peer: dict[int, dict[int, Wait]] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, wait: Wait) -> None:
+        """Let a request wait."""
+        self._count += 1
+        wait.peer.held += 1
+        self._by_peer.setdefault(wait.peer.number, {})[id(wait)] = wait
+        for queue in wait.queues:
+            self._by_queue.setdefault(queue, {})[id(wait)] = wait
+
+    def remove(self, wait: Wait) -> None:
+        """Forget a request."""
+        of_peer = self._by_peer.get(wait.peer.number, {})
+        if of_peer.pop(id(wait), None) is None:
+            return
+        self._count -= 1
+        wait.peer.held -= 1
+        if not of_peer:
+            del self._by_peer[wait.peer.number]
+        for queue in wait.queues:
+            waits = self._by_queue.get(queue, {})
+            waits.pop(id(wait), None)
+            if not waits:
+                self._by_queue.pop(queue, None)
+
+    def woken_by(self, queues: Iterable[TopicQueue]) -> list[Wait]:
+        """Return the requests that wait for one of these queues, the oldest first."""
+        by_queue = self._by_queue
+        if not by_queue:
+            return []
+        found: dict[int, Wait] = {}
+        for topic, queue_id in queues:
+            for key in ((topic, queue_id), (topic, ANY_QUEUE)):
+                found |= by_queue.get(key, {})
+        return list(found.values())
+
+    def of_topic(self, topic: str) -> list[Wait]:
+        """Return the requests that wait for a topic."""
+        return [
+            wait
+            for (name, _), waits in self._by_queue.items()
+            if name == topic
+            for wait in waits.values()
+        ]
+
+    def of_peer(self, number: int) -> list[Wait]:
+        """Return the requests of a connection."""
+        return list(self._by_peer.get(number, {}).values())

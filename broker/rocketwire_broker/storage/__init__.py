@@ -1,0 +1,4 @@
+"""Messages in memory: queues of stored bytes, and the log that orders all of them.
+
+It may import ``config``.
+"""

@@ -1,0 +1,124 @@
+"""A message that is to be stored, and the bytes of it.
+
+Java: ``MessageExtBrokerInner``, ``MessageExtEncoder``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages.message_const import TAGS
+from rocketwire.policy.java_strings import string_hash
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
+from rocketwire.wire.message.lazy_reader import StoredMessageReader
+from rocketwire.wire.message.properties import encode_properties
+from rocketwire.wire.message.stored import MAX_TOPIC_LENGTH_V1, StoredMessage
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.host import Host
+
+BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
+STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
+_HOST_BITS: Final = BORN_V6 | STORE_V6
+
+
+@dataclass(slots=True, kw_only=True)
+class Message:
+    """A message on its way into a queue.
+
+    Attributes:
+        topic: topic of the queue.
+        queue_id: id of the queue.
+        body: the body as sent, possibly compressed.
+        properties: the properties.
+        flag: flag of the application.
+        sys_flag: bits of ``MessageSysFlag``; those about addresses are set when it is stored.
+        born_timestamp: time of sending according to the producer.
+        born_host: address of the producer.
+        reconsume_times: number of redeliveries.
+        prepared_transaction_offset: physical offset of the half message that it ends.
+        tag_code: code that filters see; None for that of its tag.
+    """
+
+    topic: str
+    queue_id: int
+    body: bytes | None
+    properties: dict[str, str]
+    born_host: Host
+    flag: int = 0
+    sys_flag: int = 0
+    born_timestamp: int = 0
+    reconsume_times: int = 0
+    prepared_transaction_offset: int = 0
+    tag_code: int | None = None
+
+    @classmethod
+    def of(cls, stored: StoredMessage) -> Message:
+        """Return a message that can be stored again, from one that was stored."""
+        return cls(
+            topic=stored.topic,
+            queue_id=stored.queue_id,
+            body=stored.body,
+            properties=_texts(stored),
+            born_host=stored.born_host,
+            flag=stored.flag,
+            sys_flag=stored.sys_flag,
+            born_timestamp=stored.born_timestamp,
+            reconsume_times=stored.reconsume_times,
+            prepared_transaction_offset=stored.prepared_transaction_offset,
+        )
+
+    @property
+    def tags_code(self) -> int:
+        """The code that filters see (Java: ``MessageExtBrokerInner.tagsString2tagsCode``)."""
+        if self.tag_code is not None:
+            return self.tag_code
+        tag = self.properties.get(TAGS)
+        return string_hash(tag) if tag else 0
+
+    def encode(
+        self, queue_offset: int, physical_offset: int, store_host: Host, store_timestamp: int
+    ) -> bytes:
+        """Return the stored bytes.
+
+        Raises:
+            EncodeError: a number or text exceeds its field.
+        """
+        body, topic = self.body or None, self.topic
+        sys_flag = self.sys_flag & ~_HOST_BITS
+        if len(self.born_host[0]) == 16:
+            sys_flag |= BORN_V6
+        if len(store_host[0]) == 16:
+            sys_flag |= STORE_V6
+        return build_stored(
+            (
+                MAGIC_V1 if len(topic) <= MAX_TOPIC_LENGTH_V1 else MAGIC_V2,
+                crc32(body),
+                self.queue_id,
+                self.flag,
+                queue_offset,
+                physical_offset,
+                sys_flag,
+                self.born_timestamp,
+                *self.born_host,
+                store_timestamp,
+                *store_host,
+                self.reconsume_times,
+                self.prepared_transaction_offset,
+                body,
+                topic,
+                encode_properties(self.properties) or None,
+            )
+        )
+
+
+def read_stored(record: bytes) -> StoredMessage:
+    """Return the message of stored bytes, with its body as stored."""
+    return StoredMessageReader(decompress=False).decode(record)[0]
+
+
+def _texts(stored: StoredMessage) -> dict[str, str]:
+    return {name: value for name, value in (stored.properties or {}).items() if value is not None}

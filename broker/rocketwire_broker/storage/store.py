@@ -1,0 +1,182 @@
+"""All messages of a broker: queues by topic, and one log that orders the messages of all queues.
+
+A message's position in the log, its *physical offset*, grows by the message's size, as in Java's
+commit log. Kept bytes are bounded: the oldest messages go first, whatever their queue.
+
+Java: ``DefaultMessageStore``, ``CommitLog``, ``ConsumeQueue``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire_broker.storage.queue import Queue
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.host import Host
+    from rocketwire_broker.storage.message import Message
+
+_CUT: Final = 4_096
+"""Least number of dropped messages before the log's lists are cut."""
+
+
+class Place(NamedTuple):
+    """Where a message was stored.
+
+    Attributes:
+        queue_offset: its offset in its queue.
+        physical_offset: its position in the log.
+        size: its bytes.
+    """
+
+    queue_offset: int
+    physical_offset: int
+    size: int
+
+
+class Store:
+    """Queues and log.
+
+    Args:
+        retain_bytes: most bytes of messages.
+        retain_ms: longest time that a message is kept.
+        store_host: the broker's address, which each message contains.
+
+    Attributes:
+        store_host: see above.
+        size: bytes of all messages.
+        next_physical: physical offset of the next message.
+        last_stored: time of the last message, in milliseconds; 0 before the first.
+        arrivals: queues with new messages since the owner of this set has emptied it.
+        put_count: number of messages that were stored.
+        evicted_count: number of messages that were dropped because of the bounds.
+    """
+
+    def __init__(self, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
+        self.store_host = store_host
+        self.size = 0
+        self.next_physical = 0
+        self.last_stored = 0
+        self.arrivals: set[tuple[str, int]] = set()
+        self.put_count = 0
+        self.evicted_count = 0
+        self._retain_bytes = retain_bytes
+        self._retain_ms = retain_ms
+        self._queues: dict[str, dict[int, Queue]] = {}
+        self._physical = array("q")
+        self._owners: list[Queue] = []
+        self._begin = 0
+
+    # ------------------------------------------------------------------ storing
+
+    def put(self, message: Message, now: int) -> Place:
+        """Store a message; whoever waits for its queue is told by ``arrivals``.
+
+        Raises:
+            EncodeError: a number or text exceeds its field; nothing is stored.
+        """
+        topic, queue_id = message.topic, message.queue_id
+        queues = self._queues.get(topic)
+        queue = None if queues is None else queues.get(queue_id)
+        offset = 0 if queue is None else queue.max_offset
+        physical = self.next_physical
+        record = message.encode(offset, physical, self.store_host, now)
+        if queue is None:
+            queue = self._queues.setdefault(topic, {})[queue_id] = Queue(topic, queue_id)
+        size = len(record)
+        queue.append(record, message.tags_code, now, physical)
+        self._physical.append(physical)
+        self._owners.append(queue)
+        self.next_physical = physical + size
+        self.size += size
+        self.put_count += 1
+        self.last_stored = now
+        self.arrivals.add((topic, queue_id))
+        if self.size > self._retain_bytes:
+            self._evict(self._retain_bytes)
+        return Place(offset, physical, size)
+
+    def expire(self, now: int) -> None:
+        """Drop the messages that are older than the bound."""
+        oldest = now - self._retain_ms
+        while self._begin < len(self._owners):
+            queue = self._owners[self._begin]
+            time = queue.store_time(queue.min_offset)
+            if self._is_first(queue) and time is not None and time >= oldest:
+                return
+            self._drop_first()
+
+    def _evict(self, limit: int) -> None:
+        last = len(self._owners) - 1  # the newest message stays, whatever its size
+        while self.size > limit and self._begin < last:
+            self._drop_first()
+            last = len(self._owners) - 1
+
+    def _is_first(self, queue: Queue) -> bool:
+        """Return whether the log's first message is still in its queue."""
+        return queue.offset_of(self._physical[self._begin]) is not None
+
+    def _drop_first(self) -> None:
+        queue = self._owners[self._begin]
+        if self._is_first(queue):
+            self.size -= queue.drop_first()
+            self.evicted_count += 1
+        self._begin += 1
+        if self._begin >= _CUT and 2 * self._begin >= len(self._owners):
+            del self._owners[: self._begin], self._physical[: self._begin]
+            self._begin = 0
+
+    def delete_topic(self, topic: str) -> None:
+        """Drop a topic's messages; a later message begins at offset 0 again."""
+        for queue in self._queues.pop(topic, {}).values():
+            while queue.min_offset < queue.max_offset:
+                self.size -= queue.drop_first()
+
+    # ------------------------------------------------------------------ looking
+
+    @property
+    def first_physical(self) -> int:
+        """Physical offset of the oldest message, or of the next one if there is none."""
+        if self._begin < len(self._physical):
+            return self._physical[self._begin]
+        return self.next_physical
+
+    @property
+    def earliest_store_time(self) -> int:
+        """Store time of the oldest message in milliseconds; -1 if there is none."""
+        if self._begin < len(self._owners):
+            queue = self._owners[self._begin]
+            time = queue.store_time(queue.min_offset)
+            return -1 if time is None else time
+        return -1
+
+    def queue(self, topic: str, queue_id: int) -> Queue | None:
+        """Return a queue; None while it has never had a message."""
+        queues = self._queues.get(topic)
+        return None if queues is None else queues.get(queue_id)
+
+    def queues(self, topic: str) -> Iterator[Queue]:
+        """Yield the queues of a topic that have had messages."""
+        yield from self._queues.get(topic, {}).values()
+
+    def min_offset(self, topic: str, queue_id: int) -> int:
+        """Return the offset of a queue's oldest message; 0 for an unknown queue."""
+        queue = self.queue(topic, queue_id)
+        return 0 if queue is None else queue.min_offset
+
+    def max_offset(self, topic: str, queue_id: int) -> int:
+        """Return the offset of a queue's next message; 0 for an unknown queue."""
+        queue = self.queue(topic, queue_id)
+        return 0 if queue is None else queue.max_offset
+
+    def record_at(self, physical: int) -> bytes | None:
+        """Return the stored bytes at a physical offset; None if no message begins there."""
+        index = bisect_left(self._physical, physical, self._begin)
+        if index >= len(self._physical) or self._physical[index] != physical:
+            return None
+        queue = self._owners[index]
+        offset = queue.offset_of(physical)
+        return None if offset is None else queue.record(offset)

@@ -1,0 +1,67 @@
+"""Locks of orderly consumers on queues.
+
+A lock is free when its owner has not renewed it for a while; the end of the owner's connection does
+not free it.
+
+Java: ``RebalanceLockManager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rocketwire.messages.message_queue import MessageQueue
+
+
+class _Lock(NamedTuple):
+    client_id: str
+    renewed: int
+
+
+class Locks:
+    """Locked queues by group.
+
+    Args:
+        expiry_ms: time without renewal after which a lock is free.
+        most: most locks of all groups; further queues are not locked.
+    """
+
+    def __init__(self, expiry_ms: int, most: int) -> None:
+        self._expiry_ms = expiry_ms
+        self._most = most
+        self._groups: dict[str, dict[MessageQueue, _Lock]] = {}
+
+    def lock(
+        self, group: str, client_id: str, queues: Iterable[MessageQueue], now: int
+    ) -> tuple[MessageQueue, ...]:
+        """Lock or renew queues; return those that the client has now."""
+        locks = self._groups.setdefault(group, {})
+        count = sum(map(len, self._groups.values()))
+        granted: list[MessageQueue] = []
+        for queue in queues:
+            lock = locks.get(queue)
+            if lock is None and count >= self._most:
+                continue
+            if lock is None or lock.client_id == client_id or self._is_free(lock, now):
+                count += lock is None
+                locks[queue] = _Lock(client_id, now)
+                granted.append(queue)
+        return tuple(granted)
+
+    def unlock(self, group: str, client_id: str, queues: Iterable[MessageQueue]) -> None:
+        """Free the queues that the client has."""
+        locks = self._groups.get(group, {})
+        for queue in queues:
+            lock = locks.get(queue)
+            if lock is not None and lock.client_id == client_id:
+                del locks[queue]
+
+    def is_any_held(self, group: str, now: int) -> bool:
+        """Return whether a queue of a group is locked."""
+        locks = self._groups.get(group, {})
+        return any(not self._is_free(lock, now) for lock in locks.values())
+
+    def _is_free(self, lock: _Lock, now: int) -> bool:
+        return now - lock.renewed > self._expiry_ms

@@ -1,0 +1,102 @@
+"""Committed offsets of groups, and resets that their consumers have not seen yet.
+
+Java: ``ConsumerOffsetManager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rocketwire.messages.topic_config import DataVersion
+
+GroupTopic = tuple[str, str]
+"""A group and a topic."""
+
+Predicate = Callable[[GroupTopic], bool]
+
+
+class Offsets:
+    """Offsets by group, topic and queue."""
+
+    def __init__(self, now: int) -> None:
+        self._changes = 0
+        self._changed = now
+        self._offsets: dict[GroupTopic, dict[int, int]] = {}
+        self._resets: dict[GroupTopic, dict[int, int]] = {}
+        self._pulled: dict[GroupTopic, dict[int, int]] = {}
+
+    @property
+    def version(self) -> DataVersion:
+        """Changes with each commit."""
+        return DataVersion(counter=self._changes, state_version=0, timestamp=self._changed)
+
+    def get(self, group: str, topic: str, queue_id: int) -> int | None:
+        """Return the committed offset, or the target of a reset; None without either."""
+        pending = self.pending_reset(group, topic, queue_id)
+        if pending is not None:
+            return pending
+        return self._offsets.get((group, topic), {}).get(queue_id)
+
+    def commit(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
+        """Set the committed offset."""
+        self._offsets.setdefault((group, topic), {})[queue_id] = offset
+        self._changes += 1
+        self._changed = now
+
+    def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
+        """Set the offset at which consumers must go on; commits are ignored until they do."""
+        self.commit(group, topic, queue_id, offset, now)
+        self._resets.setdefault((group, topic), {})[queue_id] = offset
+
+    def pending_reset(self, group: str, topic: str, queue_id: int) -> int | None:
+        """Return the target of a reset that the queue's consumer has not seen."""
+        resets = self._resets.get((group, topic))
+        return None if resets is None else resets.get(queue_id)
+
+    def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
+        """Return the same target, and forget it, because its consumer is told now."""
+        resets = self._resets.get((group, topic))
+        return None if resets is None else resets.pop(queue_id, None)
+
+    def note_pulled(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+        """Remember where a group's next pull begins (``pullOffset`` of code 208)."""
+        self._pulled.setdefault((group, topic), {})[queue_id] = offset
+
+    def pulled(self, group: str, topic: str, queue_id: int) -> int | None:
+        """Return where a group's next pull begins; None before its first."""
+        return self._pulled.get((group, topic), {}).get(queue_id)
+
+    def topics_of(self, group: str) -> list[str]:
+        """Return the topics with committed offsets of a group."""
+        return [topic for name, topic in self._offsets if name == group]
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Return the groups with committed offsets of a topic."""
+        return [group for group, name in self._offsets if name == topic]
+
+    def of(self, group: str, topic: str) -> Mapping[int, int]:
+        """Return the committed offsets by queue."""
+        return self._offsets.get((group, topic), {})
+
+    def table(self) -> dict[str, dict[int, int]]:
+        """Return all offsets by ``topic@group``, as code 43 shows them."""
+        return {f"{topic}@{group}": dict(of) for (group, topic), of in self._offsets.items()}
+
+    def delete_group(self, group: str) -> None:
+        """Forget the offsets of a group."""
+        self._delete(lambda key: key[0] == group)
+
+    def delete_topic(self, topic: str) -> None:
+        """Forget the offsets of a topic."""
+        self._delete(lambda key: key[1] == topic)
+
+    def clone(self, source: str, target: str, topic: str) -> None:
+        """Copy the offsets of one group to another."""
+        offsets = self._offsets.get((source, topic))
+        if offsets is not None:
+            self._offsets[target, topic] = dict(offsets)
+
+    def _delete(self, is_gone: Predicate) -> None:
+        for table in (self._offsets, self._resets, self._pulled):
+            for key in [key for key in table if is_gone(key)]:
+                del table[key]

@@ -1,0 +1,160 @@
+"""The topics of a broker.
+
+Java: ``TopicConfigManager``, ``TopicValidator``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.flags import Perm, TopicSysFlag
+from rocketwire.messages.topic_config import DataVersion, TopicConfig
+from rocketwire.policy.resource_names import is_system_topic
+
+if TYPE_CHECKING:
+    from rocketwire_broker.config import Config
+
+TEMPLATE_TOPIC: Final = "TBW102"
+"""Topic whose settings created topics get (Java: ``AUTO_CREATE_TOPIC_KEY_TOPIC``)."""
+
+NOT_COUNTED: Final = ("TRANS_CHECK_MAX_TIME_TOPIC", "CHECKPOINT_TOPIC")
+"""System topics without queues."""
+
+_READ_WRITE: Final = int(Perm.READ | Perm.WRITE)
+_INHERIT: Final = int(Perm.INHERIT)
+_ALL: Final = _READ_WRITE | _INHERIT
+
+
+def new_topic(
+    name: str, queues: int, perm: int = _READ_WRITE, *, order: bool = False, sys_flag: int = 0
+) -> TopicConfig:
+    """Return a topic with the same number of queues for reading and writing."""
+    return TopicConfig(
+        topic_name=name,
+        read_queue_nums=queues,
+        write_queue_nums=queues,
+        perm=perm,
+        order=order,
+        topic_sys_flag=sys_flag,
+        attributes={},
+    )
+
+
+class Topics:
+    """Topics by name, with the version of all of them.
+
+    Attributes:
+        version: changes with each topic.
+        changed: topics to be registered at the name servers, by name, since the owner has
+            emptied it.
+        removed: names of deleted topics, in the same way.
+    """
+
+    def __init__(self, config: Config, now: int) -> None:
+        self.version = DataVersion(counter=0, state_version=0, timestamp=now)
+        self.changed: dict[str, TopicConfig] = {}
+        self.removed: set[str] = set()
+        self._config = config
+        self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
+        self._system = frozenset(self._topics) | set(NOT_COUNTED)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._topics
+
+    def __iter__(self) -> Iterator[TopicConfig]:
+        return iter(self._topics.values())
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+    @property
+    def system(self) -> frozenset[str]:
+        """Names of the system topics of this broker."""
+        return self._system
+
+    def get(self, name: str) -> TopicConfig | None:
+        """Return a topic, or None."""
+        return self._topics.get(name)
+
+    def is_system(self, name: str) -> bool:
+        """Return whether a topic must not be created or deleted by clients."""
+        return name in self._system or is_system_topic(name)
+
+    def put(self, topic: TopicConfig, now: int) -> None:
+        """Add or change a topic; the same topic again changes nothing."""
+        name = str(topic.topic_name)
+        if self._topics.get(name) == topic:
+            return
+        self._topics[name] = topic
+        self.changed[name] = topic
+        self._advance(now)
+
+    def delete(self, name: str, now: int) -> bool:
+        """Delete a topic; return whether it existed."""
+        if self._topics.pop(name, None) is None:
+            return False
+        self.changed.pop(name, None)
+        self.removed.add(name)
+        self._advance(now)
+        return True
+
+    def create_by_send(
+        self, name: str, template_name: str, queues: int, sys_flag: int, now: int
+    ) -> TopicConfig | None:
+        """Create the unknown topic of a send; return None if its template does not allow it."""
+        template = self._topics.get(template_name)
+        if template is None or not template.perm & _INHERIT or self._is_full():
+            return None
+        count = min(queues, template.write_queue_nums) if queues > 0 else template.write_queue_nums
+        topic = new_topic(name, count, template.perm & ~_INHERIT, sys_flag=sys_flag)
+        self.put(topic, now)
+        return topic
+
+    def create_for_group(
+        self, name: str, queues: int, now: int, *, order: bool = False
+    ) -> TopicConfig | None:
+        """Return a group's retry or dead-letter topic, created if it is missing; None if too many
+        topics exist."""
+        topic = self._topics.get(name)
+        if topic is None:
+            if self._is_full():
+                return None
+            topic = new_topic(name, queues, order=order)
+            self.put(topic, now)
+        return topic
+
+    def _is_full(self) -> bool:
+        return len(self._topics) >= self._config.max_topics
+
+    def _advance(self, now: int) -> None:
+        counter = (self.version.counter or 0) + 1
+        self.version = replace(self.version, counter=counter, timestamp=now)
+
+
+def unit_flag(*, unit_mode: bool) -> int:
+    """Return the ``topicSysFlag`` of a topic that a send creates."""
+    return int(TopicSysFlag.UNIT) if unit_mode else 0
+
+
+def _system_topics(config: Config) -> Iterator[TopicConfig]:
+    """Yield the topics of a new broker (Java: ``TopicConfigManager``'s constructor)."""
+    cluster, broker = config.cluster_name, config.broker_name
+    yield new_topic("SELF_TEST_TOPIC", 1)
+    if config.auto_create_topics:
+        yield new_topic(TEMPLATE_TOPIC, config.default_topic_queues, _ALL)
+    yield new_topic("BenchmarkTest", 1024)
+    yield new_topic(cluster, 16, _ALL)
+    yield new_topic(broker, 1, _ALL)
+    yield new_topic("OFFSET_MOVED_EVENT", 1)
+    yield new_topic("SCHEDULE_TOPIC_XXXX", len(config.delays_ms()))
+    if config.trace_topic:
+        yield new_topic("RMQ_SYS_TRACE_TOPIC", 1)
+    yield new_topic(f"{cluster}_REPLY_TOPIC", 1)
+    yield new_topic(f"rmq_sys_REVIVE_LOG_{cluster}", 8)
+    yield new_topic(f"rmq_sys_SYNC_BROKER_MEMBER_{broker}", 1, _INHERIT)
+    yield new_topic("RMQ_SYS_TRANS_HALF_TOPIC", 1)
+    yield new_topic("RMQ_SYS_TRANS_OP_HALF_TOPIC", 1)
+    if config.timer_enabled:
+        yield new_topic("rmq_sys_wheel_timer", 1)

@@ -1,0 +1,162 @@
+"""Our name server and broker for development in the place of a Java cluster: the same tests run against both."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NoReturn, Self
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java.cluster import BROKER
+from tests.support.java.peers import properties
+from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+PROGRAM = (sys.executable, "-m", "rocketwire_broker")
+
+_READY = re.compile(r"ready: name server (\S+), broker \S+ at (\S+)")
+
+
+class DevBroker:
+    """A broker for development with the methods of ``JavaBroker``, on a port that it keeps.
+
+    Args:
+        folder: for its configuration and its output.
+        name_servers: where it registers; none: it brings a name server of its own.
+        options: of its configuration.
+        name: its name.
+        version: not used.
+        jvm: not used.
+
+    Attributes:
+        name: its name.
+        address: what it registers as.
+        name_server_port: port of its own name server.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name_servers: Sequence[str] = (),
+        options: Mapping[str, object] | None = None,
+        *,
+        name: str = "broker-a",
+        version: str = "",
+        jvm: Sequence[str] = (),
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        port = free_ports()
+        self.name = name
+        self.address = f"{LOOPBACK}:{port}"
+        self.name_server_port = 0 if name_servers else free_ports()
+        self.folder = folder
+        settings = {"brokerName": name, "listenPort": port, **(options or {})}
+        (folder / "broker.properties").write_text(properties(settings))
+        own = ["dev", f"--port={self.name_server_port}"]
+        verb = ["broker", "-n", ";".join(name_servers)] if name_servers else own
+        self._command = [*PROGRAM, *verb, "-c", "broker.properties"]
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        """Start it; it has registered when this returns."""
+        child = self._child = Child("broker", self._command, self.folder)
+        ready = len(_READY.findall(child.output)) + 1
+        child.wait_until(lambda: len(_READY.findall(child.output)) >= ready, "ready")
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process was started and has not ended."""
+        return self._child is not None and self._child.process.poll() is None
+
+    def wait_registered(self, port: int, seconds: float = 10.0) -> float:
+        """Wait until the name server on that port lists it; returns the seconds it took."""
+        return wait_until(lambda: raw_call.knows_broker(port, self.address), "registered", seconds)
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """SIGTERM, and SIGKILL after ``seconds``."""
+        if self._child is not None:
+            self._child.stop(seconds)
+
+    def _send(self, number: int) -> None:
+        if self._child is None:
+            raise PeerFailedError(f"{self.name} was never started")
+        self._child.signal(number)
+
+    def kill(self) -> None:
+        """SIGKILL: its connections close and nobody is told."""
+        if self._child is not None:
+            self._child.kill()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class DevCluster:
+    """A name server and brokers with the interface of ``JavaCluster``.
+
+    Args:
+        folder: for their scratch folders.
+
+    Attributes:
+        master: the broker ``broker-a``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._running = ExitStack()
+        self._brokers: dict[str, DevBroker] = {}
+        self.master = DevBroker(folder / "broker-a", options=BROKER)
+
+    @property
+    def address(self) -> str:
+        """The name server's address."""
+        return f"{LOOPBACK}:{self.master.name_server_port}"
+
+    def slave(self) -> NoReturn:
+        """There are no slaves."""
+        pytest.skip("brokers for development have no slaves")
+
+    def broker(
+        self,
+        name: str,
+        *,
+        version: str = "",
+        role: str = "ASYNC_MASTER",
+        options: Mapping[str, object] | None = None,
+        jvm: Sequence[str] = (),
+    ) -> DevBroker:
+        """A further broker that has registered; the same one for the same name."""
+        if role != "ASYNC_MASTER":
+            self.slave()
+        found = self._brokers.get(name)
+        if found is None:
+            settings = {**BROKER, **(options or {})}
+            found = DevBroker(self._folder / name, [self.address], settings, name=name)
+            self._running.enter_context(found)
+            self._brokers[name] = found
+        if not found.runs:
+            found.start()
+        return found
+
+    def end_brokers(self) -> None:
+        """End every broker but the master."""
+        for broker in self._brokers.values():
+            broker.kill()
+        self._brokers.clear()
+
+    def __enter__(self) -> Self:
+        self._running.enter_context(self.master)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.close()
