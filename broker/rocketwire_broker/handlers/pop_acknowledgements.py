@@ -40,16 +40,13 @@ def acknowledge(broker: Broker, request: RemotingCommand, peer: Peer, now: int) 
     topic, group = required(header.topic, "topic"), required(header.consumer_group, "consumerGroup")
     queue_id, offset = required(header.queue_id, "queueId"), required(header.offset, "offset")
     _check_queue(broker, topic, queue_id, peer)
-    lowest, highest = (
-        broker.store.min_offset(topic, queue_id),
-        broker.store.max_offset(topic, queue_id),
-    )
+    lowest, highest = _bounds(broker, topic, queue_id)
     if not lowest <= offset <= highest:
         commit = broker.offsets.get(group, topic, queue_id)
         raise RefusedError(
             ResponseCode.NO_MESSAGE,
-            f"offset is illegal, key:{topic}@{queue_id}, commit:{-1 if commit is None else commit}, "
-            f"store:{lowest}~{highest}",
+            f"offset is illegal, key:{topic}@{queue_id}, "
+            f"commit:{-1 if commit is None else commit}, store:{lowest}~{highest}",
         )
     handle = parse_pop_handle(required(header.extra_info, "extraInfo"))
     message = HiddenMessage(group, topic, queue_id, offset, handle.pop_time)
@@ -57,6 +54,10 @@ def acknowledge(broker: Broker, request: RemotingCommand, peer: Peer, now: int) 
         return _acknowledge_ordered(broker, message, now)
     show(broker, message)
     return SUCCESS
+
+
+def _bounds(broker: Broker, topic: str, queue_id: int) -> tuple[int, int]:
+    return broker.store.min_offset(topic, queue_id), broker.store.max_offset(topic, queue_id)
 
 
 def _check_queue(broker: Broker, name: str, queue_id: int, peer: Peer) -> None:
@@ -125,10 +126,7 @@ def change_invisible_time(
         _check_queue(broker, topic, queue_id, peer)
     except RefusedError as refused:
         return refused.response._replace(ext_fields=_NO_CHANGE_FIELDS)
-    lowest, highest = (
-        broker.store.min_offset(topic, queue_id),
-        broker.store.max_offset(topic, queue_id),
-    )
+    lowest, highest = _bounds(broker, topic, queue_id)
     if not lowest <= offset < highest:
         return Response(ResponseCode.NO_MESSAGE, ext_fields=_NO_CHANGE_FIELDS)
     handle = parse_pop_handle(required(header.extra_info, "extraInfo"))

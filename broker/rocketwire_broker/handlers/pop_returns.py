@@ -37,6 +37,14 @@ def show(broker: Broker, message: HiddenMessage) -> bool:
     return True
 
 
+def forget(broker: Broker, *, topic: str | None = None, group: str | None = None) -> None:
+    """Forget the popped messages of a topic or a group that was deleted."""
+    broker.pop_orders.discard(group, topic)
+    timers = broker.pops.discard(lambda hidden: topic == hidden.topic or group == hidden.group)
+    for timer in timers:
+        broker.schedule.cancel(timer)
+
+
 def return_message(broker: Broker, hidden: HiddenMessage, now: int) -> None:
     """Store a message in its retry topic, because its time is over."""
     broker.pops.take(hidden)
