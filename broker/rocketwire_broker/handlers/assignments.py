@@ -120,7 +120,7 @@ def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> 
         remark = "retry topic is not allowed to set mode"
         raise RefusedError(ResponseCode.NO_PERMISSION, remark)
     existing_topic(broker, topic)
-    if broker.groups.get(group) is None:
+    if broker.groups.find_or_create(group, now) is None:
         remark = "subscription group does not exist"
         raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     broker.request_modes.setdefault(topic, {})[group] = setting
