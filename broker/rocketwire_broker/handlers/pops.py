@@ -115,8 +115,8 @@ class Popped:
 
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200050: take messages and hide them, or hold the request until there are some."""
-    header = decode_header(PopMessageRequestHeader, request.ext_fields)
     client_time = now - broker.clock_advance
+    header = decode_header(PopMessageRequestHeader, _with_born_time(request, client_time))
     deadline = header.born_time + min(header.poll_time, _MAX_POLL_MS)
     try:
         if client_time > deadline + _LATE_MS:
@@ -137,6 +137,14 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
         response = refused.response
         return response._replace(ext_fields=NO_POP_FIELDS)
     return LATER
+
+
+def _with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
+    """Return the fields of a header; clients that do not poll send no time, or 0."""
+    fields = dict(request.ext_fields or {})
+    if fields.get("bornTime", "0") == "0":
+        fields["bornTime"] = str(client_time)
+    return fields
 
 
 def _wakers(wish: PopWish | NotificationWish) -> tuple[tuple[str, int], ...]:
@@ -469,7 +477,8 @@ class NotificationWish(NamedTuple):
 
 def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200054: answer whether there are messages to pop, or hold the request until there are."""
-    header = decode_header(NotificationRequestHeader, request.ext_fields)
+    client_time = now - broker.clock_advance
+    header = decode_header(NotificationRequestHeader, _with_born_time(request, client_time))
     topic = required(header.topic, "topic")
     group = required(header.consumer_group, "consumerGroup")
     wish = NotificationWish(

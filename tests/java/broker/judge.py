@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from tests.support.java import integration_tests
 from tests.support.java.cluster import BROKER
+from tests.support.java.dev_cluster import DevBroker
 from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
+from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +29,32 @@ NAMES = ("broker1", "broker2", "broker3")
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.java.broker.judge", description=__doc__)
-    parser.add_argument("--brokers", choices=["java"], default="java", help="kind of the brokers")
+    parser.add_argument(
+        "--brokers", choices=["java", "rocketwire"], default="java", help="kind of the brokers"
+    )
     parser.add_argument("--release", choices=[CURRENT, OLD], default=CURRENT, help="of the tests")
     parser.add_argument("--seconds", type=float, default=3600.0, help="limit for all classes")
     parser.add_argument("--word", default="", help="only classes whose names contain this")
     return parser.parse_args(arguments)
+
+
+def started(folder: Path, running: ExitStack, *, ours: bool) -> tuple[str, dict[str, str]]:
+    """Start a name server and three brokers; return its address and theirs by name."""
+    if ours:
+        first = running.enter_context(DevBroker(folder / NAMES[0], (), BROKER, name=NAMES[0]))
+        brokers = {first.name: first.address}
+        name_server = f"{LOOPBACK}:{first.name_server_port}"
+        for name in NAMES[1:]:
+            other = DevBroker(folder / name, [name_server], BROKER, name=name)
+            brokers[name] = running.enter_context(other).address
+        return name_server, brokers
+    java_name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
+    brokers = {}
+    for name in NAMES:
+        broker = JavaBroker(folder / name, [java_name_server.address], BROKER, name=name)
+        running.enter_context(broker).wait_registered(java_name_server.port)
+        brokers[name] = broker.address
+    return java_name_server.address, brokers
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,16 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcomes = []
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as running:
         folder = Path(scratch)
-        name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
-        brokers = {}
-        for name in NAMES:
-            broker = JavaBroker(folder / name, [name_server.address], BROKER, name=name)
-            running.enter_context(broker).wait_registered(name_server.port)
-            brokers[name] = broker.address
+        name_server, brokers = started(folder, running, ours=options.brokers == "rocketwire")
         for outcome in integration_tests.run(
             folder / "tests",
             options.release,
-            name_server.address,
+            name_server,
             brokers,
             classes,
             options.seconds,
