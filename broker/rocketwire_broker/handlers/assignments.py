@@ -97,19 +97,11 @@ def _queues_of(
         return strategy.allocate(client_id, queues, clients) if queues else ()
     if setting.pop_share_queue_num <= 0 or setting.pop_share_queue_num >= len(clients) - 1:
         return (MessageQueue(topic=topic, broker_name=name, queue_id=ANY_QUEUE),)
-    return _shared_queues(client_id, queues, clients, setting.pop_share_queue_num)
-
-
-def _shared_queues(
-    client_id: str, queues: Sequence[MessageQueue], clients: Sequence[str], shares: int
-) -> Sequence[MessageQueue]:
-    """Return the queues that a client pops: its own, and those of the next ones in the ring."""
-    index = clients.index(client_id)
-    ring = [clients[(index + step) % len(clients)] for step in range(shares + 1)]
-    strategy = AllocateMessageQueueAveragely()
-    if len(queues) >= len(clients):
-        return [queue for name in ring for queue in strategy.allocate(name, queues, clients)]
-    return [queues[clients.index(name) % len(queues)] for name in ring[: len(queues)]]
+    index, shares = clients.index(client_id), setting.pop_share_queue_num
+    if len(clients) > len(queues):
+        return (queues[index % len(queues)],) if queues else ()
+    neighbours = [clients[(index + step) % len(clients)] for step in range(shares + 1)]
+    return [queue for name in neighbours for queue in strategy.allocate(name, queues, clients)]
 
 
 def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
