@@ -23,6 +23,7 @@ pytest_plugins = [
     "pytester",
     "tests.support.java.shared_peers",
     "tests.support.captures.fixtures",
+    "tests.support.plugins.cpu_report",
 ]
 pytest.register_assert_rewrite("tests.support.golden")
 

@@ -57,6 +57,8 @@ class Config:
         max_connections: connections at once.
         max_held: requests that wait for messages, in all.
         max_held_per_peer: the same for one connection.
+        max_polls: pops that wait for a queue, by group (Java: ``popPollingSize``).
+        max_hidden_messages: popped messages that are not acknowledged.
         max_topics: topics, and also groups.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
@@ -95,6 +97,8 @@ class Config:
     max_connections: int = 1_000
     max_held: int = 20_000
     max_held_per_peer: int = 4_096
+    max_polls: int = 1_024
+    max_hidden_messages: int = 200_000
     max_topics: int = 20_000
     max_unsent_bytes: int = 16 << 20
     relay_timeout_ms: int = 10_000

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_broker.handlers import locks, members, offsets, pulls, queries, sends
+from rocketwire_broker.handlers import (
+    assignments,
+    locks,
+    members,
+    offsets,
+    pop_acknowledgements,
+    pops,
+    pulls,
+    queries,
+    sends,
+)
 from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, topics
 
 if TYPE_CHECKING:
@@ -13,6 +23,7 @@ if TYPE_CHECKING:
 
 SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
+    *(pops, pop_acknowledgements, assignments),
     *(topics, groups, progress, runtime, relays),
 )
 """The modules of handlers."""

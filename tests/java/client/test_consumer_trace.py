@@ -10,19 +10,21 @@ import trio
 
 from rocketwire.client import (
     ConsumeConcurrentlyStatus,
+    ConsumeOrderlyStatus,
     PopConsumerConfig,
     PushConsumerConfig,
     open_client,
     open_pop_consumer,
     open_push_consumer,
 )
+from rocketwire.client.admin import open_admin
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
 from tests.java.client.settings import patient
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from rocketwire.client import ClientInstance
@@ -99,6 +101,54 @@ async def test_java_reads_what_came_of_each_message(
     assert "failed" in await shown(java_cluster, java_peer, group, bad)
 
 
+class Failing:
+    """Raises at the first attempt at ``bad``, and asks for another at ``later``."""
+
+    def __init__(self, later: object) -> None:
+        self.attempts: list[tuple[bytes | None, int]] = []
+        self._later = later
+
+    async def __call__(self, messages: Sequence[StoredMessage], _: object) -> Any:
+        await trio.lowlevel.checkpoint()
+        body, times = messages[0].body, messages[0].reconsume_times
+        self.attempts.append((body, times))
+        if times == 0 and body == b"bad":
+            raise ValueError("on purpose")
+        return self._later if times == 0 and body == b"later" else None
+
+
+@pytest.mark.parametrize("mode", ["concurrently", "orderly"])
+async def test_each_record_has_the_fields_of_java_s_own_consumer(
+    mode: str, client: ClientInstance, java_cluster: JavaCluster, java_peer: JavaPeer
+) -> None:
+    topic = await create_topic(client, unique("traced"), queues=1)
+    theirs, ours = unique("java"), unique("python")
+    bodies = [b"good", b"bad", b"later"]
+    await send(client, topic, bodies, queue_id=0)
+    java_peer.trace(java_cluster.address, topic, theirs, mode)
+    if mode == "orderly":
+        orderly = Failing(ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT)
+        handler, opened = (
+            orderly,
+            open_push_consumer(client, ours, {topic: "*"}, orderly_listener=orderly, config=TRACED),
+        )
+    else:
+        handler = Failing(ConsumeConcurrentlyStatus.RECONSUME_LATER)
+        opened = open_push_consumer(client, ours, {topic: "*"}, handler, config=TRACED)
+    async with opened:
+        await until(lambda: {(b"bad", 1), (b"later", 1)} <= set(handler.attempts))
+
+    for body in bodies:
+        layouts = {
+            group: await layouts_of(
+                client, topic, group, body.decode(), attempts=1 + (body != b"good")
+            )
+            for group in (theirs, ours)
+        }
+        assert layouts[ours] == layouts[theirs]
+    await trio.to_thread.run_sync(java_peer.close, theirs)
+
+
 async def test_a_batch_of_which_some_come_back_has_a_record_of_each(
     client: ClientInstance, java_peer: JavaPeer
 ) -> None:
@@ -131,6 +181,37 @@ async def test_a_batch_of_which_some_come_back_has_a_record_of_each(
     assert len(requests) == 1
 
 
+async def layouts_of(
+    client: ClientInstance, topic: str, group: str, key: str, attempts: int
+) -> list[list[str]]:
+    """The fields of a group's records about a message, without those that differ with each run."""
+    kept: list[list[str]] = []
+
+    async def are_there() -> bool:
+        kept.clear()
+        async with open_admin(client) as admin:
+            (sent,) = await admin.messages.by_key(topic, key)
+            bodies = [m.body or b"" for m in await admin.messages.by_key(TRACE_TOPIC, sent.msg_id)]
+        texts = dict.fromkeys(t for body in bodies for t in body.decode().split("\x02"))
+        fields = [text.split("\x01") for text in texts]
+        calls = {one[4]: one for one in fields if one[0] == "SubBefore" and one[3] == group}
+        for call in sorted(calls, key=lambda call: int(calls[call][1])):
+            pair = [calls[call], *(one for one in fields if one[:2] == ["SubAfter", call])]
+            varying = (one for one in pair if sent.msg_id in one)
+            kept.extend([WORDS.get((one[0], i), f) for i, f in enumerate(one)] for one in varying)
+        return len(kept) >= 2 * attempts
+
+    await eventually(are_there)
+    return kept
+
+
+WORDS = {
+    **{("SubBefore", i): word for i, word in ((1, "time"), (3, "group"), (4, "call"))},
+    **{("SubAfter", i): word for i, word in ((1, "call"), (3, "cost"), (7, "time"), (8, "group"))},
+}
+"""Fields that differ with each run, by record and position."""
+
+
 async def records(
     client: ClientInstance, java_peer: JavaPeer, group: str, msg_id: str
 ) -> list[TraceFields]:
@@ -138,8 +219,6 @@ async def records(
     decoded: list[TraceFields] = []
 
     async def are_there() -> bool:
-        from rocketwire.client.admin import open_admin
-
         decoded.clear()
         async with open_admin(client) as admin:
             for message in await admin.messages.by_key(TRACE_TOPIC, msg_id):

@@ -439,6 +439,16 @@ class JavaPeer:
         """
         return self.call("join", name_servers, topic, group, name, strategy)[0]
 
+    def trace(self, name_servers: str, topic: str, group: str, mode: str) -> None:
+        """Start a push consumer with message trace.
+
+        Its first attempt at the body ``bad`` throws, and that at ``later`` asks for another.
+
+        Args:
+            mode: ``orderly`` or ``concurrently``.
+        """
+        self.call("trace", name_servers, topic, group, mode)
+
     def queues(self, name: str) -> set[tuple[str, int]]:
         """Broker name and id of each queue that this consumer has now, its retry topic's left out."""
         parts = [word.rpartition("/") for word in self.call("queues", name)]

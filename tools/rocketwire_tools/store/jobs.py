@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.store import commit_log
 from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.ghosts import LogTrail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,11 +59,11 @@ class PartEnd:
 
     Attributes:
         is_whole: whether the part has no damage and ends where the next one begins.
-        newest: largest store timestamp.
+        trail: the last messages.
     """
 
     is_whole: bool
-    newest: int
+    trail: LogTrail
 
 
 def results(arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work) -> Iterator[Any]:
@@ -83,7 +84,7 @@ def results(arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work)
                     scan.start = part.start
                     break
                 yield from pieces
-                scan.newest = max(scan.newest, end.newest)
+                scan.trail = end.trail
                 next_log = part.log + 1 if part.stop == scan.files[-1].end else part.log
     for scan in scans[next_log:]:
         yield from work(arguments, scan)
@@ -172,12 +173,14 @@ def _read_parts(
     """The main function of a process."""
     try:
         for part in parts:
-            scan = replace(scans[part.log], start=part.start, stop=part.stop, regions=[])
+            scan = replace(
+                scans[part.log], start=part.start, stop=part.stop, regions=[], trail=LogTrail()
+            )
             for piece in work(arguments, scan):
                 pipe.send(piece)
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
-            pipe.send(PartEnd(is_whole, scan.newest))
+            pipe.send(PartEnd(is_whole, scan.trail))
     except (BrokenPipeError, KeyboardInterrupt):
         return
     except Exception as error:  # noqa: BLE001 - the process that waits raises it

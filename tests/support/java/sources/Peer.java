@@ -57,6 +57,8 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *        STRATEGY is AVG, AVG_BY_CIRCLE or CONSISTENT_HASH         -> its client id
  *   note NAMESRV TOPIC GROUP NAME MODE FILE  join as NAME; MODE is orderly or concurrently.  Before a message counts as handled,
  *        the time in milliseconds, its queue id and offset are a line of FILE       -> its client id
+ *   trace NAMESRV TOPIC GROUP MODE  start a push consumer with message trace; MODE is orderly or concurrently.  The first attempt
+ *        at the body "bad" throws, and that at "later" asks for another                    -> nothing
  *   request NAMESRV TOPIC GROUP BODY MILLIS  send a message and wait for its reply -> the reply's body
  *   reply NAMESRV TOPIC GROUP    start a consumer that replies "re: BODY"          -> nothing
  *   traces BODY                  decode the body of a trace message, given in base64 -> one word per record, its fields by lines
@@ -246,6 +248,9 @@ public class Peer {
                 return List.of(consume(words[0], words[1], words[2], words[3], strategy(words[4])));
             case "note":
                 return List.of(note(words[0], words[1], words[2], words[3], words[4].equals("orderly"), words[5]));
+            case "trace":
+                trace(words[0], words[1], words[2], words[3].equals("orderly"));
+                return List.of();
             case "request":
                 Message asked = new Message(words[1], words[3].getBytes(StandardCharsets.UTF_8));
                 Message answered = producer(words[0], words[2]).request(asked, Long.parseLong(words[4]));
@@ -401,11 +406,15 @@ public class Peer {
     }
 
     private DefaultMQPushConsumer consumer(String nameServer, String topic, String group, String name) throws Exception {
+        return prepared(new DefaultMQPushConsumer(group), nameServer, topic, name);
+    }
+
+    private DefaultMQPushConsumer prepared(DefaultMQPushConsumer consumer, String nameServer, String topic, String name)
+        throws Exception {
         DefaultMQPushConsumer known = consumers.get(name);
-        if (known != null && known.getConsumerGroup().equals(group)) {
+        if (known != null && known.getConsumerGroup().equals(consumer.getConsumerGroup())) {
             known.shutdown(); // left behind by a test that failed
         }
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName(name);
         consumer.setPollNameServerInterval(1000);
@@ -443,6 +452,27 @@ public class Peer {
             }
             lines.flush();
         }
+    }
+
+    private void trace(String nameServer, String topic, String group, boolean orderly) throws Exception {
+        DefaultMQPushConsumer consumer = prepared(new DefaultMQPushConsumer(group, true, null), nameServer, topic, group);
+        if (orderly) {
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) ->
+                succeeds(messages.get(0)) ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
+        } else {
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
+                succeeds(messages.get(0)) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
+        }
+        consumer.start();
+        consumers.put(group, consumer);
+    }
+
+    private static boolean succeeds(MessageExt message) {
+        String body = new String(message.getBody(), StandardCharsets.UTF_8);
+        if (message.getReconsumeTimes() == 0 && body.equals("bad")) {
+            throw new IllegalStateException("on purpose");
+        }
+        return message.getReconsumeTimes() > 0 || !body.equals("later");
     }
 
     private void reply(String nameServer, String topic, String group) throws Exception {

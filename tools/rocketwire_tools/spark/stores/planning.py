@@ -23,6 +23,7 @@ from rocketwire_tools.spark.sizing import part_size
 from rocketwire_tools.spark.stores.parts import LogPart, UnitRange
 from rocketwire_tools.spark.stores.queue_units import QueueUnits
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
+from rocketwire_tools.store.engine.ghosts import LogTrail
 from rocketwire_tools.store.engine.scan import LogScan, State
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
@@ -155,7 +156,7 @@ def scan_of(part: LogPart, *, block_size: int = BLOCK_SIZE) -> LogScan:
         start=part.start,
         stop=part.stop,
     )
-    scan.resume(part.state, part.newest)
+    scan.resume(part.state, LogTrail(part.newest))
     return scan
 
 
@@ -167,14 +168,15 @@ def survey(whole: LogPart, size: int) -> Survey:
         size: bytes of a part, about.
     """
     starts, times, end, newest = [whole], [(1 << 63, 0)], whole.start, whole.newest
-    for block in scan_of(whole, block_size=min(size, BLOCK_SIZE)):
+    scan = scan_of(whole, block_size=min(size, BLOCK_SIZE))
+    for block in scan:
         if block.base - starts[-1].start >= size:
             starts.append(replace(whole, start=block.base, state=block.state, newest=newest))
             times.append((1 << 63, 0))
         stamps = block.messages.numbers("store_timestamp")
         times[-1] = min(times[-1][0], int(stamps.min())), max(times[-1][1], int(stamps.max()))
         if block.state is not State.GHOST:
-            newest = max(newest, int(stamps.max()))
+            newest = scan.trail.newest
             end = block.base + int(block.messages.positions[-1] + block.messages.sizes[-1])
     return Survey(_between(starts, whole.stop), times, end)
 

@@ -135,10 +135,11 @@ def _reached(store: OpenedStore, rest: LogPart, max_bytes: int) -> dict[str, Any
     """The place after the last whole message, or after the first ones with ``max_bytes``."""
     last, end, state, newest = None, rest.start, rest.state, rest.newest
     block_size = min(BLOCK_SIZE, max(_SMALLEST_BLOCK, max_bytes)) if max_bytes else BLOCK_SIZE
-    for block in scan_of(rest, block_size=block_size):
+    scan = scan_of(rest, block_size=block_size)
+    for block in scan:
         if block.state is State.GHOST:
             continue
-        newest = max(newest, int(block.messages.numbers("store_timestamp").max()))
+        newest = scan.trail.newest
         state = block.state
         last = block.base + int(block.messages.positions[-1])
         end = last + int(block.messages.sizes[-1])

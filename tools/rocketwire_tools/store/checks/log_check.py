@@ -7,7 +7,6 @@ file up to where Java would take each record for a message.
 from __future__ import annotations
 
 import re
-import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from rocketwire.store import commit_log
 from rocketwire.store.java_records import Release
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import RegionKind, State
@@ -35,7 +35,7 @@ _INNER_BATCH: Final = 0xC0
 _TRANSACTION: Final = 0xC
 _COMMITTED: Final = 8
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
-_HEAD: Final = 36
+_HEAD: Final = 88
 _QUEUE_MASK: Final = 0xFFFFFFFF
 _BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 """Java counts the messages of a batch with 16 bits."""
@@ -174,12 +174,8 @@ class LogCheck:
 
     def _checksums(self, rows: Rows) -> tuple[Bools, Bools]:
         """Whether each body has its checksum, and whether Java finds it so."""
-        messages, view = rows.messages, rows.block.view
-        starts = messages.bodies
-        ends = starts + messages.body_sizes
-        bodies = map(view.__getitem__, map(slice, starts.tolist(), ends.tolist()))
-        crcs = np.fromiter(map(zlib.crc32, bodies), np.int64, len(messages))
-        crcs &= commit_log.CRC_MASK
+        messages = rows.messages
+        crcs = body_crcs(messages) & commit_log.CRC_MASK
         stored = messages.numbers("body_crc")
         is_empty = messages.body_sizes == 0
         is_exact: Bools = (crcs == stored) | is_empty
@@ -423,6 +419,6 @@ def _is_own(scan: LogScan, region: Region) -> bool:
             return (
                 offset == region.start
                 or (is_message and len(head) < _HEAD)
-                or (is_message and not any(head[28:36]))
+                or (is_message and not any(head[28:]))
             )
     return False

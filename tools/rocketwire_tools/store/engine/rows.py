@@ -6,7 +6,6 @@ else as lists.  Messages of an inner batch are rows of their own.
 
 from __future__ import annotations
 
-import zlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +23,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_tools.numbers import number_in
+from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records, strings
 from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
@@ -320,12 +320,9 @@ class Rows:
     @cached_property
     def crc_holds(self) -> list[bool]:
         """Whether the checksum of each stored body is right."""
-        starts, sizes = self.messages.bodies, self.messages.body_sizes
-        places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
-        view, crc = self.block.view, zlib.crc32
-        calculated = np.array([crc(view[a:b]) for a, b in places], np.int64)
-        stored = self.messages.numbers("body_crc")
-        holds: list[bool] = (((calculated ^ stored) & CRC_MASK == 0) | (sizes == 0)).tolist()
+        stored, sizes = self.messages.numbers("body_crc"), self.messages.body_sizes
+        differs = (body_crcs(self.messages) ^ stored) & CRC_MASK
+        holds: list[bool] = ((differs == 0) | (sizes == 0)).tolist()
         return holds
 
     @cached_property

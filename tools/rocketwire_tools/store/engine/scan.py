@@ -3,7 +3,7 @@
 Java stops at the first record that is no message, and gives up everything after it.  Here the
 search goes on: the next message is the next place where sizes, physical offset and checksum hold.
 What follows damage is either saved (it belongs to the log) or a ghost (old bytes that stay in a
-file after Java has cut a log and written on).  Ghosts are older than the messages before them.
+file after Java has cut a log and written on); ``ghosts.py`` decides.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rocketwire.store import commit_log, dledger
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
+from rocketwire_tools.store.engine.ghosts import COMPARED, LogTrail
 from rocketwire_tools.store.engine.walk import walk
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ A hostile file can name any number of messages that overlap; the rest of it then
 _HEAD_SIZE: Final = 8
 _COMPARED: Final = 64 << 10
 """Bytes that are read a second time before they count as damage."""
-_ZEROS: Final = bytes(64 << 10)
+_FIRST: Final = 256 << 10
+"""Bytes behind damage in which messages are compared with those before it."""
 
 
 class State(StrEnum):
@@ -129,7 +131,7 @@ class LogScan:
         stop: no message from this offset on.
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
-        newest: largest store timestamp of the messages so far, milliseconds since 1970.
+        trail: the last messages so far, without ghosts.
         end: offset after the last message so far.
         size: bytes of all files.
     """
@@ -142,7 +144,7 @@ class LogScan:
     stop: int = 1 << 63
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
-    newest: int = 0
+    trail: LogTrail = field(default_factory=LogTrail)
     end: int = 0
     _effort: int = 0
     _state: State = State.LIVE
@@ -152,14 +154,14 @@ class LogScan:
         """Bytes of all files."""
         return sum(file.size for file in self.files)
 
-    def resume(self, state: State, newest: int) -> None:
+    def resume(self, state: State, trail: LogTrail) -> None:
         """Begin as a pass would go on that has read everything before ``start``.
 
         Args:
             state: of the message at ``start``.
-            newest: last store timestamp of the messages before it.
+            trail: the messages before it.
         """
-        self._state, self.newest = state, newest
+        self._state, self.trail = state, trail
 
     @property
     def is_damaged(self) -> bool:
@@ -176,6 +178,8 @@ class LogScan:
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
             with open_blocks(file, block_size=self.block_size) as blocks:
+                if previous is not None and self._state is State.GHOST:
+                    self._state = self._state_at(blocks, 0)
                 yield from self._file(blocks, max(0, self.start - file.offset))
             previous = file
 
@@ -219,17 +223,10 @@ class LogScan:
                 return None, 0
             end = int(places[count]) - (dledger.HEAD_SIZE if self.is_dledger else 0)
             messages = messages.chosen(np.arange(count))
-        self._see(messages)
+        if self._state is not State.GHOST:
+            self.trail.follow(messages)
         self.end = base + int(messages.positions[-1] + messages.sizes[-1])
         return Block(file, base, messages, view, self._state), end
-
-    def _see(self, messages: Messages) -> None:
-        if self._state is State.GHOST:
-            if int(messages.numbers("store_timestamp")[0]) >= self.newest:
-                self._state = State.SAVED
-            else:
-                return
-        self.newest = max(self.newest, int(messages.numbers("store_timestamp").max()))
 
     def _message_size(self, view: memoryview) -> int:
         """The size that the record at the beginning of a block has, if it may be a message's."""
@@ -264,15 +261,22 @@ class LogScan:
             return file.size
         kind = RegionKind.HOLE if data >= place or is_empty else RegionKind.DAMAGE
         self._add(kind, file, position, place, reason)
-        view = blocks.read(place)
-        self._state = self._state_after(view)
+        self._state = self._state_at(blocks, place)
         return place
 
-    def _state_after(self, view: memoryview) -> State:
-        start = dledger.HEAD_SIZE if self.is_dledger else 0
-        message = Messages(np.frombuffer(view, np.uint8), np.array([start], np.int64))
-        is_older = int(message.numbers("store_timestamp")[0]) < self.newest
-        return State.GHOST if is_older else State.SAVED
+    def _state_at(self, blocks: FileBlocks, position: int) -> State:
+        """State of the messages at ``position``, where none of the log ends."""
+        view = blocks.read(position, _FIRST)
+        needed = self._message_size(view)
+        if needed > len(view):
+            view = blocks.read(position, needed)
+        places = _walk_entries(view)[0] if self.is_dledger else walk(view)[0]
+        messages = Messages(np.frombuffer(view, np.uint8), places[:COMPARED])
+        count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
+        if not count:
+            return self._state
+        messages = messages.chosen(np.arange(count))
+        return State.GHOST if self.trail.are_ghosts(messages) else State.SAVED
 
     def _next_message(self, blocks: FileBlocks, position: int) -> int | None:
         """Position of the next whole message after ``position``; None without one in this file."""

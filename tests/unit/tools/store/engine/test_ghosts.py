@@ -1,0 +1,176 @@
+"""Old messages behind the end of a log are told from messages of the log behind damage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.flags import MessageSysFlag
+from rocketwire.store.folder import read_folder
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.store.engine.scan import LogScan, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SIZE = 1 << 16
+SECOND = 1000
+START = 1_700_000_000_000
+DAY = 86_400_000
+REST = b"\x5a" * 40
+"""What a new message has left of an old one."""
+
+
+def message(number: int, time: int, *, queue: int | None = None, flag: int = 0) -> StoredMessage:
+    """The message of a number, in one of four queues."""
+    return StoredMessage(
+        topic="orders",
+        body=b"",
+        queue_id=number % 4 if queue is None else queue,
+        queue_offset=number // 4,
+        store_timestamp=time,
+        sys_flag=flag,
+    )
+
+
+def messages(numbers: range, start: int) -> list[StoredMessage]:
+    """Messages that were stored one second after another."""
+    return [message(number, start + number * SECOND) for number in numbers]
+
+
+def stored(parts: Sequence[StoredMessage | bytes], base: int = 0) -> bytes:
+    """Bytes of a file of the log."""
+    data = b""
+    for part in parts:
+        if isinstance(part, StoredMessage):
+            part = encode_stored_message(replace(part, commit_log_offset=base + len(data)))
+        data += part
+    return data.ljust(SIZE, b"\0")
+
+
+def states_of(
+    root: Path, *files: Sequence[StoredMessage | bytes], block_size: int = 8 << 20
+) -> list[State]:
+    """The state of each message of a log."""
+    log = root / "commitlog"
+    log.mkdir()
+    for number, parts in enumerate(files):
+        data = stored(parts, number * SIZE)
+        if number + 1 < len(files):
+            end = len(data.rstrip(b"\0")) + 2  # the sizes of empty properties
+            blank = (SIZE - end).to_bytes(4, "big") + bytes.fromhex("bbccddee") + data[:0]
+            data = data[:end] + blank.ljust(SIZE - end, b"\0")
+        (log / f"{number * SIZE:020}").write_bytes(data)
+    scan = LogScan(files=read_folder([root]).commit_log, block_size=block_size)
+    return [block.state for block in scan for _ in block.messages.positions]
+
+
+LIVE = [State.LIVE] * 20
+OLD = messages(range(12, 40), START)
+"""What a cut of the log at the twelfth message leaves in the file."""
+
+NEW = messages(range(20), START + DAY)
+"""A log that was cut and then continued, by eight messages."""
+
+
+@pytest.mark.parametrize("block_size", [8 << 20, 1000, 64])
+@pytest.mark.parametrize("odd", range(3))
+@pytest.mark.parametrize("time", [START + 9 * DAY, 0, -1])
+def test_an_odd_time_among_the_first_old_messages_decides_nothing(
+    odd: int, time: int, block_size: int, tmp_path: Path
+) -> None:
+    old = [*OLD]
+    old[odd] = replace(old[odd], store_timestamp=time)
+
+    states = states_of(tmp_path, [*NEW, REST, *old], block_size=block_size)
+
+    assert states == LIVE + [State.GHOST] * len(old)
+
+
+@pytest.mark.parametrize("odd", range(3))
+def test_an_odd_time_among_the_first_messages_behind_a_hole_decides_nothing(
+    odd: int, tmp_path: Path
+) -> None:
+    after = messages(range(23, 50), START + DAY)
+    after[odd] = replace(after[odd], store_timestamp=0)
+
+    states = states_of(tmp_path, [*NEW, bytes(300), *after])
+
+    assert states == LIVE + [State.SAVED] * len(after)
+
+
+@pytest.mark.parametrize("block_size", [8 << 20, 1000, 64])
+def test_old_messages_repeat_queue_offsets_if_the_clock_was_set_back(
+    block_size: int, tmp_path: Path
+) -> None:
+    new = messages(range(20), START - DAY)
+
+    states = states_of(tmp_path, [*new, REST, *OLD], block_size=block_size)
+
+    assert states == LIVE + [State.GHOST] * len(OLD)
+
+
+def test_one_damaged_queue_offset_behind_a_hole_decides_nothing(tmp_path: Path) -> None:
+    after = messages(range(23, 50), START + DAY)
+    after[0] = replace(after[0], queue_offset=0)
+
+    states = states_of(tmp_path, [*NEW, bytes(300), *after])
+
+    assert states == LIVE + [State.SAVED] * len(after)
+
+
+def test_a_single_message_that_repeats_its_queue_offset_is_a_ghost(tmp_path: Path) -> None:
+    old = message(12, START + 2 * DAY)
+
+    assert states_of(tmp_path, [*NEW, REST, old]) == [*LIVE, State.GHOST]
+
+
+def test_half_messages_have_no_queue_offset_that_could_repeat(tmp_path: Path) -> None:
+    flag = int(MessageSysFlag.TRANSACTION_PREPARED)
+    half = [message(0, START + DAY, flag=flag)] * 3
+
+    states = states_of(tmp_path, [*NEW, *half, bytes(300), *half, message(23, START + DAY)])
+
+    assert states == LIVE + [State.LIVE] * 3 + [State.SAVED] * 4
+
+
+def test_messages_behind_a_hole_are_saved_if_the_clock_was_set_back_before_it(
+    tmp_path: Path,
+) -> None:
+    before, after = messages(range(20), START), messages(range(30, 50), START - DAY)
+    set_back = messages(range(20, 24), START - DAY)
+
+    states = states_of(tmp_path, [*before, *set_back, bytes(500), *after])
+
+    assert states == LIVE + [State.LIVE] * 4 + [State.SAVED] * len(after)
+
+
+def test_a_new_message_of_another_queue_is_enough_to_see_ghosts(tmp_path: Path) -> None:
+    new = [*messages(range(12), START), message(0, START + DAY, queue=9)]
+
+    states = states_of(tmp_path, [*new, REST, *OLD])
+
+    assert states == [State.LIVE] * len(new) + [State.GHOST] * len(OLD)
+
+
+@pytest.mark.parametrize("old_start", [START, START + 9 * DAY])
+def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
+    """A log that goes on in the next file has not ended in this one, whatever the first said."""
+    old, following = messages(range(12, 40), old_start), messages(range(50, 60), START + DAY)
+
+    states = states_of(tmp_path, [*NEW, REST, *old], following)
+
+    assert states == LIVE + [State.GHOST] * len(old) + [State.SAVED] * len(following)
+
+
+def test_a_recycled_file_has_no_ghosts_because_its_old_messages_name_other_offsets(
+    tmp_path: Path,
+) -> None:
+    old = stored(OLD).rstrip(b"\0")
+
+    states = states_of(tmp_path, NEW, [*messages(range(20, 30), START + DAY), old])
+
+    assert states == LIVE + [State.LIVE] * 10

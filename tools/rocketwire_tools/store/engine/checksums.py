@@ -1,0 +1,20 @@
+"""CRC-32 of the bodies of many messages.  ISA-L calculates it at some eight times zlib's speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from isal.isal_zlib import crc32
+
+if TYPE_CHECKING:
+    from rocketwire_tools.store.engine.columns import Int64s, Messages
+
+
+def body_crcs(messages: Messages) -> Int64s:
+    """CRC-32 of each stored body, 0 to 2^32 - 1."""
+    view = messages.data.data
+    starts = messages.bodies
+    ends = starts + messages.body_sizes
+    bodies = map(view.__getitem__, map(slice, starts.tolist(), ends.tolist()))
+    return np.fromiter(map(crc32, bodies), np.int64, len(messages))
