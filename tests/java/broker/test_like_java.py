@@ -63,6 +63,7 @@ def show(answer: RemotingCommand) -> Shown:
 
 def _body(answer: RemotingCommand) -> object:
     body = (answer.body or b"").decode("utf-8", "replace")
+    body = re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", body)
     body = re.sub(r'("timestamp"|"lastUpdateTimestamp"|"lastTimestamp"):\d{10,}', r"\1:TIME", body)
     queues = re.compile(r'\{"brokerName":[^{}]*\}:(?:\{[^{}]*\}|\d+)')
     return queues.sub("QUEUE", body), sorted(queues.findall(body))  # in no order
