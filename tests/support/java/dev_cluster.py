@@ -70,6 +70,13 @@ class DevBroker:
         child.wait_until(lambda: len(_READY.findall(child.output)) >= ready, "ready")
 
     @property
+    def pid(self) -> int:
+        """Of its process, once it was started."""
+        if self._child is None:
+            raise PeerFailedError(f"{self.name} was never started")
+        return self._child.process.pid
+
+    @property
     def runs(self) -> bool:
         """Whether its process was started and has not ended."""
         return self._child is not None and self._child.process.poll() is None

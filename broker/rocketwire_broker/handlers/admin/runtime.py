@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages import encode_body
 from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
@@ -32,7 +32,7 @@ FIXED_AT_START: Final = frozenset(
 """Settings that cannot be changed later."""
 BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath", "storePathRootDir"})
 
-_POOLS: Final = ("send", "pull", "litePull", "query", "end", "ack")
+_POOLS: Final = ("send", "pull", "litePull", "query", "ack")
 """Java's pools of threads; here one thread does all."""
 
 _PERIODS: Final = (10_000, 60_000, 600_000)
@@ -87,9 +87,10 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     }
     waits = {f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in _POOLS}
     return {
+        "EndTransactionQueueSize": "0",
+        "EndTransactionThreadPoolQueueCapacity": "10000",
         "bootTimestamp": str(broker.started),
         "brokerActive": "true",
-        "brokerVersion": str(CURRENT_VERSION),
         "brokerVersionDesc": "V5_5_0",
         "commitLogDirCapacity": "Total : 0 MiB, Free : 0 MiB.",
         "commitLogDiskRatio": "0.0",
@@ -97,6 +98,7 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
         "commitLogMinOffset": str(store.first_physical),
         "consumeQueueDiskRatio": "0.0",
         "dispatchBehindBytes": "0",
+        "dispatchMaxBuffer": "0",
         "earliestMessageTimeStamp": str(store.earliest_store_time),
         "getFoundTps": _rates(got, now),
         "getMessageEntireTimeMax": "0",
@@ -111,8 +113,12 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
         "msgPutTotalTodayNow": str(put.total),
         "msgPutTotalYesterdayMorning": "0",
         "pageCacheLockTimeMills": "0",
+        "putLatency99": "0.0",
+        "putLatency999": "0.0",
         "putMessageAverageSize": str(mean),
+        "putMessageDistributeTime": "",
         "putMessageEntireTimeMax": "0",
+        "putMessageFailedTimes": "0",
         "putMessageSizeTotal": str(statistics.put_bytes),
         "putMessageTimesTotal": str(put.total),
         "putTps": _rates(put, now),
