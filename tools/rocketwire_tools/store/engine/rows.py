@@ -25,6 +25,7 @@ from rocketwire.wire.message.properties import decode_properties, encode_propert
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records, strings
+from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.properties import PropertyItems
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
@@ -277,13 +278,17 @@ class Rows:
         return PropertyItems(self.property_bytes)
 
     @cached_property
+    def named_values(self) -> NamedValues:
+        """Tags, keys and unique key as stored; of rows of an inner batch those of the batch."""
+        names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
+        return NamedValues(self.messages, names)
+
+    @cached_property
     def tags_codes(self) -> Int64s:
         """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
-        items = self.property_items
-        item = items.items_named(message_const.TAGS)
-        rows = np.flatnonzero(item >= 0)
+        tags = self.named_values.of(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
-        codes[rows] = items.hashes.of(items.values[item[rows]], items.value_ends[item[rows]])
+        codes[tags.rows] = self.named_values.hashes(tags)
         return codes
 
     @cached_property
