@@ -94,6 +94,14 @@ def strings(data: Bytes, positions: Int64s, size: int) -> npt.NDArray[np.bytes_]
     return records(data, positions, np.dtype(f"V{size}")).view(f"S{size}")
 
 
+def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
+    """The values without repetition, and the number of each one among them."""
+    if len(values) and (values == values[0]).all():
+        return values[:1], np.zeros(len(values), np.int64)
+    unique, numbers = np.unique(values, return_inverse=True)
+    return unique, numbers
+
+
 class Messages:
     """Stored messages of one block, by column.
 

@@ -6,7 +6,7 @@ The properties of a block are joined, and their names and values are places in t
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -43,32 +43,52 @@ class PropertyItems:
     """
 
     def __init__(self, texts: Sequence[bytes]) -> None:
-        self.row_count = len(texts)
-        self._texts_of_rows = texts
-        data = b"\2".join((*texts, b""))
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        self._read(b"\2".join((*texts, b"")), np.fromiter(map(len, texts), np.int64, len(texts)))
+
+    @classmethod
+    def joined(cls, data: bytes, lengths: Int64s) -> Self:
+        """The same of texts that are joined already.
+
+        Args:
+            data: the texts, each with ``0x02`` after it.
+            lengths: bytes of each text.
+        """
+        items = cls.__new__(cls)
+        items._read(data, lengths)
+        return items
+
+    def _read(self, data: bytes, lengths: Int64s) -> None:
+        self.row_count = len(lengths)
+        self._lengths = lengths
         try:
-            data.decode()
+            if not data.isascii():
+                data.decode()
         except UnicodeDecodeError:  # Java puts U+FFFD in the place of bytes that are no text
-            texts = [decode_utf8(text).encode("utf-8", "replace") for text in texts]
+            texts = [decode_utf8(text).encode("utf-8", "replace") for text in _split(data, lengths)]
             data = b"\2".join((*texts, b""))
-            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-            self._texts_of_rows = texts
+            self._lengths = lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         self.data = data
         row_ends = np.cumsum(lengths + 1) - 1
         numbers = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(numbers == _VALUE_END)
-        marks = np.flatnonzero(numbers == _NAME_END)
+        is_end = numbers - np.uint8(_NAME_END) <= _VALUE_END - _NAME_END  # 0 becomes 255
+        both = np.flatnonzero(is_end)
+        marks, ends = both[0::2], both[1::2]
+        are_items = (
+            len(marks) == len(ends)
+            and bool((numbers[marks] == _NAME_END).all())
+            and bool((numbers[ends] == _VALUE_END).all())
+        )
+        if not are_items:
+            marks, ends = both[numbers[both] == _NAME_END], both[numbers[both] == _VALUE_END]
         starts = np.empty_like(ends)
         if len(ends):
             starts[0] = 0
             starts[1:] = ends[:-1] + 1
         last_items = np.searchsorted(ends, row_ends)
-        rows = np.repeat(np.arange(len(texts)), np.diff(last_items, prepend=-1))
-        filled = ends > starts
-        if not filled.all():
+        rows = np.repeat(np.arange(len(lengths)), np.diff(last_items, prepend=-1))
+        if not are_items:
+            filled = ends > starts
             starts, ends, rows = starts[filled], ends[filled], rows[filled]
-        if len(marks) != len(ends) or not ((marks >= starts) & (marks < ends)).all():
             marks, is_item = _first_marks(marks, starts, ends)
             starts, ends, rows = starts[is_item], ends[is_item], rows[is_item]
         whole = (marks > starts) & (marks + 1 < ends)
@@ -82,6 +102,10 @@ class PropertyItems:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def _texts_of_rows(self) -> list[bytes]:
+        return _split(self.data, self._lengths)
 
     @cached_property
     def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
@@ -135,7 +159,8 @@ class PropertyItems:
         """
         numbers = self._bytes
         controls = np.count_nonzero(numbers < _FIRST_PLAIN)
-        empty = sum(not text or text[-1] == _VALUE_END for text in self._texts_of_rows)
+        texts = self._texts_of_rows
+        empty = sum(not text or text[-1] == _VALUE_END for text in texts)
         is_plain = (
             controls == 2 * len(self) + empty
             and not (numbers == ord('"')).any()
@@ -144,7 +169,7 @@ class PropertyItems:
         )
         if not is_plain:
             return None
-        text = b"\n".join((*self._texts_of_rows, b""))
+        text = b"\n".join((*texts, b""))
         text = text.replace(b"\2\n", b"\n").replace(b"\1", b'":"').replace(b"\2", b'","')
         return [b'{"%b"}' % part if part else b"{}" for part in text.split(b"\n")[:-1]]
 
@@ -185,6 +210,13 @@ class PropertyItems:
             text = data.decode("ascii")
             return [text[begin:end] for begin, end in places]
         return [data[begin:end].decode() for begin, end in places]
+
+
+def _split(data: bytes, lengths: Int64s) -> list[bytes]:
+    """The texts of ``PropertyItems.joined``."""
+    ends = np.cumsum(lengths + 1) - 1
+    places = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+    return [data[begin:end] for begin, end in places]
 
 
 def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:
