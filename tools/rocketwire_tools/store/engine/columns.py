@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from functools import cached_property
 from struct import calcsize
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from rocketwire.store import layouts
 from rocketwire.store.commit_log import BORN_HOST_V6, STORE_HOST_V6
 from rocketwire.wire.layouts.declarations import MAGIC_V2
 
-Int64s: TypeAlias = npt.NDArray[np.int64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Int64s: TypeAlias = "npt.NDArray[np.int64]"
+Bools: TypeAlias = "npt.NDArray[np.bool_]"
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 _V6: Final = BORN_HOST_V6 | STORE_HOST_V6
 _SYS_FLAG: Final = 36
