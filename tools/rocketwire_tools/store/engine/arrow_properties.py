@@ -31,12 +31,12 @@ _FEW_NAMES: Final = 16
 class PropertyArrays:
     """Names and values of properties as arrays of Arrow.
 
-    Args:
+    Attributes:
         items: of rows of one block.
     """
 
     def __init__(self, items: PropertyItems) -> None:
-        self._items = items
+        self.items = items
         # four parts for each item: its name, what is between, its value, what is before the next
         edges = np.zeros(4 * len(items) + 1, np.int32)
         edges[0:-1:4] = items.names
@@ -49,7 +49,7 @@ class PropertyArrays:
 
     @cached_property
     def _names(self) -> Any:
-        return self._parts.take(pa.array(np.arange(0, 4 * len(self._items), 4)))
+        return self._parts.take(pa.array(np.arange(0, 4 * len(self.items), 4)))
 
     @cached_property
     def _numbers(self) -> tuple[Int64s, list[str]]:
@@ -57,39 +57,39 @@ class PropertyArrays:
         encoded = self._names.dictionary_encode()
         return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
-    def _items_named(self, name: str) -> Int64s | None:
+    def _items_of(self, name: str) -> Int64s | None:
         """The item of a name of each row, -1 without one; None if no row has one."""
         numbers, names = self._numbers
         if name not in names:
             return None
         items = np.flatnonzero(numbers == names.index(name))
-        result = np.full(self._items.row_count, -1, np.int64)
-        result[self._items.rows[items]] = items  # of several the last one stays
+        result = np.full(self.items.row_count, -1, np.int64)
+        result[self.items.rows[items]] = items  # of several the last one stays
         return result
 
     def values(self, name: str) -> Any:
         """The value of a name of each row; null without one."""
-        items = self._items_named(name)
+        items = self._items_of(name)
         if items is None:
-            return pa.nulls(self._items.row_count, _TEXT)
+            return pa.nulls(self.items.row_count, _TEXT)
         is_missing = items < 0
         mask = is_missing if is_missing.any() else None
         return self._parts.take(pa.array(4 * items + 2, mask=mask))
 
     @cached_property
-    def _has_name_twice(self) -> bool:
+    def has_name_twice(self) -> bool:
         """Whether a row has a name twice."""
         numbers, names = self._numbers
-        rows, count = self._items.rows, len(names)
+        rows, count = self.items.rows, len(names)
         pairs = rows * count + numbers
-        if self._items.row_count * count > _FEW_NAMES * len(self._items):
+        if self.items.row_count * count > _FEW_NAMES * len(self.items):
             return len(np.unique(pairs)) < len(pairs)
         return bool(len(pairs)) and int(np.bincount(pairs).max()) > 1
 
     def maps(self) -> Any:
         """All properties of each row; of two with one name the last counts."""
-        items = self._items
-        if self._has_name_twice:
+        items = self.items
+        if self.has_name_twice:
             pairs = [list(properties.items()) for properties in items.dicts()]
             return pa.array(pairs, MAP)
         counts = np.bincount(items.rows, minlength=items.row_count)
@@ -114,7 +114,7 @@ def _int32(text: str | None) -> int | None:
 
 def _keys(values: Any) -> Any:
     """Keys, split at white space."""
-    if _are_plain(values):
+    if are_plain(values):
         counts = np.asarray(values.is_valid()).astype(np.int32)
         offsets = np.zeros(len(values) + 1, np.int32)
         np.cumsum(counts, out=offsets[1:])
@@ -126,7 +126,7 @@ def _keys(values: Any) -> Any:
     return pa.array(lists, KEYS)
 
 
-def _are_plain(values: Any) -> bool:
+def are_plain(values: Any) -> bool:
     """Whether texts have nothing but visible characters of ASCII, and so no white space."""
     _, edges, data = values.buffers()
     if data is None:

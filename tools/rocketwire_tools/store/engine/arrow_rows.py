@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
+    FewTexts = tuple[Sequence[str | None], Int64s]
+
 pa: Any = importlib.import_module("pyarrow")  # it has no types
 pc: Any = importlib.import_module("pyarrow.compute")
 
@@ -113,6 +115,8 @@ def record_batch(rows: Rows, names: Sequence[str]) -> Any:
 def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
     if texts is not None and name in PROPERTY_COLUMNS:
         return PROPERTY_COLUMNS[name](texts)
+    if name in FEW_TEXTS:
+        return _chosen(*FEW_TEXTS[name](rows))
     if name in _COLUMNS:
         return _COLUMNS[name](rows)
     if name == "batch_index" and texts is not None:
@@ -134,15 +138,26 @@ def _repeated(text: str, count: int) -> Any:
     return pa.repeat(pa.scalar(text, _TEXT), count)
 
 
-def _hosts(rows: Rows, name: str) -> Any:
+def _hosts(rows: Rows, name: str) -> FewTexts:
     numbers, raws = rows.host_numbers(name)
-    return _chosen([host_text(raw) for raw in raws], numbers)
+    return [host_text(raw) for raw in raws], numbers
 
 
-def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> Any:
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
     """A text that depends on the system flag alone."""
     flags, numbers = distinct(rows.messages.numbers("sys_flag"))
-    return _chosen([name(flag) for flag in flags.tolist()], numbers)
+    return [name(flag) for flag in flags.tolist()], numbers
+
+
+FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
+    "topic": lambda rows: (rows.topics.names, rows.topic_numbers),
+    "born_host": lambda rows: _hosts(rows, "born"),
+    "store_host": lambda rows: _hosts(rows, "store"),
+    "kind": lambda rows: ([str(kind) for kind in KINDS], rows.kind_numbers),
+    "compression": lambda rows: _by_flags(rows, compression_name),
+    "transaction": lambda rows: _by_flags(rows, transaction_name),
+}
+"""Name of a column → its few texts, and the number of each row's text."""
 
 
 def _stored_bodies(rows: Rows) -> Any:
@@ -159,7 +174,7 @@ def _stored_bodies(rows: Rows) -> Any:
 _HEX: Final = np.frombuffer(b"".join(b"%04X" % number for number in range(1 << 16)), "V4")
 
 
-def _offset_ids(rows: Rows) -> Any:
+def offset_ids(rows: Rows) -> Any:
     """Offset message ids: the store host and the physical offset in hexadecimal digits."""
     numbers, raws = rows.host_numbers("store")
     prefixes = [offset_id_prefix(raw).encode() for raw in raws]
@@ -194,15 +209,9 @@ def _bodies(bodies: Sequence[bytes | None]) -> Any:
 
 
 _COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
-    "topic": lambda rows: _chosen(rows.topics.names, rows.topic_numbers),
     "file": lambda rows: _repeated(rows.block.file.name, len(rows)),
     "state": lambda rows: _repeated(rows.block.state.value, len(rows)),
-    "born_host": lambda rows: _hosts(rows, "born"),
-    "store_host": lambda rows: _hosts(rows, "store"),
-    "offset_msg_id": _offset_ids,
-    "kind": lambda rows: _chosen([str(kind) for kind in KINDS], rows.kind_numbers),
-    "compression": lambda rows: _by_flags(rows, compression_name),
-    "transaction": lambda rows: _by_flags(rows, transaction_name),
+    "offset_msg_id": offset_ids,
     "body": _stored_bodies,
 }
 """Name of a column → its array, where that takes no object for each row."""

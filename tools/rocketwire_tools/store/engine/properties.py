@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NAME_END: Final = 1
 _VALUE_END: Final = 2
+_ROW_END: Final = 3
 _FIRST_PLAIN: Final = 0x20
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
@@ -103,9 +104,38 @@ class PropertyItems:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def _texts_of_rows(self) -> list[bytes]:
-        return _split(self.data, self._lengths)
+    @cached_property
+    def needs_no_escape(self) -> bool:
+        """Whether names and values stand in JSON as they are, and all bytes are of items."""
+        numbers = self._bytes
+        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
+        ends = np.cumsum(self._lengths + 1) - 1  # of rows; an item ends there, or before it
+        empty = np.count_nonzero((self._lengths == 0) | (numbers[ends - 1] == _VALUE_END))
+        return (
+            controls == 2 * len(self) + empty
+            and not (numbers == ord('"')).any()
+            and not (numbers == ord("\\")).any()
+        )
+
+    def json_members(self) -> tuple[bytes, Int64s] | None:
+        """The members of a JSON object for each row, without braces: all of them, and their ends.
+
+        The caller looks for names that a row has twice.
+
+        Returns:
+            None if a character needs an escape, or a row has no properties.
+        """
+        counts = np.bincount(self.rows, minlength=self.row_count)
+        if not self.needs_no_escape or not counts.all():
+            return None
+        ends = np.cumsum(self._lengths + 1)
+        if (self._bytes[ends - 2] == _VALUE_END).any():
+            return None
+        text = np.frombuffer(self.data, np.uint8).copy()
+        text[ends - 1] = _ROW_END
+        members = text.tobytes().replace(b"\1", b'":"').replace(b"\2", b'","')
+        members = members.replace(b"\3", b"")
+        return members, np.cumsum(self._lengths + 2 * counts + 2 * (counts - 1))
 
     @cached_property
     def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
@@ -157,18 +187,9 @@ class PropertyItems:
             None if that takes more than putting quotation marks: a character needs an escape, or a
             row has a name twice.
         """
-        numbers = self._bytes
-        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
-        texts = self._texts_of_rows
-        empty = sum(not text or text[-1] == _VALUE_END for text in texts)
-        is_plain = (
-            controls == 2 * len(self) + empty
-            and not (numbers == ord('"')).any()
-            and not (numbers == ord("\\")).any()
-            and not self.has_name_twice
-        )
-        if not is_plain:
+        if not self.needs_no_escape or self.has_name_twice:
             return None
+        texts = _split(self.data, self._lengths)
         text = b"\n".join((*texts, b""))
         text = text.replace(b"\2\n", b"\n").replace(b"\1", b'":"').replace(b"\2", b'","')
         return [b'{"%b"}' % part if part else b"{}" for part in text.split(b"\n")[:-1]]
