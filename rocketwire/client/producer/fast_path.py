@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from rocketwire.client.publish.request_builder import QueueFastPath, build_outgoing_message
-from rocketwire.client.publish.send_result import SendResult
 from rocketwire.client.publish.sender import FirstAttempt
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const as const
