@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from opentelemetry import context as context_api
 from opentelemetry import metrics, propagate, trace
 from opentelemetry.context import Context
+from opentelemetry.metrics import Observation
 from opentelemetry.trace import Link, SpanKind, Status, StatusCode
 
 from rocketwire import __version__
@@ -36,7 +38,7 @@ from rocketwire.policy.resource_names import without_namespace
 if TYPE_CHECKING:
     from contextvars import Token
 
-    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.metrics import CallbackOptions, MeterProvider
     from opentelemetry.propagators.textmap import TextMapPropagator
     from opentelemetry.trace import Span, TracerProvider
 
@@ -55,13 +57,34 @@ Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 MAX_LINKS: Final = 128
 """Most links of a span to messages (the default limit of SDKs)."""
 
-_MAX_CACHED: Final = 1024
-"""Most attribute sets that are kept, for topics, groups, brokers and errors."""
+_MAX_SERIES: Final = 1024
+"""Most series of a metric, for topics, groups, brokers and errors; others are one series."""
+
+_OVERFLOW: Final = "otel.metric.overflow"
+"""Attribute of the series for all others, as in SDKs."""
 
 _NEVER: Final = Context()
 
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
 """Values of ``MESSAGING_OPERATION`` by operation type."""
+
+
+_Key: TypeAlias = tuple[str | None, ...]
+
+
+class _Series:
+    """A series of measurements.
+
+    Attributes:
+        attributes: its attributes.
+        messages: number of messages.
+    """
+
+    __slots__ = ("attributes", "messages")
+
+    def __init__(self, attributes: Attributes) -> None:
+        self.attributes = attributes
+        self.messages = 0
 
 
 class _Sending(NamedTuple):
@@ -119,13 +142,18 @@ class OpenTelemetryHook(ClientHook):
             "Duration of processing operation.",
             explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
         )
-        self._sent = meter.create_counter(
+        # counted here: an SDK takes ten times as long to count a message
+        self._sent: dict[_Key, _Series] = {}
+        self._consumed: dict[_Key, _Series] = {}
+        meter.create_observable_counter(
             names.MESSAGING_CLIENT_SENT_MESSAGES,
+            [partial(_observe, self._sent)],
             "{message}",
             "Number of messages producer attempted to send to the broker.",
         )
-        self._consumed = meter.create_counter(
+        meter.create_observable_counter(
             names.MESSAGING_CLIENT_CONSUMED_MESSAGES,
+            [partial(_observe, self._consumed)],
             "{message}",
             "Number of messages that were delivered to the application.",
         )
@@ -134,8 +162,8 @@ class OpenTelemetryHook(ClientHook):
         self._receive_spans = receive_spans
         words = environment.get(names.STABILITY_OPT_IN, "").split(",")
         self._has_old_names = names.MESSAGING_DUP in (word.strip() for word in words)
-        self._span_attributes: dict[tuple[str | None, ...], Attributes] = {}
-        self._metric_attributes: dict[tuple[str | None, ...], Attributes] = {}
+        self._span_attributes: dict[_Key, Attributes] = {}
+        self._received: dict[_Key, _Series] = {}
 
     def context_of(self, message: StoredMessage) -> Context:
         """Return the context that a producer wrote into a message; empty if there is none.
@@ -186,9 +214,9 @@ class OpenTelemetryHook(ClientHook):
         _end(span, error, kind)
         if not isinstance(error, LocalProtocolError):
             topic = context.messages[0].topic
-            attributes = self._metric_base("send", "send", topic, None, address, kind)
-            self._duration.record(seconds, attributes)
-            self._sent.add(len(context.messages), attributes)
+            series = _find_series(self._sent, "send", "send", topic, None, address, kind)
+            series.messages += len(context.messages)
+            self._duration.record(seconds, series.attributes)
 
     # ------------------------------------------------------------------ handler calls
 
@@ -224,9 +252,9 @@ class OpenTelemetryHook(ClientHook):
         _end(span, error, kind)
         topic, group = _topic(client, messages[0].topic), context.consumer_group
         address = client.broker_address(context.message_queue.broker_name or "")
-        attributes = self._metric_base("process", "process", topic, group, address, kind)
-        self._process_duration.record(seconds, attributes)
-        self._consumed.add(len(messages), attributes)
+        series = _find_series(self._consumed, "process", "process", topic, group, address, kind)
+        series.messages += len(messages)
+        self._process_duration.record(seconds, series.attributes)
 
     # ------------------------------------------------------------------ receives, settlements
 
@@ -236,16 +264,16 @@ class OpenTelemetryHook(ClientHook):
         if is_poll or self._receive_spans:
             # the application polls within its own span
             self._report_span(context, "receive", None if is_poll else _NEVER, context.messages)
-        attributes = self._report_duration(context, "receive")
-        if is_poll:
-            self._consumed.add(len(context.messages), attributes)
+        all_series = self._consumed if is_poll else self._received
+        series = self._report_duration(context, "receive", all_series)
+        series.messages += len(context.messages)
 
     def settle_message_after(self, context: SettleMessageContext) -> None:
         """Report the end of a settlement."""
         messages = context.messages
         parent = self._parent(messages)[0]
         self._report_span(context, "settle", parent, messages if len(messages) > 1 else ())
-        self._report_duration(context, "settle")
+        self._report_duration(context, "settle", self._received)
 
     def _report_span(
         self,
@@ -274,11 +302,15 @@ class OpenTelemetryHook(ClientHook):
         _end(span, error, None if error is None else error_type(error), ended)
 
     def _report_duration(
-        self, context: ReceiveMessageContext | SettleMessageContext, kind: str
-    ) -> Attributes:
-        """Record the duration of an operation; returns its attributes."""
+        self,
+        context: ReceiveMessageContext | SettleMessageContext,
+        kind: str,
+        all_series: dict[_Key, _Series],
+    ) -> _Series:
+        """Record the duration of an operation; returns its series."""
         client, error = context.client, context.exception
-        attributes = self._metric_base(
+        series = _find_series(
+            all_series,
             context.operation,
             kind,
             _topic(client, context.topic),
@@ -286,8 +318,8 @@ class OpenTelemetryHook(ClientHook):
             client.broker_address(context.broker_name),
             None if error is None else error_type(error),
         )
-        self._duration.record(context.seconds, attributes)
-        return attributes
+        self._duration.record(context.seconds, series.attributes)
+        return series
 
     # ------------------------------------------------------------------ contexts and attributes
 
@@ -327,36 +359,46 @@ class OpenTelemetryHook(ClientHook):
             attributes[names.MESSAGING_ROCKETMQ_CLIENT_GROUP] = group
             if kind in _OLD_OPERATIONS:
                 attributes[names.MESSAGING_OPERATION] = _OLD_OPERATIONS[kind]
-        _keep(self._span_attributes, key, attributes)
+        if len(self._span_attributes) >= _MAX_SERIES:
+            self._span_attributes.clear()
+        self._span_attributes[key] = attributes
         return attributes
 
-    def _metric_base(
-        self,
-        operation: str,
-        kind: str,
-        topic: str,
-        group: str | None,
-        address: str | None,
-        error: str | None,
-    ) -> Attributes:
-        """Return the attributes of a measurement."""
-        key = (operation, topic, group, address, error)
-        attributes = self._metric_attributes.get(key)
-        if attributes is not None:
-            return attributes
-        attributes = {
-            names.MESSAGING_SYSTEM: names.ROCKETMQ,
-            names.MESSAGING_OPERATION_NAME: operation,
-            names.MESSAGING_OPERATION_TYPE: kind,
-            names.MESSAGING_DESTINATION_NAME: topic,
-            **_server(address),
-        }
-        if group is not None:
-            attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
-        if error is not None:
-            attributes[names.ERROR_TYPE] = error
-        _keep(self._metric_attributes, key, attributes)
-        return attributes
+
+def _find_series(
+    all_series: dict[_Key, _Series],
+    operation: str,
+    kind: str,
+    topic: str,
+    group: str | None,
+    address: str | None,
+    error: str | None,
+) -> _Series:
+    """Return the series with these attributes."""
+    key = (operation, topic, group, address, error)
+    series = all_series.get(key)
+    if series is not None:
+        return series
+    attributes: Attributes = {
+        names.MESSAGING_SYSTEM: names.ROCKETMQ,
+        names.MESSAGING_OPERATION_NAME: operation,
+        names.MESSAGING_OPERATION_TYPE: kind,
+    }
+    if len(all_series) >= _MAX_SERIES:
+        attributes[_OVERFLOW] = True
+        return all_series.setdefault((operation,), _Series(attributes))
+    attributes |= {names.MESSAGING_DESTINATION_NAME: topic, **_server(address)}
+    if group is not None:
+        attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
+    if error is not None:
+        attributes[names.ERROR_TYPE] = error
+    series = all_series[key] = _Series(attributes)
+    return series
+
+
+def _observe(all_series: dict[_Key, _Series], _: CallbackOptions) -> Iterable[Observation]:
+    """Return the numbers of messages; also called by other threads."""
+    return [Observation(one.messages, one.attributes) for one in list(all_series.values())]
 
 
 def error_type(error: BaseException) -> str:
@@ -378,16 +420,6 @@ def _end(
         if isinstance(error, Exception):
             span.record_exception(error)
     span.end(ended)
-
-
-def _keep(
-    cache: dict[tuple[str | None, ...], Attributes],
-    key: tuple[str | None, ...],
-    attributes: Attributes,
-) -> None:
-    if len(cache) >= _MAX_CACHED:
-        cache.clear()
-    cache[key] = attributes
 
 
 def _topic(client: HookedClient, topic: str) -> str:
