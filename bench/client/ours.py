@@ -100,6 +100,6 @@ async def first(name_server: str, topic: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[3:] == ["first"]:
-        trio.run(first, *sys.argv[1:3])
+        trio.run(first, sys.argv[1], sys.argv[2])
     else:
-        trio.run(serve, *sys.argv[1:])
+        trio.run(serve, sys.argv[1], sys.argv[2], "".join(sys.argv[3:]))
