@@ -47,6 +47,7 @@ class Config:
         timer_max_delay_ms: longest delay of such a message.
         recall_enabled: whether such a message may be recalled.
         store_replies: whether replies of request-reply are stored.
+        server_side_reset: whether the broker resets offsets itself, and does not push them (220).
         reject_transactions: whether half messages are refused.
         transaction_timeout_ms: age of a half message at its first check.
         transaction_check_ms: time between two checks.
@@ -86,6 +87,7 @@ class Config:
     timer_max_delay_ms: int = 3 * 86_400_000
     recall_enabled: bool = True
     store_replies: bool = True
+    server_side_reset: bool = True
     reject_transactions: bool = False
     transaction_timeout_ms: int = 6_000
     transaction_check_ms: int = 30_000
@@ -152,6 +154,10 @@ def _in_seconds(value: int) -> str:
     return str(value // 1000)
 
 
+def _hours(value: float) -> str:
+    return f"{value:g}"
+
+
 _BOOLEAN: Final = (_boolean, _truth)
 
 SETTINGS: Final[Mapping[str, Setting]] = {
@@ -170,12 +176,13 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "maxMessageSize": Setting("max_message_size", int),
     "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", int),
     "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", int),
-    "fileReservedTime": Setting("retain_hours", float, lambda hours: f"{hours:g}"),
+    "fileReservedTime": Setting("retain_hours", float, _hours),
     "messageDelayLevel": Setting("delay_levels"),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),
     "recallMessageEnable": Setting("recall_enabled", *_BOOLEAN),
     "storeReplyMessageEnable": Setting("store_replies", *_BOOLEAN),
+    "useServerSideResetOffset": Setting("server_side_reset", *_BOOLEAN),
     "rejectTransactionMessage": Setting("reject_transactions", *_BOOLEAN),
     "transactionTimeOut": Setting("transaction_timeout_ms", int),
     "transactionCheckInterval": Setting("transaction_check_ms", int),

@@ -31,7 +31,7 @@ from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.handlers.fields import Handler, body_of, required, text
 from rocketwire_broker.handlers.names import topic_problem
 from rocketwire_broker.handlers.pop_returns import forget
-from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import NOT_COUNTED
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         attributes=_attributes(known, header.attributes or ""),
     )
     _put(broker, topic, now)
-    return SUCCESS
+    return Response(remark=NOT_SET)
 
 
 def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
