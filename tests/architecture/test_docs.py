@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("rocketwire", "namesrv", "tools", "bench")
+SOURCES = ("rocketwire", "namesrv", "broker", "tools", "bench")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 
 

@@ -52,13 +52,16 @@ def test_every_constant_that_the_page_names_exists() -> None:
     missing: list[str] = []
     for cells in rows(LIMITS):
         for name in re.findall(
-            r"`(rocketwire(?:_namesrv|_tools)?(?:\.[a-z_0-9]+)+\.[A-Z][A-Z_0-9]+)`", cells[-1]
+            r"`(rocketwire(?:_namesrv|_broker|_tools)?(?:\.[a-z_0-9]+)+\.[A-Z][A-Z_0-9]+)`",
+            cells[-1],
         ):
             module, _, constant = name.rpartition(".")
             parts = module.split(".")
-            folder = {"rocketwire_namesrv": "namesrv", "rocketwire_tools": "tools"}.get(
-                parts[0], "."
-            )
+            folder = {
+                "rocketwire_namesrv": "namesrv",
+                "rocketwire_broker": "broker",
+                "rocketwire_tools": "tools",
+            }.get(parts[0], ".")
             path = ROOT / folder / Path(*parts)
             files = [path.with_suffix(".py"), path / "__init__.py"]
             if not any(

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[2]
-SOURCE_ROOTS = ("rocketwire", "namesrv/rocketwire_namesrv", "tools/rocketwire_tools")
+SOURCE_ROOTS = (
+    "rocketwire",
+    "namesrv/rocketwire_namesrv",
+    "broker/rocketwire_broker",
+    "tools/rocketwire_tools",
+)
 
 
 class Time(IntEnum):
@@ -49,7 +54,7 @@ def source_files() -> dict[str, Path]:
 def module_name(path: Path) -> str:
     """The dotted name of a source file."""
     parts = list(path.relative_to(ROOT).with_suffix("").parts)
-    if parts[0] in {"namesrv", "tools"}:
+    if parts[0] in {"namesrv", "broker", "tools"}:
         del parts[0]
     if parts[-1] == "__init__":
         del parts[-1]

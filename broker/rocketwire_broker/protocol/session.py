@@ -15,7 +15,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
-from rocketwire_broker.handlers.table import HANDLERS
+from rocketwire_broker.protocol.handler_table import HANDLERS
 from rocketwire_broker.state.response import RefusedError, Response
 
 if TYPE_CHECKING:

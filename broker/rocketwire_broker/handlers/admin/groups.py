@@ -1,0 +1,161 @@
+"""Consumer groups for operators: 200, 201, 207, 225, 300, 343, 345, 352 and 353.
+
+Java: ``AdminBrokerProcessor``, ``SubscriptionGroupManager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages.groups import (
+    DeleteSubscriptionGroupRequestHeader,
+    GetAllSubscriptionGroupRequestHeader,
+    GroupForbidden,
+    GroupList,
+    QuerySubscriptionByConsumerRequestHeader,
+    QuerySubscriptionResponseBody,
+    SubscriptionGroupConfig,
+    SubscriptionGroupList,
+    SubscriptionGroupWrapper,
+    UpdateGroupForbiddenRequestHeader,
+)
+from rocketwire.messages.route import TopicList
+from rocketwire_broker.handlers.fields import Handler, body_of, required, text
+from rocketwire_broker.handlers.names import group_problem
+from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+
+def create_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200: create or change a group."""
+    _put(broker, body_of(request, SubscriptionGroupConfig), now)
+    return SUCCESS
+
+
+def create_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """225: create or change several groups."""
+    for group in body_of(request, SubscriptionGroupList).group_config_list or ():
+        _put(broker, group, now)
+    return SUCCESS
+
+
+def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
+    name = group.group_name or ""
+    problem = group_problem(name)
+    if problem is not None:
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, problem)
+    if len(broker.groups) >= broker.config.max_topics and name not in broker.groups:
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, "too many groups")
+    known = broker.groups.get(name)
+    attributes = dict((None if known is None else known.attributes) or {})
+    for change, value in (group.attributes or {}).items():
+        if change.startswith("-"):
+            attributes.pop(change[1:], None)
+        else:
+            attributes[change.removeprefix("+")] = value
+    broker.groups.put(replace(group, attributes=attributes), now)
+
+
+def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """207: delete a group, and its offsets if asked to."""
+    header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
+    name = required(header.group_name, "groupName")
+    broker.groups.delete(name, now)
+    if header.clean_offset:
+        broker.offsets.delete_group(name)
+    return SUCCESS
+
+
+def get_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """352: the configuration of a group, which is created if it is missing."""
+    group = broker.groups.find_or_create(text(request.ext_fields or {}, "group"), now)
+    if group is None:
+        remark = "No group in this broker"
+        return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    return _with_body(group)
+
+
+def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """201: all groups, or a page of them by name."""
+    fields = request.ext_fields or {}
+    groups = {str(group.group_name): group for group in broker.groups}
+    if "groupSeq" in fields and "maxGroupNum" in fields:
+        header = decode_header(GetAllSubscriptionGroupRequestHeader, fields)
+        start, most = max(0, header.group_seq or 0), max(0, header.max_group_num or 0)
+        names = sorted(groups)[start : start + most]
+        groups = {name: groups[name] for name in names}
+    body = SubscriptionGroupWrapper(
+        data_version=broker.groups.version,
+        forbidden_table={
+            group: dict.fromkeys(sorted(topics), 2)  # Java: the bit of PermName.INDEX_PERM_READ
+            for group, topics in broker.groups.forbidden.items()
+            if topics
+        },
+        subscription_group_table=groups,
+    )
+    return _with_body(body, {"totalGroupNum": str(len(broker.groups))})
+
+
+def get_groups_of_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """300: the groups that read a topic, or did."""
+    topic = text(request.ext_fields or {}, "topic")
+    online = [
+        group.name
+        for group in broker.members.consumers.values()
+        if group.members and topic in group.subscriptions
+    ]
+    names = dict.fromkeys((*online, *broker.offsets.groups_of(topic)))
+    return _with_body(GroupList(group_list=tuple(names)))
+
+
+def get_topics_of_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """343: the topics that a group reads, or did."""
+    group = text(request.ext_fields or {}, "group")
+    topics = tuple(dict.fromkeys(broker.offsets.topics_of(group)))
+    return _with_body(TopicList(topic_list=topics, broker_addr=broker.address))
+
+
+def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """345: how a group reads a topic."""
+    header = decode_header(QuerySubscriptionByConsumerRequestHeader, request.ext_fields)
+    group = broker.members.online(header.group or "")
+    found = None if group is None else group.subscriptions.get(header.topic or "")
+    body = QuerySubscriptionResponseBody(
+        group=header.group, topic=header.topic, subscription_data=found
+    )
+    return _with_body(body)
+
+
+def update_forbidden(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """353: allow or forbid a group to read a topic; without a value, say which."""
+    header = decode_header(UpdateGroupForbiddenRequestHeader, request.ext_fields)
+    group, topic = required(header.group, "group"), required(header.topic, "topic")
+    if header.readable is not None:
+        broker.groups.forbid(group, topic, now, readable=header.readable)
+    readable = not broker.groups.is_forbidden(group, topic)
+    return _with_body(GroupForbidden(group=group, topic=topic, readable=readable))
+
+
+def _with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
+    return Response(ext_fields=ext_fields, body=(required(encode_body(body), "body"),))
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: create_group,
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST: create_groups,
+    RequestCode.DELETE_SUBSCRIPTIONGROUP: delete_group,
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: get_group,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: get_all_groups,
+    RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: get_groups_of_topic,
+    RequestCode.QUERY_TOPICS_BY_CONSUMER: get_topics_of_group,
+    RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER: get_subscription,
+    RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN: update_forbidden,
+}

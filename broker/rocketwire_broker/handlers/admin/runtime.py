@@ -1,0 +1,193 @@
+"""The broker itself: 25 and 26 settings, 28 and 315 figures, and upkeep without any work.
+
+Java: ``AdminBrokerProcessor``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
+from rocketwire.errors import IllegalValueError
+from rocketwire.messages import encode_body
+from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
+from rocketwire.messages.config_text import read_config
+from rocketwire.messages.ha import HARuntimeInfo
+from rocketwire.messages.kvconfig import KVTable
+from rocketwire_broker.config import SETTINGS, read_settings, write_settings
+from rocketwire_broker.handlers.fields import Handler, required, text
+from rocketwire_broker.state.response import SUCCESS, Response
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.state.statistics import Count
+    from rocketwire_broker.tables.peer import Peer
+
+FIXED_AT_START: Final = frozenset(
+    {"brokerName", "brokerClusterName", "brokerId", "brokerIP1", "bindAddress", "listenPort"}
+)
+"""Settings that cannot be changed later."""
+BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath", "storePathRootDir"})
+
+_PERIODS: Final = (10_000, 60_000, 600_000)
+"""Periods of the rates in 28, in milliseconds."""
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+
+
+def get_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """26: the settings, as lines."""
+    values = write_settings(broker.config)
+    text_ = "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
+    version = {"counter": 0, "stateVersion": 0, "timestamp": broker.started}
+    return Response(
+        ext_fields={"version": json.dumps(version, separators=(",", ":"))}, body=(text_.encode(),)
+    )
+
+
+def update_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """25: change settings; unknown ones are ignored, as in Java."""
+    values = read_config(request.body or b"")
+    if BLACK_LIST & values.keys():
+        remark = "Can not update config in black list."
+        return Response(ResponseCode.NO_PERMISSION, remark)
+    known = {
+        name: value
+        for name, value in values.items()
+        if name in SETTINGS and name not in FIXED_AT_START
+    }
+    try:
+        broker.config, _ = read_settings(broker.config, known)
+    except IllegalValueError as error:
+        return Response(ResponseCode.SYSTEM_ERROR, str(error))
+    return SUCCESS
+
+
+# ---------------------------------------------------------------------------- figures
+
+
+def _rates(count: Count, now: int) -> str:
+    return " ".join(str(count.rate(now, period)) for period in _PERIODS)
+
+
+def runtime_info(broker: Broker, now: int) -> dict[str, str]:
+    """Return the figures of 28 (Java: ``prepareRuntimeInfo``)."""
+    store, statistics = broker.store, broker.statistics
+    got, put = statistics.got, statistics.put
+    mean = statistics.put_bytes / put.total if put.total else 0.0
+    queues = {
+        f"{name}ThreadPool{figure}": value
+        for name in ("send", "pull", "query", "end", "ack", "litePull")
+        for figure, value in (("QueueSize", "0"), ("QueueCapacity", "10000"))
+    }
+    waits = {
+        f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in ("send", "pull", "litePull")
+    }
+    return {
+        "bootTimestamp": str(broker.started),
+        "brokerActive": "true",
+        "brokerVersion": str(CURRENT_VERSION),
+        "brokerVersionDesc": "V5_5_0",
+        "commitLogDirCapacity": "Total : 0 MiB, Free : 0 MiB.",
+        "commitLogDiskRatio": "0.0",
+        "commitLogMaxOffset": str(store.next_physical),
+        "commitLogMinOffset": str(store.first_physical),
+        "consumeQueueDiskRatio": "0.0",
+        "dispatchBehindBytes": "0",
+        "earliestMessageTimeStamp": str(store.earliest_store_time),
+        "getFoundTps": _rates(got, now),
+        "getMessageEntireTimeMax": "0",
+        "getMissTps": "0.0 0.0 0.0",
+        "getTotalTps": _rates(got, now),
+        "getTransferedTps": _rates(got, now),
+        "getTransferredTps": _rates(got, now),
+        "msgGetTotalTodayMorning": "0",
+        "msgGetTotalTodayNow": str(got.total),
+        "msgGetTotalYesterdayMorning": "0",
+        "msgPutTotalTodayMorning": "0",
+        "msgPutTotalTodayNow": str(put.total),
+        "msgPutTotalYesterdayMorning": "0",
+        "pageCacheLockTimeMills": "0",
+        "putMessageAverageSize": str(mean),
+        "putMessageEntireTimeMax": "0",
+        "putMessageSizeTotal": str(statistics.put_bytes),
+        "putMessageTimesTotal": str(put.total),
+        "putTps": _rates(put, now),
+        "remainHowManyDataToFlush": "0 B",
+        "remainTransientStoreBufferNumbs": "2147483647",
+        "runtime": _duration(now - broker.started),
+        "startAcceptSendRequestTimeStamp": "0",
+        "timerCongestNum": "0",
+        "timerDequeueTps": "0.0",
+        "timerEnqueueTps": "0.0",
+        "timerOffsetBehind": "0",
+        "timerReadBehind": "0",
+        **queues,
+        **waits,
+    }
+
+
+def _duration(milliseconds: int) -> str:
+    seconds = milliseconds // 1000
+    days, hours = seconds // 86_400, seconds // 3600 % 24
+    return f"[ {days} days, {hours} hours, {seconds // 60 % 60} minutes, {seconds % 60} seconds ]"
+
+
+def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """28: figures of the broker."""
+    return Response(body=(required(encode_body(KVTable(table=runtime_info(broker, now))), "body"),))
+
+
+def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """315: one counter over a minute, an hour and a day."""
+    fields = request.ext_fields or {}
+    name, key = text(fields, "statsName"), text(fields, "statsKey")
+    tables = {
+        "TOPIC_PUT_NUMS": broker.statistics.topic_puts,
+        "GROUP_GET_NUMS": broker.statistics.group_gets,
+    }
+    count = tables.get(name, {}).get(key)
+    if count is None:
+        return Response(ResponseCode.SYSTEM_ERROR, f"The stats <{name}> <{key}> not exist")
+    total = count.total
+
+    def item(period: int) -> BrokerStatsItem:
+        rate = count.rate(now, period)
+        return BrokerStatsItem(sum=total, tps=rate, avgpt=0.0)
+
+    body = BrokerStatsData(stats_minute=item(_MINUTE), stats_hour=item(_HOUR), stats_day=item(_DAY))
+    return Response(body=(required(encode_body(body), "body"),))
+
+
+def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """Answer 0: files that are not there need no upkeep."""
+    return SUCCESS
+
+
+def get_ha_status(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """907: a master without slaves."""
+    body = HARuntimeInfo(master=True, master_commit_log_max_offset=broker.store.next_physical)
+    return Response(body=(required(encode_body(body), "body"),))
+
+
+def controller_only(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """1007: there is no controller."""
+    remark = "this request only for controllerMode "
+    return Response(ResponseCode.SYSTEM_ERROR, remark)
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.GET_BROKER_CONFIG: get_config,
+    RequestCode.UPDATE_BROKER_CONFIG: update_config,
+    RequestCode.GET_BROKER_RUNTIME_INFO: get_runtime_info,
+    RequestCode.VIEW_BROKER_STATS_DATA: view_stats,
+    RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
+    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,
+    RequestCode.CLEAN_UNUSED_TOPIC: nothing_to_do,
+    RequestCode.DELETE_EXPIRED_COMMITLOG: nothing_to_do,
+    RequestCode.RESET_MASTER_FLUSH_OFFSET: nothing_to_do,
+    RequestCode.GET_BROKER_HA_STATUS: get_ha_status,
+    RequestCode.GET_BROKER_EPOCH_CACHE: controller_only,
+}

@@ -1,0 +1,190 @@
+"""Topics for operators: 17, 18, 21, 215, 305 and 351.
+
+Java: ``AdminBrokerProcessor``, ``TopicConfigManager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import DecodeError, LocalProtocolError
+from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages.enums import TopicFilterType
+from rocketwire.messages.route import TopicList
+from rocketwire.messages.topic_config import (
+    DataVersion,
+    TopicConfig,
+    TopicConfigAndMappingSerializeWrapper,
+)
+from rocketwire.messages.topics import (
+    CreateTopicListRequestBody,
+    CreateTopicRequestHeader,
+    DeleteTopicRequestHeader,
+    GetAllTopicConfigRequestHeader,
+    TopicConfigAndQueueMapping,
+)
+from rocketwire.policy.resource_names import RETRY_PREFIX
+from rocketwire.policy.topic_attributes import parse_attribute_changes
+from rocketwire_broker.handlers.fields import Handler, body_of, required, text
+from rocketwire_broker.handlers.names import topic_problem
+from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+from rocketwire_broker.tables.topics import NOT_COUNTED
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+ATTRIBUTES: Final = frozenset({"queue.type", "cleanup.policy", "message.type", "lite.expiration"})
+"""Attributes of topics (Java: ``TopicAttributes``)."""
+
+
+def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """17: create or change a topic."""
+    header = decode_header(CreateTopicRequestHeader, request.ext_fields)
+    name = required(header.topic, "topic")
+    known = broker.topics.get(name)
+    topic = TopicConfig(
+        topic_name=name,
+        read_queue_nums=required(header.read_queue_nums, "readQueueNums"),
+        write_queue_nums=required(header.write_queue_nums, "writeQueueNums"),
+        perm=required(header.perm, "perm"),
+        topic_filter_type=TopicFilterType(required(header.topic_filter_type, "topicFilterType")),
+        topic_sys_flag=header.topic_sys_flag or 0,
+        order=bool(header.order),
+        attributes=_attributes(known, header.attributes or ""),
+    )
+    _put(broker, topic, now)
+    return SUCCESS
+
+
+def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """18: create or change several topics."""
+    for topic in body_of(request, CreateTopicListRequestBody).topic_config_list or ():
+        changes = ",".join(
+            f"{name}={value}" if value else name for name, value in (topic.attributes or {}).items()
+        )
+        known = broker.topics.get(topic.topic_name or "")
+        _put(broker, replace(topic, attributes=_attributes(known, changes)), now)
+    return SUCCESS
+
+
+def _put(broker: Broker, topic: TopicConfig, now: int) -> None:
+    name = topic.topic_name or ""
+    problem = topic_problem(name)
+    if problem is not None:
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, problem)
+    _refuse_system(broker, name)
+    if len(broker.topics) >= broker.config.max_topics and name not in broker.topics:
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, "too many topics")
+    broker.topics.put(topic, now)
+
+
+def _refuse_system(broker: Broker, name: str) -> None:
+    if broker.topics.is_system(name):
+        remark = f"The topic[{name}] is conflict with system topic."
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+
+
+def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
+    """Return a topic's attributes after changes as ``+name=value,-name``.
+
+    Raises:
+        DecodeError: the changes are invalid.
+    """
+    attributes = dict((None if known is None else known.attributes) or {})
+    try:
+        parsed = parse_attribute_changes(changes)
+    except LocalProtocolError as error:
+        raise DecodeError(str(error), path="attributes") from error
+    for change, value in parsed.items():
+        sign, name = change[0], change[1:]
+        if name not in ATTRIBUTES:
+            raise DecodeError(f"unsupported key: {name}", path="attributes")
+        if sign == "-":
+            attributes.pop(name, None)
+        else:
+            attributes[name] = value
+    return attributes
+
+
+def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """215: delete a topic with its messages, offsets and retry topics of pops."""
+    name = decode_header(DeleteTopicRequestHeader, request.ext_fields).topic or ""
+    if not name.strip():
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified topic is blank.")
+    _refuse_system(broker, name)
+    ending = f"_{name}"
+    retries = [
+        str(topic.topic_name)
+        for topic in broker.topics
+        if str(topic.topic_name).startswith(RETRY_PREFIX) and str(topic.topic_name).endswith(ending)
+    ]
+    for deleted in (name, *retries):
+        broker.topics.delete(deleted, now)
+        broker.store.delete_topic(deleted)
+        broker.offsets.delete_topic(deleted)
+        broker.wake_topic(deleted, now)
+    return SUCCESS
+
+
+# ---------------------------------------------------------------------------- looking
+
+
+def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """351: the configuration of a topic."""
+    name = text(request.ext_fields or {}, "topic")
+    topic = broker.topics.get(name)
+    if topic is None:
+        return Response(ResponseCode.TOPIC_NOT_EXIST, f"No topic in this broker. topic: {name}")
+    body = TopicConfigAndQueueMapping(
+        attributes=topic.attributes,
+        order=topic.order,
+        perm=topic.perm,
+        read_queue_nums=topic.read_queue_nums,
+        topic_filter_type=topic.topic_filter_type,
+        topic_name=topic.topic_name,
+        topic_sys_flag=topic.topic_sys_flag,
+        write_queue_nums=topic.write_queue_nums,
+    )
+    return _with_body(body)
+
+
+def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """21: all topics, or a page of them by name."""
+    fields = request.ext_fields or {}
+    topics = {str(topic.topic_name): topic for topic in broker.topics}
+    if "topicSeq" in fields and "maxTopicNum" in fields:
+        header = decode_header(GetAllTopicConfigRequestHeader, fields)
+        start, most = max(0, header.topic_seq or 0), max(0, header.max_topic_num or 0)
+        names = sorted(topics)[start : start + most]
+        topics = {name: topics[name] for name in names}
+    body = TopicConfigAndMappingSerializeWrapper(
+        data_version=broker.topics.version,
+        topic_config_table=topics,
+        mapping_data_version=DataVersion(counter=0, timestamp=broker.started),
+    )
+    return _with_body(body, {"totalTopicNum": str(len(broker.topics))})
+
+
+def get_system_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """305: the names of the system topics."""
+    names = (*sorted(broker.topics.system - set(NOT_COUNTED)), *NOT_COUNTED)
+    return _with_body(TopicList(topic_list=names))
+
+
+def _with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
+    return Response(ext_fields=ext_fields, body=(required(encode_body(body), "body"),))
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.UPDATE_AND_CREATE_TOPIC: create_topic,
+    RequestCode.UPDATE_AND_CREATE_TOPIC_LIST: create_topics,
+    RequestCode.DELETE_TOPIC_IN_BROKER: delete_topic,
+    RequestCode.GET_TOPIC_CONFIG: get_topic,
+    RequestCode.GET_ALL_TOPIC_CONFIG: get_all_topics,
+    RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: get_system_topics,
+}

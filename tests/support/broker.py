@@ -1,0 +1,210 @@
+"""A broker without sockets: clients whose requests are handled at once, and a clock that tests move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages import encode_body
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.lazy_reader import StoredMessageReader
+from rocketwire.wire.message.properties import encode_properties
+from rocketwire_broker.config import Config
+from rocketwire_broker.protocol.session import Session
+from rocketwire_broker.state.broker import Broker
+from rocketwire_broker.tables.peer import Peer
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.stored import StoredMessage
+
+START = 1_700_000_000_000
+"""Time of the start, in milliseconds since 1970."""
+
+
+class BrokerAtHand:
+    """A broker, its clients, and the time.
+
+    Attributes:
+        broker: the broker.
+        now: the time; ``pass_time`` moves it.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self.now = START
+        self.broker = Broker(Config(**settings), self.now)
+        self._clients: list[Client] = []
+
+    def connect(self) -> Client:
+        """Open a connection."""
+        client = Client(self, len(self._clients) + 1)
+        self._clients.append(client)
+        return client
+
+    def settle(self) -> None:
+        """Do what follows, and give each client its frames, as the driver does."""
+        self.broker.settle(self.now)
+        for client in self._clients:
+            frames, client.peer.out = client.peer.out, []
+            client.take(b"".join(frames))
+        self.broker.outbox.clear()
+
+    def pass_time(self, milliseconds: int) -> None:
+        """Let time pass; what is due happens at its own time."""
+        end = self.now + milliseconds
+        while (due := self.broker.schedule.next_due) is not None and due <= end:
+            self.now = max(self.now, due)
+            self.settle()
+        self.now = end
+
+
+class Client:
+    """A connection to the broker.
+
+    Attributes:
+        peer: what the broker knows of it.
+        received: answers and requests that were not returned by ``call``, in order.
+    """
+
+    def __init__(self, home: BrokerAtHand, number: int) -> None:
+        address = f"127.0.0.1:{40_000 + number}"
+        self.peer = Peer(number, address, Host.parse(address))
+        self.received: list[RemotingCommand] = []
+        self._home = home
+        self._session = Session(home.broker, self.peer)
+        self._decoder = CommandDecoder()
+        self._opaque = 0
+        home.broker.connected(self.peer)
+
+    def take(self, data: bytes) -> None:
+        """Receive bytes of the broker."""
+        self._decoder.feed(data)
+        while (command := self._decoder.next_command()) is not None:
+            self.received.append(command)
+
+    def ask(
+        self, code: int, ext: dict[str, object] | None = None, body: object = None, flag: int = 0
+    ) -> int:
+        """Send a request; return its number."""
+        self._opaque += 1
+        fields = None if ext is None else {name: _text(value) for name, value in ext.items()}
+        data = body if body is None or isinstance(body, bytes) else encode_body(body)
+        command = RemotingCommand(
+            code=code, opaque=self._opaque, flag=flag, ext_fields=fields, body=data
+        )
+        self.send_bytes(encode(command))
+        return self._opaque
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes, and let the broker settle."""
+        self._session.receive(data, self._home.now)
+        self._home.settle()
+
+    def answer_to(self, opaque: int) -> RemotingCommand | None:
+        """Take the answer to a request; None if there is none yet."""
+        for index, command in enumerate(self.received):
+            if command.is_response and command.opaque == opaque:
+                return self.received.pop(index)
+        return None
+
+    def call(
+        self, code: int, ext: dict[str, object] | None = None, body: object = None
+    ) -> RemotingCommand:
+        """Send a request and return its answer, which must come at once."""
+        answer = self.answer_to(self.ask(code, ext, body))
+        assert answer is not None, f"no answer to {code}"
+        return answer
+
+    def requests(self) -> list[RemotingCommand]:
+        """Take the requests that the broker has sent."""
+        found = [command for command in self.received if not command.is_response]
+        self.received = [command for command in self.received if command.is_response]
+        return found
+
+    def respond(self, request: RemotingCommand, code: int = 0, body: bytes | None = None) -> None:
+        """Answer a request of the broker."""
+        self.send_bytes(
+            encode(RemotingCommand(code=code, opaque=request.opaque, flag=1, body=body))
+        )
+
+    def close(self) -> None:
+        """End the connection."""
+        self._home.broker.lost(self.peer, self._home.now)
+        self._home.settle()
+
+    # ------------------------------------------------------------------ usual requests
+
+    def send(
+        self,
+        topic: str = "orders",
+        body: bytes = b"body",
+        *,
+        queue: int = 0,
+        properties: dict[str, str | None] | None = None,
+        code: int = 310,
+        **changes: object,
+    ) -> RemotingCommand:
+        """Send a message; ``changes`` are other fields of the header."""
+        fields: dict[str, object] = {
+            "a": "producers",
+            "b": topic,
+            "c": "TBW102",
+            "d": 4,
+            "e": queue,
+            "f": 0,
+            "g": self._home.now,
+            "h": 0,
+            "i": encode_properties(properties or {}),
+            "j": 0,
+            "k": False,
+            "m": False,
+        }
+        return self.call(code, {**fields, **changes}, body)
+
+    def pull(
+        self,
+        offset: int = 0,
+        topic: str = "orders",
+        *,
+        queue: int = 0,
+        count: int = 32,
+        hold: int = 0,
+        tags: str = "*",
+        **changes: object,
+    ) -> int:
+        """Ask for messages, with an own subscription; return the request's number.
+
+        ``hold`` is the time in milliseconds for which the broker may keep the request.
+        """
+        fields: dict[str, object] = {
+            "consumerGroup": "readers",
+            "topic": topic,
+            "queueId": queue,
+            "queueOffset": offset,
+            "maxMsgNums": count,
+            "sysFlag": 6 if hold else 4,
+            "commitOffset": 0,
+            "suspendTimeoutMillis": hold,
+            "subVersion": 0,
+            "subscription": tags,
+        }
+        return self.ask(11, {**fields, **changes})
+
+    def pulled(self, offset: int = 0, topic: str = "orders", **settings: Any) -> RemotingCommand:
+        """Ask for messages, and return the answer, which must come at once."""
+        answer = self.answer_to(self.pull(offset, topic, **settings))
+        assert answer is not None
+        return answer
+
+
+def messages(answer: RemotingCommand) -> list[StoredMessage]:
+    """The messages in the body of an answer."""
+    return list(StoredMessageReader().decode(answer.body or b""))
+
+
+def bodies(answer: RemotingCommand) -> list[bytes]:
+    """The bodies of the messages of an answer."""
+    return [message.body or b"" for message in messages(answer)]
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
