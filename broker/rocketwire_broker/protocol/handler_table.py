@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_broker.handlers import locks, members, offsets, pulls, queries, sends
+from rocketwire_broker.handlers import (
+    locks,
+    members,
+    offsets,
+    pulls,
+    queries,
+    recalls,
+    replies,
+    retries,
+    sends,
+    transactions,
+)
 from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, topics
 
 if TYPE_CHECKING:
@@ -13,6 +24,7 @@ if TYPE_CHECKING:
 
 _SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
+    *(retries, recalls, transactions, replies),
     *(topics, groups, progress, runtime, relays),
 )
 
