@@ -12,6 +12,7 @@ UNIT = ROOT / "tests" / "unit"
 SOURCES = {
     ROOT / "rocketwire": UNIT,
     ROOT / "namesrv" / "rocketwire_namesrv": UNIT / "namesrv",
+    ROOT / "broker" / "rocketwire_broker": UNIT / "broker",
     ROOT / "tools" / "rocketwire_tools": UNIT / "tools",
 }
 """Source folder -> folder of its unit tests."""

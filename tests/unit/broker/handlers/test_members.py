@@ -1,0 +1,212 @@
+"""Heartbeats, and who is told of what (broker.md 7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.messages import decode_body
+from rocketwire.messages.connections import (
+    ConsumerConnection,
+    GetConsumerListByGroupResponseBody,
+    ProducerConnection,
+    ProducerTableInfo,
+)
+from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire.messages.heartbeat import (
+    CheckClientRequestBody,
+    ConsumerData,
+    HeartbeatData,
+    ProducerData,
+)
+from rocketwire.policy.subscription import subscription_data
+from tests.support.broker import BrokerAtHand, Client
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    return BrokerAtHand()
+
+
+def beat(
+    client: Client,
+    *topics: str,
+    tags: str = "*",
+    model: MessageModel = MessageModel.CLUSTERING,
+    **changes: object,
+) -> RemotingCommand:
+    """Send the heartbeat of a consumer; its client id is its number."""
+    consumer = ConsumerData(
+        group_name="readers",
+        consume_type=ConsumeType.CONSUME_PASSIVELY,
+        consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+        message_model=model,
+        subscription_data_set=tuple(
+            subscription_data(topic, tags, version=1) for topic in topics or ("orders",)
+        ),
+    )
+    values: dict[str, object] = {
+        "client_id": f"client-{client.peer.number}",
+        "consumer_data_set": (consumer,),
+        **changes,
+    }
+    return client.call(34, {}, HeartbeatData(**values))  # type: ignore[arg-type]  # of many types
+
+
+def told(client: Client) -> list[str]:
+    """Groups that a client was told of."""
+    requests = client.requests()
+    assert all(request.code == 40 and request.is_oneway for request in requests)
+    return [(request.ext_fields or {})["consumerGroup"] for request in requests]
+
+
+def test_a_heartbeat_creates_its_group_and_the_retry_topic(home: BrokerAtHand) -> None:
+    answer = beat(home.connect())
+
+    assert (answer.code, answer.ext_fields) == (
+        0,
+        {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "true"},
+    )
+    assert "readers" in home.broker.groups
+    topic = home.broker.topics.get("%RETRY%readers")
+    assert topic is not None
+    assert (topic.read_queue_nums, topic.perm) == (1, 6)
+
+
+def test_members_are_told_of_each_change_and_of_nothing_else(home: BrokerAtHand) -> None:
+    first, second = home.connect(), home.connect()
+
+    beat(first)
+    assert told(first) == ["readers"]
+    beat(first)
+    assert told(first) == []
+    beat(second)
+    assert (told(first), told(second)) == (["readers"], ["readers"])
+    beat(second, tags="new")
+    assert (told(first), told(second)) == ([], [])
+    beat(second, "orders", "others")
+    assert (told(first), told(second)) == (["readers"], ["readers"])
+    second.close()
+    assert told(first) == ["readers"]
+
+
+def test_a_client_that_leaves_is_no_member_any_more(home: BrokerAtHand) -> None:
+    first, second = home.connect(), home.connect()
+    beat(first)
+    beat(second)
+    told(first)
+
+    second.call(35, {"clientID": "client-2", "consumerGroup": "readers", "producerGroup": "p"})
+
+    assert told(first) == ["readers"]
+    assert members(first) == ("client-1",)
+
+
+def test_a_broadcasting_group_and_one_that_does_not_want_it_are_not_told(
+    home: BrokerAtHand,
+) -> None:
+    first = home.connect()
+    beat(first, model=MessageModel.BROADCASTING)
+    assert told(first) == []
+
+    quiet = SubscriptionGroupConfig(group_name="readers", notify_consumer_ids_changed_enable=False)
+    home.broker.groups.put(quiet, home.now)
+    beat(home.connect())
+    assert told(first) == []
+
+
+def members(client: Client) -> tuple[str, ...] | None:
+    answer = client.call(38, {"consumerGroup": "readers"})
+    body = decode_body(GetConsumerListByGroupResponseBody, answer.body or b"")
+    return None if body is None else body.consumer_id_list
+
+
+def test_a_member_finds_itself_in_the_list_at_once(home: BrokerAtHand) -> None:
+    client = home.connect()
+    nobody = client.call(38, {"consumerGroup": "readers"})
+    beat(client)
+
+    assert (nobody.code, nobody.remark) == (1, "no consumer for this group, readers")
+    assert members(client) == ("client-1",)
+
+
+def test_the_short_form_of_heartbeats_is_known_after_the_long_one(home: BrokerAtHand) -> None:
+    client = home.connect()
+    short = HeartbeatData(client_id="client-1", heartbeat_fingerprint=77, is_without_sub=True)
+
+    def changed() -> str:
+        return (client.call(34, {}, short).ext_fields or {})["IS_SUB_CHANGE"]
+
+    assert changed() == "true"
+    beat(client, heartbeat_fingerprint=77)
+    assert changed() == "false"
+    home.pass_time(100_000)
+    changed()
+    home.pass_time(100_000)
+    assert home.broker.closing == {}
+
+
+@pytest.mark.parametrize(("body", "code"), [(None, 1), (b'{"clientID":"x"}', 0), (b"nonsense", 1)])
+def test_bodies_of_heartbeats(home: BrokerAtHand, body: bytes | None, code: int) -> None:
+    assert home.connect().call(34, {}, body).code == code
+
+
+def test_a_group_with_a_bad_name_is_passed_over(home: BrokerAtHand) -> None:
+    consumer = ConsumerData(group_name="a b", subscription_data_set=())
+    answer = home.connect().call(
+        34, {}, HeartbeatData(client_id="c", consumer_data_set=(consumer,))
+    )
+
+    assert answer.code == 0
+    assert "a b" not in home.broker.groups
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "code"),
+    [("TAG", "a", 0), ("SQL92", "a > 2", 0), ("SQL92", "a != 2", 23), ("XPATH", "a", 23)],
+)
+def test_subscriptions_are_checked(home: BrokerAtHand, kind: str, text: str, code: int) -> None:
+    data = subscription_data("orders", text, expression_type=kind, version=1)
+    body = CheckClientRequestBody(client_id="c", group="g", subscription_data=data)
+
+    assert home.connect().call(46, {}, body).code == code
+    if kind == "SQL92":
+        assert BrokerAtHand(property_filter=False).connect().call(46, {}, body).code == 1
+
+
+def test_operators_see_consumers(home: BrokerAtHand) -> None:
+    client = home.connect()
+    offline = client.call(203, {"consumerGroup": "readers"})
+    beat(client, tags="new")
+
+    body = decode_body(
+        ConsumerConnection, client.call(203, {"consumerGroup": "readers"}).body or b""
+    )
+
+    assert (offline.code, offline.remark) == (206, "the consumer group[readers] not online")
+    assert body is not None
+    assert [item.client_id for item in body.connection_set or ()] == ["client-1"]
+    assert [item.client_addr for item in body.connection_set or ()] == ["127.0.0.1:40001"]
+    assert body.consume_from_where == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+    assert (body.subscription_table or {})["orders"].sub_string == "new"
+
+
+def test_operators_see_producers(home: BrokerAtHand) -> None:
+    client = home.connect()
+    offline = client.call(204, {"producerGroup": "p"})
+    data = HeartbeatData(client_id="c", producer_data_set=(ProducerData(group_name="p"),))
+    client.call(34, {}, data)
+
+    group = decode_body(ProducerConnection, client.call(204, {"producerGroup": "p"}).body or b"")
+    everything = decode_body(ProducerTableInfo, client.call(328).body or b"")
+
+    assert (offline.code, offline.remark) == (1, "the producer group[p] not exist")
+    assert group is not None
+    assert [item.client_id for item in group.connection_set or ()] == ["c"]
+    assert everything is not None
+    assert [item.remote_ip for item in (everything.data or {})["p"]] == ["/127.0.0.1:40001"]

@@ -1,0 +1,96 @@
+"""Single messages (broker.md 15)."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.messages import decode_body
+from rocketwire.messages.queries import QueryConsumeQueueResponseBody
+from tests.support.broker import START, BrokerAtHand, Client, bodies
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    return BrokerAtHand()
+
+
+@pytest.fixture
+def client(home: BrokerAtHand) -> Client:
+    """A client of a broker with five messages in two queues, stored a second apart."""
+    client = home.connect()
+    for index in range(5):
+        properties: dict[str, str | None] = {
+            "KEYS": f"k{index} common",
+            "UNIQ_KEY": f"U{index}",
+            "TAGS": f"T{index % 2}",
+        }
+        client.send(queue=index % 2, body=b"%d" % index, properties=properties)
+        home.pass_time(1000)
+    return client
+
+
+def query(client: Client, key: str, **changes: object) -> list[bytes]:
+    fields: dict[str, object] = {
+        "topic": "orders",
+        "key": key,
+        "maxNum": 32,
+        "beginTimestamp": 0,
+        "endTimestamp": START * 2,
+    }
+    answer = client.call(12, {**fields, **changes})
+    assert {"indexLastUpdateTimestamp", "indexLastUpdatePhyoffset"} == set(answer.ext_fields or {})
+    assert answer.code == (0 if answer.body else 22)
+    return bodies(answer)
+
+
+def test_the_newest_messages_with_a_key_come_in_the_order_of_storing(client: Client) -> None:
+    assert query(client, "common", maxNum=2) == [b"3", b"4"]
+    assert query(client, "k1") == [b"1"]
+    assert query(client, "U4") == [b"4"]
+    assert query(client, "k") == []
+    assert query(client, "common", topic="missing") == []
+
+
+def test_a_unique_key_has_its_own_number_of_messages(client: Client) -> None:
+    assert query(client, "common", maxNum=2, _UNIQUE_KEY_QUERY="true") == [
+        *(b"0", b"1", b"2", b"3", b"4")
+    ]
+
+
+def test_a_period_bounds_the_search(client: Client) -> None:
+    period: dict[str, object] = {
+        "beginTimestamp": START + 1000,
+        "endTimestamp": START + 2500,
+    }
+
+    assert query(client, "common", **period) == [b"1", b"2"]
+
+
+def test_tags_are_searched_on_demand(client: Client) -> None:
+    assert query(client, "T1", indexType="T") == [b"1", b"3"]
+    assert query(client, "T1") == []
+
+
+def test_a_message_is_read_by_its_position(client: Client) -> None:
+    message_id = (client.send(body=b"here").ext_fields or {})["msgId"]
+    offset = int(message_id[16:], 16)
+
+    assert bodies(client.call(33, {"offset": offset})) == [b"here"]
+    between = client.call(33, {"offset": offset + 1})
+    assert (between.code, between.remark) == (
+        1,
+        f"can not find message by the offset, {offset + 1}",
+    )
+
+
+def test_the_entries_of_a_queue_are_listed(client: Client) -> None:
+    fields: dict[str, object] = {"topic": "orders", "queueId": 0, "index": 1, "count": 10}
+
+    body = decode_body(QueryConsumeQueueResponseBody, client.call(321, fields).body or b"")
+
+    assert body is not None
+    assert (body.min_queue_index, body.max_queue_index) == (0, 3)
+    assert len(body.queue_data or ()) == 2
+    assert all(item.eval for item in body.queue_data or ())
+    empty = client.call(321, {**fields, "queueId": 3})
+    assert b'"queueData":[]' in (empty.body or b"")

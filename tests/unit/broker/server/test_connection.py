@@ -1,0 +1,68 @@
+"""Bytes that a peer has not read yet."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.protocol.session import Session
+from rocketwire_broker.server.connection import Connection
+from rocketwire_broker.tables.peer import Peer
+from rocketwire_namesrv.runtime.sockets import SocketStream
+from tests.support.broker import BrokerAtHand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LARGE = 4 << 20
+"""More bytes than a socket takes at once."""
+
+
+@contextmanager
+def connected(tasks: trio.Nursery, max_unsent: int) -> Iterator[tuple[Connection, socket.socket]]:
+    """A connection and the socket of its peer."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        peer_socket = socket.create_connection(listener.getsockname())
+        accepted, _ = listener.accept()
+    peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
+    stream = SocketStream(accepted, send_buffer=8192)
+    session = Session(BrokerAtHand().broker, peer)
+    with peer_socket, accepted:
+        yield Connection(stream, peer, session, tasks, max_unsent), peer_socket
+
+
+async def test_what_the_socket_does_not_take_follows_in_order() -> None:
+    async with trio.open_nursery() as tasks:
+        with connected(tasks, 2 * LARGE) as (connection, peer):
+            connection.write([b"a" * LARGE, b"b"])
+            connection.write([b"c"])
+            reader = trio.socket.from_stdlib_socket(peer.dup())
+            received = bytearray()
+            with trio.fail_after(60), reader:
+                while len(received) < LARGE + 2:
+                    received += await reader.recv(1 << 20)
+                await connection.drained()
+
+    assert received == b"a" * LARGE + b"bc"
+
+
+async def test_a_reader_that_is_too_slow_is_closed() -> None:
+    async with trio.open_nursery() as tasks:
+        with connected(tasks, LARGE // 2) as (connection, _):
+            connection.write([b"a" * LARGE])
+
+            assert connection.scope.cancel_called
+            tasks.cancel_scope.cancel()
+
+
+async def test_a_connection_that_is_broken_is_closed() -> None:
+    async with trio.open_nursery() as tasks:
+        with connected(tasks, LARGE) as (connection, _):
+            connection.stream.socket.shutdown(socket.SHUT_WR)
+            connection.write([b"a"])
+
+    assert connection.scope.cancel_called

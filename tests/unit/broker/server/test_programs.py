@@ -1,0 +1,76 @@
+"""A name server and a broker in this process, used over loopback by our clients."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    ConsumeConcurrentlyContext,
+    Message,
+    open_producer,
+    open_push_consumer,
+)
+from rocketwire.client.admin import open_admin
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.programs import open_broker, open_name_server
+from rocketwire_broker.tables.topics import new_topic
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_broker.server.server import BrokerServer
+
+pytestmark = pytest.mark.slow
+
+
+@asynccontextmanager
+async def running() -> AsyncGenerator[tuple[str, BrokerServer]]:
+    """Run both; the value has the name server's address."""
+    async with open_name_server(0, "127.0.0.1") as address:
+        config = Config(listen_port=0, namesrv_addr=address)
+        async with open_broker(config, [new_topic("orders", 2)]) as server:
+            yield address, server
+
+
+async def test_a_message_is_sent_and_consumed() -> None:
+    consumed, done = list[bytes | None](), trio.Event()
+
+    async def handle(
+        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> None:
+        consumed.extend(message.body for message in messages)
+        done.set()
+
+    async with running() as (address, _):
+        async with open_producer(address, "producers") as producer:
+            await producer.send(Message("orders", b"paid"))
+        async with open_push_consumer(address, "readers", {"orders": "*"}, handle):
+            with trio.fail_after(60):
+                await done.wait()
+
+    assert consumed == [b"paid"]
+
+
+async def test_a_topic_has_its_route_before_the_answer_to_its_first_send() -> None:
+    async with running() as (address, server), open_producer(address, "producers") as producer:
+        await producer.send(Message("created", b"x"))
+        async with open_admin(address) as admin:
+            route = await admin.clusters.route("created")
+
+    assert [queue.broker_name for queue in route.queue_datas or ()] == ["broker-a"]
+    assert server.broker.topics.changed == {}
+
+
+async def test_moved_time_delivers_what_is_due() -> None:
+    done = trio.Event()
+    async with running() as (_, server):
+        server.broker.schedule.at(server.clock.now() + 7_200_000, lambda _now: done.set())
+        server.clock.advance(7_200_000)
+        server.look()
+        with trio.fail_after(60):
+            await done.wait()

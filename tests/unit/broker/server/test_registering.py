@@ -1,0 +1,37 @@
+"""Registration at name servers."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from rocketwire.client.admin import open_admin
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.programs import open_broker, open_name_server
+from tests.support.processes import free_ports
+
+pytestmark = pytest.mark.slow
+
+
+async def test_a_broker_is_ready_when_a_name_server_knows_it() -> None:
+    port = free_ports()
+    config = Config(listen_port=0, namesrv_addr=f"127.0.0.1:{port}")
+    ready = trio.Event()
+
+    async def run() -> None:
+        async with open_broker(config):
+            ready.set()
+            await trio.sleep_forever()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run)
+        await trio.testing.wait_all_tasks_blocked(0.1)
+        assert not ready.is_set()
+        async with open_name_server(port, "127.0.0.1") as address:
+            with trio.fail_after(60):
+                await ready.wait()
+            async with open_admin(address) as admin:
+                cluster = await admin.clusters.info()
+            nursery.cancel_scope.cancel()
+
+    assert set(cluster.broker_addr_table or {}) == {"broker-a"}

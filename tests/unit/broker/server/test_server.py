@@ -1,0 +1,131 @@
+"""The broker on its port."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.programs import open_broker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from rocketwire_broker.server.server import BrokerServer
+
+GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
+
+
+@asynccontextmanager
+async def connected(server: BrokerServer) -> AsyncGenerator[trio.SocketStream]:
+    stream = await trio.open_tcp_stream("127.0.0.1", server.broker.config.listen_port)
+    async with stream:
+        yield stream
+
+
+async def answers(stream: trio.SocketStream, count: int) -> list[RemotingCommand]:
+    """Read that many answers."""
+    decoder, found = CommandDecoder(), list[RemotingCommand]()
+    with trio.fail_after(60):
+        while len(found) < count:
+            data = await stream.receive_some()
+            assert data, "closed"
+            decoder.feed(data)
+            while (command := decoder.next_command()) is not None:
+                found.append(command)
+    return found
+
+
+def a_send(opaque: int, body: bytes = b"x") -> bytes:
+    fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
+    return encode(RemotingCommand(code=310, opaque=opaque, ext_fields=fields, body=body))
+
+
+def a_pull(opaque: int, offset: int, hold: int = 0) -> bytes:
+    fields = {
+        "consumerGroup": "readers",
+        "topic": "orders",
+        "queueId": "0",
+        "queueOffset": str(offset),
+        "maxMsgNums": "32",
+        "sysFlag": "6",
+        "suspendTimeoutMillis": str(hold),
+    }
+    return encode(RemotingCommand(code=11, opaque=opaque, ext_fields=fields))
+
+
+async def pull_for_ever(stream: trio.SocketStream) -> None:
+    """Ask for messages without reading an answer."""
+    with trio.fail_after(60):
+        while True:
+            await stream.send_all(b"".join(a_pull(number, 0) for number in range(64)))
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[BrokerServer]:
+    async with open_broker(Config(listen_port=0, max_unsent_bytes=1 << 20)) as server:
+        yield server
+
+
+async def test_all_requests_of_a_connection_are_answered(server: BrokerServer) -> None:
+    async with connected(server) as stream:
+        await stream.send_all(b"".join(map(a_send, range(200))))
+        found = await answers(stream, 200)
+
+    assert [command.opaque for command in found] == list(range(200))
+    assert [(command.ext_fields or {})["queueOffset"] for command in found] == [
+        str(index) for index in range(200)
+    ]
+
+
+async def test_a_pull_that_waits_is_answered_by_the_send_of_another(server: BrokerServer) -> None:
+    async with connected(server) as reader, connected(server) as writer:
+        await writer.send_all(a_send(1))
+        await answers(writer, 1)
+        await reader.send_all(a_pull(2, 1, hold=60_000) + GET_CONFIG)
+        (config,) = await answers(reader, 1)
+        await writer.send_all(a_send(3, b"new"))
+        (pulled,) = await answers(reader, 1)
+
+    assert (config.opaque, pulled.opaque) == (1, 2)
+    assert b"new" in (pulled.body or b"")
+
+
+async def test_a_pull_that_waits_ends_at_its_time(server: BrokerServer) -> None:
+    async with connected(server) as stream:
+        await stream.send_all(a_send(1) + a_pull(2, 1, hold=50))
+        _, pulled = await answers(stream, 2)
+
+    assert pulled.code == 19
+
+
+async def test_what_is_not_the_protocol_ends_its_connection_alone(server: BrokerServer) -> None:
+    async with connected(server) as bad, connected(server) as good:
+        await bad.send_all(GET_CONFIG + b"GET / HTTP/1.1\r\n\r\n")
+        await answers(bad, 1)
+        with trio.fail_after(60):
+            assert await bad.receive_some() == b""
+        await good.send_all(GET_CONFIG)
+        await answers(good, 1)
+
+
+async def test_a_peer_that_does_not_read_is_closed(server: BrokerServer) -> None:
+    async with connected(server) as stream:
+        for index in range(8):
+            await stream.send_all(a_send(index, b"x" * 200_000))
+        with pytest.raises(trio.BrokenResourceError):
+            await pull_for_ever(stream)
+
+    async with connected(server) as other:
+        await other.send_all(GET_CONFIG)
+        await answers(other, 1)
+
+
+async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:
+    async with open_broker(Config(listen_port=0)) as server, connected(server) as stream:
+        await stream.send_all(a_send(1) + a_pull(2, 1, hold=60_000))
+        await answers(stream, 1)

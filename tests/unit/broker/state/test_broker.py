@@ -1,0 +1,112 @@
+"""The broker: holding, telling and asking clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_broker.state.response import RefusedError
+from tests.support.broker import BrokerAtHand, bodies
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    return BrokerAtHand()
+
+
+def test_a_client_is_asked_and_its_answer_comes_once(home: BrokerAtHand) -> None:
+    client, answers = home.connect(), list[tuple[int, bytes | None]]()
+
+    def answered(answer: RemotingCommand | None, _now: int) -> None:
+        assert answer is not None
+        answers.append((answer.code, answer.body))
+
+    home.broker.ask(client.peer, 307, {"a": "b"}, b"", answered, home.now)
+    home.settle()
+    (request,) = client.requests()
+    client.respond(request, 5, b"body")
+    client.respond(request, 6)
+
+    assert answers == [(5, b"body")]
+
+
+@pytest.mark.parametrize("closes", [False, True], ids=["silent", "closed"])
+def test_a_client_that_does_not_answer_is_given_up(home: BrokerAtHand, closes: bool) -> None:
+    client, answers = home.connect(), list[object]()
+    home.broker.ask(
+        client.peer, 307, None, b"", lambda answer, _now: answers.append(answer), home.now
+    )
+    home.settle()
+    if closes:
+        client.close()
+    home.pass_time(home.broker.config.relay_timeout_ms)
+
+    assert answers == [None]
+
+
+def test_no_more_clients_are_asked_than_the_limit() -> None:
+    home = BrokerAtHand(max_topics=0)
+    client = home.connect()
+
+    with pytest.raises(RefusedError, match="too many"):
+        home.broker.ask(client.peer, 307, None, b"", lambda _answer, _now: None, home.now)
+
+
+def test_a_held_request_ends_with_its_connection(home: BrokerAtHand) -> None:
+    client = home.connect()
+    client.send()
+    client.pull(1, hold=15_000)
+    assert len(home.broker.waits) == 1
+
+    client.close()
+    home.pass_time(20_000)
+
+    assert len(home.broker.waits) == 0
+    assert client.received == []
+
+
+def test_no_more_requests_wait_than_the_limit() -> None:
+    home = BrokerAtHand(max_held_per_peer=1)
+    client = home.connect()
+    client.send()
+    first = client.pull(1, hold=15_000)
+    second = client.answer_to(client.pull(1, hold=15_000))
+
+    assert client.answer_to(first) is None
+    assert second is not None
+    assert second.code == 2
+
+
+def test_frames_to_a_connection_that_has_ended_are_dropped(home: BrokerAtHand) -> None:
+    client = home.connect()
+    client.close()
+
+    home.broker.notify(client.peer, 40, {})
+    home.settle()
+
+    assert client.received == []
+
+
+def test_silent_clients_are_closed_and_old_messages_dropped() -> None:
+    home = BrokerAtHand(retain_hours=1)
+    client = home.connect()
+    client.send(body=b"old")
+    client.ask(34, None, b'{"clientID":"a","producerDataSet":[{"groupName":"p"}]}')
+
+    home.pass_time(131_000)
+    assert home.broker.closing == {client.peer.number: "no heartbeat"}
+
+    assert bodies(client.pulled()) == [b"old"]
+    home.pass_time(3_600_000)
+    assert client.pulled().remark == "OFFSET_TOO_SMALL"
+
+
+def test_ids_of_messages_without_one_differ(home: BrokerAtHand) -> None:
+    first, second = (home.broker.new_unique_key(home.now) for _ in range(2))
+
+    assert first != second
+    assert len(first) == 32

@@ -1,0 +1,71 @@
+"""What happens later."""
+
+from __future__ import annotations
+
+from rocketwire_broker.state.schedule import Schedule
+
+
+def test_actions_run_when_they_are_due_in_the_order_of_their_times() -> None:
+    schedule, done = Schedule(), list[tuple[str, int]]()
+    for due, name in ((20, "later"), (10, "first"), (10, "second"), (30, "not yet")):
+        schedule.at(due, lambda now, name=name: done.append((name, now)))  # type: ignore[misc]
+
+    assert schedule.next_due == 10
+    schedule.run(25)
+
+    assert done == [("first", 25), ("second", 25), ("later", 25)]
+    assert (schedule.next_due, len(schedule)) == (30, 1)
+
+
+def test_an_action_may_add_another_that_is_due_at_once() -> None:
+    schedule, done = Schedule(), list[int]()
+
+    def again(now: int) -> None:
+        done.append(now)
+        if len(done) < 3:
+            schedule.at(now, again)
+
+    schedule.at(1, again)
+    schedule.run(5)
+
+    assert done == [5, 5, 5]
+
+
+def test_a_cancelled_action_does_not_run() -> None:
+    schedule, done = Schedule(), list[int]()
+    entry = schedule.at(1, done.append)
+    schedule.cancel(entry)
+    schedule.cancel(entry)
+    schedule.run(5)
+
+    assert (done, schedule.next_due, len(schedule)) == ([], None, 0)
+
+
+def test_an_action_that_has_run_cannot_be_cancelled() -> None:
+    schedule, done = Schedule(), list[int]()
+    entry = schedule.at(1, done.append)
+    schedule.run(1)
+    schedule.cancel(entry)
+
+    assert len(schedule) == 0
+
+
+def test_many_cancelled_actions_take_no_room() -> None:
+    schedule, done = Schedule(), list[int]()
+    entries = [schedule.at(1000 + index, done.append) for index in range(5000)]
+    for entry in entries[1:]:
+        schedule.cancel(entry)
+
+    assert len(schedule) == 1
+    assert len(schedule._heap) < 1500
+    schedule.run(10_000)
+    assert done == [10_000]
+
+
+def test_a_repeated_action_runs_after_each_period() -> None:
+    schedule, done = Schedule(), list[int]()
+    schedule.every(10, done.append, now=0)
+    for now in (5, 10, 19, 20):
+        schedule.run(now)
+
+    assert done == [10, 20]

@@ -1,0 +1,41 @@
+"""Requests that wait for messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.state.waits import ANY_QUEUE, Wait, Waits
+from rocketwire_broker.tables.peer import Peer
+
+
+def a_wait(peer: Peer, *queues: tuple[str, int]) -> Wait:
+    return Wait(peer, 1, queues, lambda _now, _must: None)
+
+
+@pytest.fixture
+def peer() -> Peer:
+    return Peer(1, "127.0.0.1:5", Host(bytes(4), 5))
+
+
+def test_a_request_is_woken_by_each_of_its_queues_once(peer: Peer) -> None:
+    waits = Waits()
+    two, any_queue = a_wait(peer, ("t", 0), ("t", 1)), a_wait(peer, ("t", ANY_QUEUE))
+    waits.add(two)
+    waits.add(any_queue)
+
+    assert waits.woken_by([("t", 0), ("t", 1)]) == [two, any_queue]
+    assert waits.woken_by([("t", 5)]) == [any_queue]
+    assert waits.woken_by([("other", 0)]) == []
+    assert set(waits.of_topic("t")) == {two, any_queue}
+    assert (len(waits), peer.held) == (2, 2)
+
+
+def test_a_removed_request_leaves_nothing(peer: Peer) -> None:
+    waits = Waits()
+    wait = a_wait(peer, ("t", 0))
+    waits.add(wait)
+    waits.remove(wait)
+    waits.remove(wait)
+
+    assert (len(waits), peer.held, waits.of_peer(1), waits.woken_by([("t", 0)])) == (0, 0, [], [])

@@ -1,0 +1,84 @@
+"""Which messages of a queue a consumer gets."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.errors import IllegalValueError
+from rocketwire.messages.heartbeat import SubscriptionData
+from rocketwire.policy.subscription import subscription_data
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.storage.filters import EVERYTHING, compiled, filter_of, select
+from rocketwire_broker.storage.message import Message
+from rocketwire_broker.storage.queue import Queue
+
+HOST = Host(b"\x7f\0\0\x01", 10911)
+TAGGED = filter_of(subscription_data("orders", "T1", version=0))
+
+
+def alternating(count: int) -> Queue:
+    """A queue with the tags T0, T1, T0 and so on; property ``a`` is the offset."""
+    queue = Queue("orders", 0)
+    for index in range(count):
+        properties = {"TAGS": f"T{index % 2}", "a": str(index)}
+        message = Message(
+            topic="orders", queue_id=0, body=b"x" * 10, properties=properties, born_host=HOST
+        )
+        queue.append(message.encode(index, 0, HOST, 0), message.tags_code, 0, 0)
+    return queue
+
+
+def test_without_a_filter_messages_follow_each_other() -> None:
+    found = select(alternating(5), 1, EVERYTHING, count=3, max_bytes=10_000, looked_at=800)
+
+    assert (found.offsets, found.next_offset) == ([1, 2, 3], 4)
+
+
+@pytest.mark.parametrize("wanted", [EVERYTHING, TAGGED], ids=["all", "tag"])
+def test_one_message_is_returned_whatever_its_size(wanted: object) -> None:
+    found = select(alternating(5), 1, wanted, count=3, max_bytes=1, looked_at=800)  # type: ignore[arg-type]
+
+    assert found.offsets == [1]
+
+
+def test_tags_choose_messages_until_there_are_enough() -> None:
+    found = select(alternating(80), 0, TAGGED, count=32, max_bytes=1 << 20, looked_at=800)
+
+    assert len(found.records) == 32
+    assert found.offsets[-1] == 63
+    assert 64 <= found.next_offset <= 65
+
+
+def test_no_more_messages_are_looked_at_than_the_limit() -> None:
+    nothing = filter_of(subscription_data("orders", "T9", version=0))
+
+    found = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, looked_at=50)
+
+    assert (found.records, found.next_offset) == ([], 50)
+
+
+def test_expressions_choose_messages_by_their_properties() -> None:
+    wanted = filter_of(subscription_data("orders", "a > 2", expression_type="SQL92", version=0))
+
+    found = select(alternating(5), 0, wanted, count=8, max_bytes=1 << 20, looked_at=50)
+
+    assert (found.offsets, found.next_offset) == ([3, 4], 5)
+
+
+@pytest.mark.parametrize(
+    "subscription",
+    [
+        SubscriptionData(topic="t", sub_string="*"),
+        SubscriptionData(topic="t", sub_string=None),
+        SubscriptionData(topic="t", sub_string="a !=", expression_type="SQL92"),
+        SubscriptionData(topic="t", sub_string="a", expression_type="XPATH"),
+    ],
+    ids=["star", "none", "invalid", "unknown"],
+)
+def test_what_cannot_be_understood_passes_everything(subscription: SubscriptionData) -> None:
+    assert filter_of(subscription).is_open
+
+
+def test_an_expression_of_an_unknown_type_does_not_compile() -> None:
+    with pytest.raises(IllegalValueError, match="XPATH"):
+        compiled("XPATH", "a")

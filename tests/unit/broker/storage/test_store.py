@@ -1,0 +1,114 @@
+"""All messages of a broker, and what is dropped first."""
+
+from __future__ import annotations
+
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.storage.message import Message, read_stored
+from rocketwire_broker.storage.store import Store
+
+HOST = Host(b"\x7f\0\0\x01", 10911)
+
+
+def make(topic: str = "orders", queue_id: int = 0, body: bytes = b"x") -> Message:
+    return Message(topic=topic, queue_id=queue_id, body=body, properties={}, born_host=HOST)
+
+
+def a_store(retain_bytes: int = 1 << 20, retain_ms: int = 1000) -> Store:
+    return Store(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=HOST)
+
+
+def test_offsets_count_per_queue_and_positions_grow_by_the_size_of_messages() -> None:
+    store = a_store()
+
+    first, second, other = (store.put(make(queue_id=queue), 5) for queue in (0, 0, 1))
+
+    assert (first.queue_offset, second.queue_offset, other.queue_offset) == (0, 1, 0)
+    assert second.physical_offset == first.size
+    assert other.physical_offset == first.size + second.size
+    assert store.next_physical == store.size == 3 * first.size
+    assert store.arrivals == {("orders", 0), ("orders", 1)}
+
+
+def test_a_message_is_found_by_its_position_alone() -> None:
+    store = a_store()
+    store.put(make(body=b"one"), 5)
+    place = store.put(make(queue_id=7, body=b"two"), 5)
+
+    record = store.record_at(place.physical_offset)
+
+    assert record is not None
+    assert read_stored(record).body == b"two"
+    assert store.record_at(place.physical_offset + 1) is None
+
+
+def test_the_oldest_messages_of_all_queues_go_when_there_are_too_many_bytes() -> None:
+    size = a_store().put(make(), 0).size
+    store = a_store(retain_bytes=3 * size)
+    places = [store.put(make(queue_id=index % 2), index) for index in range(5)]
+
+    assert store.size == 3 * size
+    assert (store.min_offset("orders", 0), store.min_offset("orders", 1)) == (1, 1)
+    assert store.record_at(places[1].physical_offset) is None
+    assert store.first_physical == places[2].physical_offset
+    assert store.earliest_store_time == 2
+    assert store.evicted_count == 2
+
+
+def test_a_message_that_is_larger_than_the_bound_is_kept_alone() -> None:
+    store = a_store(retain_bytes=10)
+    store.put(make(), 0)
+    place = store.put(make(body=b"large" * 100), 0)
+
+    assert store.size == place.size
+    assert store.record_at(place.physical_offset) is not None
+
+
+def test_messages_go_when_they_are_too_old() -> None:
+    store = a_store(retain_ms=1000)
+    for time in (0, 500, 1500):
+        store.put(make(), time)
+
+    store.expire(1501)
+
+    assert (store.min_offset("orders", 0), store.max_offset("orders", 0)) == (2, 3)
+
+
+def test_a_deleted_topic_begins_anew() -> None:
+    store = a_store()
+    store.put(make(), 0)
+    other = store.put(make("others"), 0)
+    store.delete_topic("orders")
+
+    assert store.size == other.size
+    assert store.queue("orders", 0) is None
+    assert store.record_at(0) is None
+    assert store.put(make(), 0).queue_offset == 0
+
+
+def test_messages_of_a_deleted_topic_are_passed_over_when_old_ones_go() -> None:
+    store = a_store(retain_ms=1000)
+    store.put(make("gone"), 0)
+    store.put(make(), 100)
+    store.delete_topic("gone")
+
+    store.expire(1050)
+
+    assert store.max_offset("orders", 0) - store.min_offset("orders", 0) == 1
+    assert store.earliest_store_time == 100
+
+
+def test_positions_are_found_after_many_messages_have_gone() -> None:
+    size = a_store().put(make(), 0).size
+    store = a_store(retain_bytes=10 * size)
+    places = [store.put(make(queue_id=index % 3), index) for index in range(20_000)]
+
+    assert store.record_at(places[-1].physical_offset) is not None
+    assert store.record_at(places[-11].physical_offset) is None
+    assert store.evicted_count == 20_000 - 10
+
+
+def test_an_empty_store_has_neither_first_position_nor_earliest_time() -> None:
+    store = a_store()
+
+    assert (store.first_physical, store.earliest_store_time) == (0, -1)
+    assert list(store.queues("orders")) == []

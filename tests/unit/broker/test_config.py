@@ -1,0 +1,54 @@
+"""Settings with Java's names."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.errors import IllegalValueError
+from rocketwire_broker.config import Config, read_settings, write_settings
+
+
+def test_settings_are_read_and_unknown_names_are_told() -> None:
+    texts = {
+        "brokerName": "b",
+        "listenPort": "23010",
+        "autoCreateTopicEnable": "false",
+        "timerMaxDelaySec": "60",
+        "fileReservedTime": "48",
+        "deleteWhen": "04",
+        "haListenPort": "1",
+    }
+
+    config, unknown = read_settings(Config(), texts)
+
+    assert (config.broker_name, config.listen_port, config.auto_create_topics) == (
+        "b",
+        23010,
+        False,
+    )
+    assert (config.timer_max_delay_ms, config.retain_hours) == (60_000, 48.0)
+    assert unknown == ["haListenPort"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [{"listenPort": "x"}, {"traceTopicEnable": "yes"}, {"messageDelayLevel": "1s 5"}],
+    ids=["number", "boolean", "delays"],
+)
+def test_invalid_values_are_errors(texts: dict[str, str]) -> None:
+    with pytest.raises(IllegalValueError):
+        read_settings(Config(), texts)
+
+
+def test_settings_are_written_as_they_are_read() -> None:
+    config = Config(retain_hours=1.5, transaction_check_max=3, property_filter=False)
+
+    again, unknown = read_settings(Config(), write_settings(config))
+
+    assert (again, unknown) == (config, [])
+
+
+def test_delays_are_javas_by_default() -> None:
+    delays = Config().delays_ms()
+
+    assert (len(delays), delays[0], delays[4], delays[-1]) == (18, 1_000, 60_000, 7_200_000)
