@@ -91,6 +91,14 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
     _schedule(broker, queue_id)
 
 
+def delivered(broker: Broker) -> dict[int, tuple[int, int]]:
+    """Return how far the levels are that have had messages: delivered, and all messages."""
+    return {
+        queue.queue_id + 1: (broker.delivered.get(queue.queue_id, 0), queue.max_offset)
+        for queue in broker.store.queues(SCHEDULE_TOPIC)
+    }
+
+
 def restored(record: bytes) -> Message:
     """Return a message that waited in another topic, for its own one.
 

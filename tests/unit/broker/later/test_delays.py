@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.messages import decode_body
+from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from tests.support.broker import START, BrokerAtHand, bodies, messages
 
@@ -142,3 +145,20 @@ def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
 
     assert found[-1] == b"19"
     assert home.broker.delivered == {0: 20}
+
+
+def test_operators_see_how_far_each_level_is() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for level in ("1", "1", "2"):
+        client.send(properties={"DELAY": level})
+    home.pass_time(SECOND)
+
+    offsets = decode_body(DelayOffsetSerializeWrapper, client.call(45).body or b"")
+    figures = decode_body(KVTable, client.call(28).body or b"")
+
+    assert offsets is not None
+    assert offsets.offset_table == {1: 2, 2: 0}
+    table = (figures and figures.table) or {}
+    assert table["scheduleMessageOffset_1"] == "2,2"
+    assert table["scheduleMessageOffset_2"] == "0,1"
