@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from tests.support.java import integration_tests
 from tests.support.java.cluster import BROKER
+from tests.support.java.dev_cluster import DevBroker
 from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
+from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,32 +29,60 @@ NAMES = ("broker1", "broker2", "broker3")
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.java.broker.judge", description=__doc__)
-    parser.add_argument("--brokers", choices=["java"], default="java", help="kind of the brokers")
+    parser.add_argument(
+        "--brokers", choices=["java", "rocketwire"], default="java", help="kind of the brokers"
+    )
     parser.add_argument("--release", choices=[CURRENT, OLD], default=CURRENT, help="of the tests")
     parser.add_argument("--seconds", type=float, default=3600.0, help="limit for all classes")
-    parser.add_argument("--word", default="", help="only classes whose names contain this")
+    parser.add_argument(
+        "--word",
+        action="append",
+        default=[],
+        help="only classes whose names contain it; repeatable",
+    )
     return parser.parse_args(arguments)
+
+
+def java_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
+    """Start Java's servers; returns the name server's address, and each broker's by its name."""
+    name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
+    addresses = {}
+    for name in NAMES:
+        broker = JavaBroker(folder / name, [name_server.address], BROKER, name=name)
+        running.enter_context(broker).wait_registered(name_server.port)
+        addresses[name] = broker.address
+    return name_server.address, addresses
+
+
+def own_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
+    """Start our brokers, the first with a name server in its process; returns the same."""
+    name_server: list[str] = []
+    addresses = {}
+    for name in NAMES:
+        broker = running.enter_context(DevBroker(folder / name, name_server, BROKER, name=name))
+        addresses[name] = broker.address
+        if not name_server:
+            name_server.append(f"{LOOPBACK}:{broker.name_server_port}")
+    return name_server[0], addresses
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the classes; 0 if every method passed."""
     options = parse(sys.argv[1:] if arguments is None else arguments)
     classes = [
-        name for name in integration_tests.classes_of(options.release) if options.word in name
+        name
+        for name in integration_tests.classes_of(options.release)
+        if not options.word or any(word in name for word in options.word)
     ]
     outcomes = []
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as running:
         folder = Path(scratch)
-        name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
-        brokers = {}
-        for name in NAMES:
-            broker = JavaBroker(folder / name, [name_server.address], BROKER, name=name)
-            running.enter_context(broker).wait_registered(name_server.port)
-            brokers[name] = broker.address
+        start = java_brokers if options.brokers == "java" else own_brokers
+        name_server, brokers = start(folder, running)
         for outcome in integration_tests.run(
             folder / "tests",
             options.release,
-            name_server.address,
+            name_server,
             brokers,
             classes,
             options.seconds,
