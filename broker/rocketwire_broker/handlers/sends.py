@@ -230,7 +230,7 @@ def _check_retry(broker: Broker, header: SendFields, message: Message, now: int)
     name = header.topic.removeprefix(RETRY_PREFIX)
     group = broker.groups.find_or_create(name, now)
     if group is None:
-        remark = f"subscription group not exist, {name} {FAQ}"
+        remark = f"subscription group not exist, {name} \n{FAQ}"
         raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if header.batch:
         remark = f"batch request does not support retry group {header.topic}"
