@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.errors import IllegalValueError
 from rocketwire_broker.config import Config, read_settings
@@ -112,7 +112,7 @@ def read_topics(data: dict[str, Any]) -> list[TopicConfig]:
 def _table(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise IllegalValueError(f"{where} is not a table")
-    return dict(value)
+    return dict(cast("dict[str, Any]", value))
 
 
 def _number(value: object, where: str) -> int:

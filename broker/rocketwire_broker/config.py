@@ -47,6 +47,7 @@ class Config:
         timer_max_delay_ms: longest delay of such a message.
         recall_enabled: whether such a message may be recalled.
         store_replies: whether replies of request-reply are stored.
+        server_side_reset: whether the broker resets offsets itself, and does not push them (220).
         reject_transactions: whether half messages are refused.
         transaction_timeout_ms: age of a half message at its first check.
         transaction_check_ms: time between two checks.
@@ -56,6 +57,8 @@ class Config:
         max_connections: connections at once.
         max_held: requests that wait for messages, in all.
         max_held_per_peer: the same for one connection.
+        max_polls: pops that wait for a queue, by group (Java: ``popPollingSize``).
+        max_hidden_messages: popped messages that are not acknowledged.
         max_topics: topics, and also groups.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
@@ -84,6 +87,7 @@ class Config:
     timer_max_delay_ms: int = 3 * 86_400_000
     recall_enabled: bool = True
     store_replies: bool = True
+    server_side_reset: bool = True
     reject_transactions: bool = False
     transaction_timeout_ms: int = 6_000
     transaction_check_ms: int = 30_000
@@ -93,6 +97,8 @@ class Config:
     max_connections: int = 1_000
     max_held: int = 20_000
     max_held_per_peer: int = 4_096
+    max_polls: int = 1_024
+    max_hidden_messages: int = 200_000
     max_topics: int = 20_000
     max_unsent_bytes: int = 16 << 20
     relay_timeout_ms: int = 10_000
@@ -148,6 +154,10 @@ def _in_seconds(value: int) -> str:
     return str(value // 1000)
 
 
+def _hours(value: float) -> str:
+    return f"{value:g}"
+
+
 _BOOLEAN: Final = (_boolean, _truth)
 
 SETTINGS: Final[Mapping[str, Setting]] = {
@@ -166,12 +176,13 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "maxMessageSize": Setting("max_message_size", int),
     "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", int),
     "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", int),
-    "fileReservedTime": Setting("retain_hours", float, lambda hours: f"{hours:g}"),
+    "fileReservedTime": Setting("retain_hours", float, _hours),
     "messageDelayLevel": Setting("delay_levels"),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),
     "recallMessageEnable": Setting("recall_enabled", *_BOOLEAN),
     "storeReplyMessageEnable": Setting("store_replies", *_BOOLEAN),
+    "useServerSideResetOffset": Setting("server_side_reset", *_BOOLEAN),
     "rejectTransactionMessage": Setting("reject_transactions", *_BOOLEAN),
     "transactionTimeOut": Setting("transaction_timeout_ms", int),
     "transactionCheckInterval": Setting("transaction_check_ms", int),

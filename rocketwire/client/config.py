@@ -90,6 +90,10 @@ def _check_name_servers(name: str, value: Any) -> None:
             raise wrong_type(name, f"texts in {shown(value)}", address)
 
 
+class Hook:
+    """Base class of ``ClientHook``, without its imports."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
     """Settings of a client instance.
@@ -130,6 +134,7 @@ class ClientConfig:
             once.
         address_server_domain: host of the address server, with a port if not 8080.
         address_server_subgroup: path of the request to the address server.
+        hooks: hooks that see sends and handler calls, for example ``OpenTelemetryHook()``.
 
     Raises:
         IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
@@ -165,6 +170,7 @@ class ClientConfig:
     reconnect_for_go_away: bool = True
     address_server_domain: str = "jmenv.tbsite.net"
     address_server_subgroup: str = "nsaddr"
+    hooks: Sequence[Hook] = ()
 
     def __post_init__(self) -> None:
         """Check types and bounds."""
@@ -250,6 +256,13 @@ def _check_tls(name: str, value: object) -> None:
         raise wrong_type(name, "an ssl.SSLContext", value)
 
 
+def _check_hooks(name: str, value: object) -> None:
+    """Check for a tuple or list of hooks."""
+    hooks: Sequence[object] = value if isinstance(value, (tuple, list)) else (None,)
+    if not all(isinstance(hook, Hook) for hook in hooks):
+        raise wrong_type(name, "a tuple of hooks, for example (OpenTelemetryHook(),)", value)
+
+
 _RULES: Final[Mapping[str, Rule]] = {
     "namesrv_addr": optional(_check_name_servers),
     "credentials": optional(
@@ -259,5 +272,6 @@ _RULES: Final[Mapping[str, Rule]] = {
     "serialize_type": instance_of(SerializeType, expected="a SerializeType"),
     "language": instance_of(LanguageCode, expected="a LanguageCode"),
     "version": whole(minimum=0),
+    "hooks": _check_hooks,
 }  # fmt: skip
 """The checks of settings that are not those of their type."""

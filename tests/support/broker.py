@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages import encode_body
@@ -57,54 +58,24 @@ class BrokerAtHand:
         self.now = end
 
 
-class Client:
-    """A connection to the broker.
+class Requests(ABC):
+    """The usual requests of clients.
 
     Attributes:
-        peer: what the broker knows of it.
-        received: answers and requests that were not returned by ``call``, in order.
+        born_timestamp: time of sending that messages have, in milliseconds.
     """
 
-    def __init__(self, home: BrokerAtHand, number: int) -> None:
-        address = f"127.0.0.1:{40_000 + number}"
-        self.peer = Peer(number, address, Host.parse(address))
-        self.received: list[RemotingCommand] = []
-        self._home = home
-        self._session = Session(home.broker, self.peer)
-        self._decoder = CommandDecoder()
-        self._opaque = 0
-        home.broker.connected(self.peer)
+    born_timestamp = START
 
-    def take(self, data: bytes) -> None:
-        """Receive bytes of the broker."""
-        self._decoder.feed(data)
-        while (command := self._decoder.next_command()) is not None:
-            self.received.append(command)
-
+    @abstractmethod
     def ask(
         self, code: int, ext: dict[str, object] | None = None, body: object = None, flag: int = 0
     ) -> int:
         """Send a request; return its number."""
-        self._opaque += 1
-        fields = None if ext is None else {name: _text(value) for name, value in ext.items()}
-        data = body if body is None or isinstance(body, bytes) else encode_body(body)
-        command = RemotingCommand(
-            code=code, opaque=self._opaque, flag=flag, ext_fields=fields, body=data
-        )
-        self.send_bytes(encode(command))
-        return self._opaque
 
-    def send_bytes(self, data: bytes) -> None:
-        """Send bytes, and let the broker settle."""
-        self._session.receive(data, self._home.now)
-        self._home.settle()
-
+    @abstractmethod
     def answer_to(self, opaque: int) -> RemotingCommand | None:
-        """Take the answer to a request; None if there is none yet."""
-        for index, command in enumerate(self.received):
-            if command.is_response and command.opaque == opaque:
-                return self.received.pop(index)
-        return None
+        """Take the answer to a request; None if there is none."""
 
     def call(
         self, code: int, ext: dict[str, object] | None = None, body: object = None
@@ -113,25 +84,6 @@ class Client:
         answer = self.answer_to(self.ask(code, ext, body))
         assert answer is not None, f"no answer to {code}"
         return answer
-
-    def requests(self) -> list[RemotingCommand]:
-        """Take the requests that the broker has sent."""
-        found = [command for command in self.received if not command.is_response]
-        self.received = [command for command in self.received if command.is_response]
-        return found
-
-    def respond(self, request: RemotingCommand, code: int = 0, body: bytes | None = None) -> None:
-        """Answer a request of the broker."""
-        self.send_bytes(
-            encode(RemotingCommand(code=code, opaque=request.opaque, flag=1, body=body))
-        )
-
-    def close(self) -> None:
-        """End the connection."""
-        self._home.broker.lost(self.peer, self._home.now)
-        self._home.settle()
-
-    # ------------------------------------------------------------------ usual requests
 
     def send(
         self,
@@ -151,7 +103,7 @@ class Client:
             "d": 4,
             "e": queue,
             "f": 0,
-            "g": self._home.now,
+            "g": self.born_timestamp,
             "h": 0,
             "i": encode_properties(properties or {}),
             "j": 0,
@@ -194,6 +146,79 @@ class Client:
         answer = self.answer_to(self.pull(offset, topic, **settings))
         assert answer is not None
         return answer
+
+
+class Client(Requests):
+    """A connection to the broker.
+
+    Attributes:
+        peer: what the broker knows of it.
+        received: answers and requests that were not returned by ``call``, in order.
+    """
+
+    def __init__(self, home: BrokerAtHand, number: int) -> None:
+        address = f"127.0.0.1:{40_000 + number}"
+        self.peer = Peer(number, address, Host.parse(address))
+        self.received: list[RemotingCommand] = []
+        self._home = home
+        self._session = Session(home.broker, self.peer)
+        self._decoder = CommandDecoder()
+        self._opaque = 0
+        self.born_timestamp = home.now
+        home.broker.connected(self.peer)
+
+    def take(self, data: bytes) -> None:
+        """Receive bytes of the broker."""
+        self._decoder.feed(data)
+        while (command := self._decoder.next_command()) is not None:
+            self.received.append(command)
+
+    def ask(
+        self, code: int, ext: dict[str, object] | None = None, body: object = None, flag: int = 0
+    ) -> int:
+        """Send a request; return its number."""
+        self._opaque += 1
+        self.send_bytes(frame(code, self._opaque, ext, body, flag))
+        return self._opaque
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes, and let the broker settle."""
+        self._session.receive(data, self._home.now)
+        self._home.settle()
+
+    def answer_to(self, opaque: int) -> RemotingCommand | None:
+        """Take the answer to a request; None if there is none yet."""
+        for index, command in enumerate(self.received):
+            if command.is_response and command.opaque == opaque:
+                return self.received.pop(index)
+        return None
+
+    def requests(self) -> list[RemotingCommand]:
+        """Take the requests that the broker has sent."""
+        found = [command for command in self.received if not command.is_response]
+        self.received = [command for command in self.received if command.is_response]
+        return found
+
+    def respond(self, request: RemotingCommand, code: int = 0, body: bytes | None = None) -> None:
+        """Answer a request of the broker."""
+        self.send_bytes(
+            encode(RemotingCommand(code=code, opaque=request.opaque, flag=1, body=body))
+        )
+
+    def close(self) -> None:
+        """End the connection."""
+        self._home.broker.lost(self.peer, self._home.now)
+        self._home.settle()
+
+
+def frame(
+    code: int, opaque: int, ext: dict[str, object] | None, body: object, flag: int = 0
+) -> bytes:
+    """The bytes of a request; a body may be bytes or a typed value."""
+    fields = None if ext is None else {name: _text(value) for name, value in ext.items()}
+    data = body if body is None or isinstance(body, bytes) else encode_body(body)
+    command = RemotingCommand(code=code, opaque=opaque, flag=flag, ext_fields=fields, body=data)
+    return encode(command)
 
 
 def messages(answer: RemotingCommand) -> list[StoredMessage]:

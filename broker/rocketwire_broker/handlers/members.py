@@ -97,9 +97,9 @@ def get_consumer_list(broker: Broker, request: RemotingCommand, peer: Peer, now:
     name = text(request.ext_fields or {}, "consumerGroup")
     group = broker.members.online(name)
     if group is None:
-        return Response(ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {name}")
+        return Response(ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {name}", {})
     body = GetConsumerListByGroupResponseBody(consumer_id_list=tuple(group.client_ids()))
-    return _with_body(body)
+    return _with_body(body)._replace(ext_fields={})
 
 
 def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:

@@ -35,8 +35,9 @@ def topic_problem(name: str) -> str | None:
     if not _LEGAL.fullmatch(name):
         return f"The specified topic: {name}, contains illegal characters, allowing only {_PATTERN}"
     special = is_retry_topic(name) or is_dlq_topic(name)
-    if len(name) > (MAX_RETRY_TOPIC_LENGTH if special else MAX_TOPIC_LENGTH):
-        return f"The specified topic: {name}, is longer than topic max length."
+    limit = MAX_RETRY_TOPIC_LENGTH if special else MAX_TOPIC_LENGTH
+    if len(name) > limit:
+        return f"The specified topic: {name}, is longer than topic max length: {limit}"
     return None
 
 

@@ -44,12 +44,12 @@ def query_consumer_offset(
         return _offset(offset)
     if fields.get("setZeroIfNotFound") == "false":
         remark = "Not found, do not set to zero, maybe this group boot first"
-        return Response(ResponseCode.QUERY_NOT_FOUND, remark)
+        return Response(ResponseCode.QUERY_NOT_FOUND, remark, {})
     queue = broker.store.queue(topic, queue_id)
     if queue is not None and queue.min_offset == 0 and queue.max_offset > 0:
         return _offset(0)
     remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
-    return Response(ResponseCode.QUERY_NOT_FOUND, remark)
+    return Response(ResponseCode.QUERY_NOT_FOUND, remark, {})
 
 
 def update_consumer_offset(
@@ -60,12 +60,13 @@ def update_consumer_offset(
     group, topic = text(fields, "consumerGroup"), text(fields, "topic")
     if group not in broker.groups:
         remark = f"Group {group} not exist!"
-        return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+        return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark, {})
     if topic not in broker.topics:
-        return Response(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic} not exist!")
+        return Response(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic} not exist!", {})
     for name, what in (("queueId", "QueueId"), ("commitOffset", "Offset")):
         if name not in fields:
-            return Response(ResponseCode.INVALID_PARAMETER, f"{what} is null, topic is {topic}")
+            remark = f"{what} is null, topic is {topic}"
+            return Response(ResponseCode.INVALID_PARAMETER, remark, {})
     queue_id, offset = integer(fields, "queueId"), integer(fields, "commitOffset")
     if broker.offsets.pending_reset(group, topic, queue_id) is not None:
         return Response(remark="Offset has been previously reset", ext_fields={})
@@ -135,15 +136,45 @@ def reset_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int
     if group not in broker.groups:
         remark = f"Group {group} does not exist"
         return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    if not broker.config.server_side_reset:
+        return _push_reset(broker, topic, header)
     targets = _reset_targets(broker, topic, header)
     for queue_id, target in targets.items():
         broker.offsets.reset(group, name, queue_id, target, now)
     broker.store.arrivals.update((name, queue_id) for queue_id in targets)
+    return Response(body=(_reset_body(broker, name, targets),))
+
+
+def _reset_body(broker: Broker, topic: str, targets: Mapping[int, int]) -> bytes:
     table = {
-        MessageQueue(topic=name, broker_name=broker.config.broker_name, queue_id=queue_id): target
+        MessageQueue(topic=topic, broker_name=broker.config.broker_name, queue_id=queue_id): target
         for queue_id, target in targets.items()
     }
-    return Response(body=(encode_body(ResetOffsetBody(offset_table=table)) or b"",))
+    return encode_body(ResetOffsetBody(offset_table=table)) or b""
+
+
+def _push_reset(broker: Broker, topic: TopicConfig, header: ResetOffsetRequestHeader) -> Response:
+    """Let the group's consumers reset their offsets (Java: ``Broker2Client.resetOffset``)."""
+    name, group = str(topic.topic_name), header.group or ""
+    online = broker.members.online(group)
+    if online is None:
+        remark = (
+            f"Consumer not online, so can not reset offset, Group: {group} "
+            f"Topic: {name} Timestamp: {header.timestamp}"
+        )
+        return Response(ResponseCode.CONSUMER_NOT_ONLINE, remark)
+    targets: dict[int, int] = {}
+    for queue_id, target in _reset_targets(broker, topic, header).items():
+        consumed = broker.offsets.get(group, name, queue_id)
+        if consumed is None:
+            remark = f"THe consumer group <{group}> not exist"
+            return Response(ResponseCode.SYSTEM_ERROR, remark)
+        targets[queue_id] = target if header.is_force else min(target, consumed)
+    body = _reset_body(broker, name, targets)
+    fields = {"topic": name, "group": group, "timestamp": str(header.timestamp)}
+    for member in online.members.values():
+        broker.notify(member.peer, RequestCode.RESET_CONSUMER_CLIENT_OFFSET, fields, body)
+    return Response(body=(body,))
 
 
 def _reset_targets(

@@ -108,7 +108,7 @@ def _check(
     """Check a pull in Java's order, and return its filter."""
     group = broker.groups.find_or_create(wish.group, now)
     if group is None:
-        remark = f"subscription group [{wish.group}] does not exist, {FAQ}"
+        remark = f"subscription group [{wish.group}] does not exist, \n{FAQ}"
         raise _refused(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if not group.consume_enable:
         raise _forbidden(f"subscription group no permission, {wish.group}", 2)

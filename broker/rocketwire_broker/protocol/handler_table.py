@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_broker.handlers import (
+    assignments,
     locks,
     members,
     offsets,
+    pop_acknowledgements,
+    pops,
     pulls,
     queries,
     recalls,
@@ -22,13 +25,15 @@ from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, 
 if TYPE_CHECKING:
     from rocketwire_broker.handlers.fields import Handler
 
-_SUBJECTS: Final = (
+SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
+    *(pops, pop_acknowledgements, assignments),
     *(topics, groups, progress, runtime, relays),
 )
+"""The modules of handlers."""
 
 HANDLERS: Final[Mapping[int, Handler]] = {
-    code: handler for subject in _SUBJECTS for code, handler in subject.HANDLERS.items()
+    code: handler for subject in SUBJECTS for code, handler in subject.HANDLERS.items()
 }
 """Handler of each request code."""

@@ -29,10 +29,13 @@ from rocketwire_broker.tables.halves import Halves
 from rocketwire_broker.tables.locks import Locks
 from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
+from rocketwire_broker.tables.pop_orders import PopOrders
+from rocketwire_broker.tables.pops import Pops
 from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
 
 if TYPE_CHECKING:
+    from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.schedule import Entry
@@ -56,6 +59,11 @@ class Broker:
         store: all messages.
         topics, groups, offsets, members, locks, timers, halves: the tables.
         delivered: offset of the first message that still waits, by queue of the delay topic.
+        pops: popped messages that are not acknowledged.
+        pop_orders: the last pops in order.
+        request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
+        clock_advance: milliseconds by which a test has moved the broker's clock, but not its
+            clients' clocks.
         schedule: everything that happens later.
         waits: requests that wait for messages.
         statistics: counters.
@@ -81,6 +89,10 @@ class Broker:
         self.timers = Timers()
         self.halves = Halves()
         self.delivered: dict[int, int] = {}
+        self.pops: Pops[Entry] = Pops()
+        self.pop_orders = PopOrders()
+        self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
+        self.clock_advance = 0
         self.schedule = Schedule()
         self.waits = Waits()
         self.statistics = Statistics(now)
@@ -90,6 +102,7 @@ class Broker:
         self._id_prefix = create_offset_message_id(self.store.store_host, 0)[:-16]
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
+        self._pops = 0
         self.schedule.every(SCAN_MS, self._scan, now)
         self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
 
@@ -111,6 +124,11 @@ class Broker:
         address, port = self.store.store_host
         number = (now & 0xFFFFFFFFFFFF) << 32 | self._unique & 0xFFFFFFFF
         return (address[-4:] + port.to_bytes(2) + number.to_bytes(10)).hex().upper()
+
+    def next_pop(self) -> int:
+        """Return the number of a pop, by which pops take turns among queues."""
+        self._pops += 1
+        return self._pops
 
     # ------------------------------------------------------------------ answers and requests
 

@@ -34,6 +34,9 @@ class Response(NamedTuple):
 
 SUCCESS: Final = Response()
 
+NOT_SET: Final = "not set any response code"
+"""The remark that Java leaves in some successes."""
+
 LATER: Final = None
 """Returned by a handler that answers later, with ``Broker.answer``."""
 

@@ -43,6 +43,11 @@ class Schedule:
     def __len__(self) -> int:
         return len(self._heap) - self._cancelled
 
+    @property
+    def size(self) -> int:
+        """Number of entries with those that were cancelled and take room still."""
+        return len(self._heap)
+
     def at(self, due: int, action: Action) -> Entry:
         """Run an action at a time, or as soon as possible after it."""
         self._count += 1

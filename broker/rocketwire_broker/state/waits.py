@@ -92,6 +92,10 @@ class Waits:
                 found |= by_queue.get(key, {})
         return list(found.values())
 
+    def of_queue(self, queue: TopicQueue) -> Iterable[Wait]:
+        """Return the requests that wait for a queue, or with ``ANY_QUEUE`` for all of a topic."""
+        return self._by_queue.get(queue, {}).values()
+
     def of_topic(self, topic: str) -> list[Wait]:
         """Return the requests that wait for a topic."""
         return [

@@ -93,6 +93,8 @@ class Message:
             sys_flag |= BORN_V6
         if len(store_host[0]) == 16:
             sys_flag |= STORE_V6
+        born_address, born_port = self.born_host
+        store_address, store_port = store_host
         return build_stored(
             (
                 MAGIC_V1 if len(topic) <= MAX_TOPIC_LENGTH_V1 else MAGIC_V2,
@@ -103,9 +105,11 @@ class Message:
                 physical_offset,
                 sys_flag,
                 self.born_timestamp,
-                *self.born_host,
+                born_address,
+                born_port,
                 store_timestamp,
-                *store_host,
+                store_address,
+                store_port,
                 self.reconsume_times,
                 self.prepared_transaction_offset,
                 body,

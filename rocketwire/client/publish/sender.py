@@ -36,10 +36,11 @@ from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
 if TYPE_CHECKING:
     import random
 
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate
-    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.client.send_result import SendResult
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
@@ -77,6 +78,7 @@ class MessageSender:
 
     Attributes:
         faults: slow and failing brokers.
+        hooks: hooks that see retries; None without hooks.
         is_simple: whether attempts are not recorded in ``faults`` and the first may use the whole
             timeout.
     """
@@ -89,6 +91,7 @@ class MessageSender:
         Args:
             chance: selects the first queue.
         """
+        self.hooks: HookChain | None = None
         self._instance = instance
         self._group = group
         self._config = config
@@ -229,6 +232,8 @@ class MessageSender:
             if brokers:
                 target = self._targets.get(name) or target
             queue = self._select_queue(target, brokers)
+            if brokers and self.hooks is not None:
+                self.hooks.retry(self._instance, topic, queue.broker_name or "")
             brokers.append(queue.broker_name or "")
             attempt_deadline = self._attempt_deadline(deadline, is_last=len(brokers) == limit)
             last = await self._attempt(topic, target, queue, message, attempt_deadline)

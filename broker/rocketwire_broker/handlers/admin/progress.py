@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import RequestCode
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header, encode_body
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import (
@@ -22,10 +22,10 @@ from rocketwire.messages.queries import (
 )
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
 from rocketwire_broker.handlers.fields import Handler, required, text
-from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.state.response import Response
+from rocketwire_broker.state.response import RefusedError, Response
 
 if TYPE_CHECKING:
+    from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
@@ -37,7 +37,7 @@ RATE_MS: Final = 60_000
 def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """202: the offsets of all queues of a topic."""
     name = text(request.ext_fields or {}, "topic")
-    topic = existing_topic(broker, name)
+    topic = _topic(broker, name)
     table: dict[MessageQueue, TopicOffset] = {}
     for queue_id in range(max(topic.read_queue_nums, topic.write_queue_nums)):
         queue = broker.store.queue(name, queue_id)
@@ -81,7 +81,7 @@ def _is_read(broker: Broker, group: str, topic: str) -> bool:
 
 def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, OffsetWrapper]:
     table: dict[MessageQueue, OffsetWrapper] = {}
-    for queue_id in range(existing_topic(broker, topic).read_queue_nums):
+    for queue_id in range(_topic(broker, topic).read_queue_nums):
         offset = max(0, broker.offsets.get(group, topic, queue_id) or 0)
         pulled = broker.offsets.pulled(group, topic, queue_id)
         queue = broker.store.queue(topic, queue_id)
@@ -134,7 +134,7 @@ def get_consume_time_span(
     """303: the store times of the messages that a group consumes now."""
     header = decode_header(QueryConsumeTimeSpanRequestHeader, request.ext_fields)
     name, group = required(header.topic, "topic"), required(header.group, "group")
-    topic = existing_topic(broker, name)
+    topic = _topic(broker, name)
     spans: list[QueueTimeSpan] = []
     for queue_id in range(topic.write_queue_nums):
         queue = broker.store.queue(name, queue_id)
@@ -156,6 +156,13 @@ def get_consume_time_span(
             )
         )
     return _with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
+
+
+def _topic(broker: Broker, name: str) -> TopicConfig:
+    topic = broker.topics.get(name)
+    if topic is None:
+        raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, f"topic[{name}] not exist")
+    return topic
 
 
 def _message_queue(broker: Broker, topic: str, queue_id: int) -> MessageQueue:

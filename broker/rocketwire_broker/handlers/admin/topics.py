@@ -30,7 +30,8 @@ from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.handlers.fields import Handler, body_of, required, text
 from rocketwire_broker.handlers.names import topic_problem
-from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+from rocketwire_broker.handlers.pop_returns import forget
+from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import NOT_COUNTED
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         attributes=_attributes(known, header.attributes or ""),
     )
     _put(broker, topic, now)
-    return SUCCESS
+    return Response(remark=NOT_SET)
 
 
 def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
@@ -127,6 +128,7 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         broker.topics.delete(deleted, now)
         broker.store.delete_topic(deleted)
         broker.offsets.delete_topic(deleted)
+        forget(broker, topic=deleted)
         broker.wake_topic(deleted, now)
     return SUCCESS
 

@@ -54,7 +54,7 @@ from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.trace import ConsumerTrace
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.wire.message.stored import StoredMessage
@@ -88,11 +88,11 @@ class PushConsumer(GroupMember):
         *,
         orderly: bool,
         nursery: trio.Nursery,
-        trace: ConsumerTrace | None = None,
+        hooks: HookChain | None = None,
     ) -> None:
         """Create a consumer without subscriptions.
 
-        For the arguments see ``open_push_consumer``, which also starts it and opens ``trace``.
+        For the arguments see ``open_push_consumer``, which also starts it and creates ``hooks``.
         """
         super().__init__(instance, group, nursery)
         self.config = config
@@ -121,7 +121,7 @@ class PushConsumer(GroupMember):
                 locks,
                 self._stats,
                 nursery,
-                trace,
+                hooks,
             )
         else:
             self._consumption = ConcurrentConsumption(
@@ -132,7 +132,7 @@ class PushConsumer(GroupMember):
                 self._offsets,
                 self._stats,
                 nursery,
-                trace,
+                hooks,
             )
         self.assignment = Assignment(
             instance,
@@ -384,11 +384,11 @@ async def open_push_consumer(
         AsyncExitStack() as stack,
     ):
         name = with_namespace(instance.config.namespace, group)
-        trace: ConsumerTrace | None = None
+        hooks = instance.hooks
         if settings.enable_trace:
             from rocketwire.client.consumer.trace import open_consumer_trace
 
-            trace = await stack.enter_async_context(
+            hooks = await stack.enter_async_context(
                 open_consumer_trace(
                     instance, name, settings.trace_topic, settings.consume_timeout, nursery
                 )
@@ -401,7 +401,7 @@ async def open_push_consumer(
             orderly_listener,
             orderly=orderly or orderly_listener is not None,
             nursery=nursery,
-            trace=trace,
+            hooks=hooks,
         )
         try:
             await consumer.start(subscriptions)

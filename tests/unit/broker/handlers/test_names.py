@@ -19,7 +19,7 @@ from tests.support.broker import BrokerAtHand
             "a b",
             "The specified topic: a b, contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$",
         ),
-        ("t" * 128, f"The specified topic: {'t' * 128}, is longer than topic max length."),
+        ("t" * 128, f"The specified topic: {'t' * 128}, is longer than topic max length: 127"),
     ],
 )
 def test_topics(name: str, problem: str | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.messages import decode_body
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import START, BrokerAtHand, Client
@@ -148,3 +149,22 @@ def test_offsets_are_copied_and_listed(client: Client) -> None:
 
     assert wrapper is not None
     assert wrapper.offset_table == {"orders@readers": {0: 2}, "orders@copies": {0: 2}}
+
+
+def test_a_reset_may_be_pushed_to_the_consumers(client: Client, home: BrokerAtHand) -> None:
+    client.call(25, {}, b"useServerSideResetOffset=false\n")
+    fields = {**RESET, "timestamp": START, "queueId": 0}
+    offline = client.call(222, fields)
+    data = ConsumerData(group_name="readers", subscription_data_set=())
+    client.call(34, {}, HeartbeatData(client_id="c", consumer_data_set=(data,)))
+    unread = client.call(222, fields)
+    client.call(15, {**OF_GROUP, "commitOffset": 2})
+    client.requests()
+
+    pushed = client.call(222, fields)
+
+    (request,) = client.requests()
+    assert (offline.code, unread.code, pushed.code) == (206, 1, 0)
+    assert (request.code, request.is_oneway, request.body) == (220, True, pushed.body)
+    assert b":0}" in (request.body or b"")
+    assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}

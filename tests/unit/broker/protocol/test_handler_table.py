@@ -7,7 +7,7 @@ from rocketwire_broker.protocol import handler_table
 
 
 def test_no_code_has_two_handlers() -> None:
-    subjects = handler_table._SUBJECTS
+    subjects = handler_table.SUBJECTS
     codes = [code for subject in subjects for code in subject.HANDLERS]
 
     assert len(codes) == len(set(codes)) == len(handler_table.HANDLERS)

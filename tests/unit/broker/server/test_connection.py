@@ -16,14 +16,14 @@ from rocketwire_namesrv.runtime.sockets import SocketStream
 from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 LARGE = 4 << 20
 """More bytes than a socket takes at once."""
 
 
 @contextmanager
-def connected(tasks: trio.Nursery, max_unsent: int) -> Iterator[tuple[Connection, socket.socket]]:
+def connected(tasks: trio.Nursery, max_unsent: int) -> Generator[tuple[Connection, socket.socket]]:
     """A connection and the socket of its peer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         peer_socket = socket.create_connection(listener.getsockname())

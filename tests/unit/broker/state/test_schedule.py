@@ -57,7 +57,7 @@ def test_many_cancelled_actions_take_no_room() -> None:
         schedule.cancel(entry)
 
     assert len(schedule) == 1
-    assert len(schedule._heap) < 1500
+    assert schedule.size < 1500
     schedule.run(10_000)
     assert done == [10_000]
 

@@ -20,6 +20,7 @@ def test_a_missing_group_is_created_with_javas_defaults() -> None:
     group = groups.find_or_create("readers", now=8)
 
     assert group == SubscriptionGroupConfig(group_name="readers")
+    assert group is not None
     assert (group.retry_max_times, group.retry_queue_nums) == (16, 1)
     assert groups.get("readers") is group
     assert groups.version.counter == 1

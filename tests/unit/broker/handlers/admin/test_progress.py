@@ -68,6 +68,6 @@ def test_the_times_of_messages_are_shown(client: Client, home: BrokerAtHand) -> 
     body = decode_body(QueryConsumeTimeSpanBody, answer.body or b"")
 
     assert body is not None
-    (span,) = body.consume_time_span_set or ()
+    (span,) = [*(body.consume_time_span_set or ())]
     assert (span.min_time_stamp, span.max_time_stamp) == (START, START + 2000)
     assert (span.consume_time_stamp, span.delay_time) == (START + 1000, 1000)

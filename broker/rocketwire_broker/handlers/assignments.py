@@ -1,0 +1,132 @@
+"""Queues for consumers that let the broker rebalance: 400, 401 and 402.
+
+Java: ``QueryAssignmentProcessor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.messages import encode_body
+from rocketwire.messages.allocation import (
+    MessageQueueAssignment,
+    MessageRequestModeSerializeWrapper,
+    QueryAssignmentRequestBody,
+    QueryAssignmentResponseBody,
+    SetMessageRequestModeRequestBody,
+)
+from rocketwire.messages.enums import MessageModel, MessageRequestMode
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.allocation import (
+    AllocateMessageQueueAveragely,
+    AllocateMessageQueueAveragelyByCircle,
+    sorted_client_ids,
+    sorted_queues,
+)
+from rocketwire.policy.resource_names import RETRY_PREFIX
+from rocketwire_broker.handlers.fields import Handler, body_of
+from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+from rocketwire_broker.state.waits import ANY_QUEUE
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+STRATEGIES: Final = {
+    strategy.name: strategy
+    for strategy in (AllocateMessageQueueAveragely(), AllocateMessageQueueAveragelyByCircle())
+}
+
+
+def query_assignment(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """400: the queues of one member of a group, and whether it pulls or pops them."""
+    question = body_of(request, QueryAssignmentRequestBody)
+    topic, group = question.topic or "", question.consumer_group or ""
+    setting = _mode(broker, topic, group)
+    queues = _queues_of(broker, question, topic, group, setting)
+    assignments = None
+    if queues is not None:
+        assignments = tuple(
+            MessageQueueAssignment(message_queue=queue, mode=setting.mode) for queue in queues
+        )
+    body = encode_body(QueryAssignmentResponseBody(message_queue_assignments=assignments))
+    return Response(body=(body,))
+
+
+def _mode(broker: Broker, topic: str, group: str) -> SetMessageRequestModeRequestBody:
+    """Return the setting of code 401; retry topics are always pulled."""
+    setting = broker.request_modes.get(topic, {}).get(group)
+    if setting is not None and not topic.startswith(RETRY_PREFIX):
+        return setting
+    return SetMessageRequestModeRequestBody(
+        topic=topic, consumer_group=group, mode=MessageRequestMode.PULL
+    )
+
+
+def _queues_of(
+    broker: Broker,
+    question: QueryAssignmentRequestBody,
+    topic: str,
+    group_name: str,
+    setting: SetMessageRequestModeRequestBody,
+) -> Sequence[MessageQueue] | None:
+    """Return the queues of a member; None if the topic, the group or the strategy is unknown."""
+    config = broker.topics.get(topic)
+    if config is None:
+        return None
+    name = broker.config.broker_name
+    queues = sorted_queues(
+        MessageQueue(topic=topic, broker_name=name, queue_id=number)
+        for number in range(config.read_queue_nums)
+    )
+    if question.message_model == MessageModel.BROADCASTING:
+        return queues
+    group = broker.members.online(group_name)
+    strategy = STRATEGIES.get(question.strategy_name or "")
+    if group is None or strategy is None:
+        return None
+    clients = sorted_client_ids(member.client_id for member in group.members.values())
+    client_id = question.client_id or ""
+    if client_id not in clients:
+        return ()
+    if setting.mode != MessageRequestMode.POP:
+        return strategy.allocate(client_id, queues, clients) if queues else ()
+    if setting.pop_share_queue_num <= 0 or setting.pop_share_queue_num >= len(clients) - 1:
+        return (MessageQueue(topic=topic, broker_name=name, queue_id=ANY_QUEUE),)
+    index, shares = clients.index(client_id), setting.pop_share_queue_num
+    if len(clients) > len(queues):
+        return (queues[index % len(queues)],) if queues else ()
+    neighbours = [clients[(index + step) % len(clients)] for step in range(shares + 1)]
+    return [queue for name in neighbours for queue in strategy.allocate(name, queues, clients)]
+
+
+def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """401: let a group pull or pop a topic."""
+    setting = body_of(request, SetMessageRequestModeRequestBody)
+    topic, group = setting.topic or "", setting.consumer_group or ""
+    if topic.startswith(RETRY_PREFIX):
+        remark = "retry topic is not allowed to set mode"
+        raise RefusedError(ResponseCode.NO_PERMISSION, remark)
+    existing_topic(broker, topic)
+    if broker.groups.find_or_create(group, now) is None:
+        remark = "subscription group does not exist"
+        raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    broker.request_modes.setdefault(topic, {})[group] = setting
+    return SUCCESS
+
+
+def all_modes(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """402: all settings of code 401."""
+    body = MessageRequestModeSerializeWrapper(message_request_mode_map=broker.request_modes)
+    return Response(body=(encode_body(body),))
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.QUERY_ASSIGNMENT: query_assignment,
+    RequestCode.SET_MESSAGE_REQUEST_MODE: set_mode,
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: all_modes,
+}

@@ -1,0 +1,167 @@
+"""Acknowledging popped messages: 200051 and 200151; hiding them for another time: 200053.
+
+Java: ``AckMessageProcessor``, ``ChangeInvisibleTimeProcessor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.messages import decode_body, decode_header
+from rocketwire.messages.pop import (
+    AckMessageRequestHeader,
+    BatchAck,
+    BatchAckMessageRequestBody,
+    ChangeInvisibleTimeRequestHeader,
+)
+from rocketwire.policy.pop_handle import NORMAL, RETRY_V2, PopHandle, parse_pop_handle
+from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
+from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.pop_returns import hide, show
+from rocketwire_broker.handlers.pops import ORDERED_REVIVE_QUEUE
+from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+from rocketwire_broker.tables.pop_orders import UNKNOWN
+from rocketwire_broker.tables.pops import HiddenMessage
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+_NO_CHANGE_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
+
+
+def acknowledge(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200051: acknowledge a message; one that is not hidden is no error."""
+    header = decode_header(AckMessageRequestHeader, request.ext_fields)
+    topic, group = required(header.topic, "topic"), required(header.consumer_group, "consumerGroup")
+    queue_id, offset = required(header.queue_id, "queueId"), required(header.offset, "offset")
+    _check_queue(broker, topic, queue_id, peer)
+    lowest, highest = _bounds(broker, topic, queue_id)
+    if not lowest <= offset <= highest:
+        commit = broker.offsets.get(group, topic, queue_id)
+        raise RefusedError(
+            ResponseCode.NO_MESSAGE,
+            f"offset is illegal, key:{topic}@{queue_id}, "
+            f"commit:{-1 if commit is None else commit}, store:{lowest}~{highest}",
+        )
+    handle = parse_pop_handle(required(header.extra_info, "extraInfo"))
+    message = HiddenMessage(group, topic, queue_id, offset, handle.pop_time)
+    if handle.revive_queue_id == ORDERED_REVIVE_QUEUE:
+        return _acknowledge_ordered(broker, message, now)
+    show(broker, message)
+    return SUCCESS
+
+
+def _bounds(broker: Broker, topic: str, queue_id: int) -> tuple[int, int]:
+    return broker.store.min_offset(topic, queue_id), broker.store.max_offset(topic, queue_id)
+
+
+def _check_queue(broker: Broker, name: str, queue_id: int, peer: Peer) -> None:
+    topic = existing_topic(broker, name)
+    if not 0 <= queue_id < topic.read_queue_nums:
+        remark = (
+            f"queueId[{queue_id}] is illegal, topic:[{name}] "
+            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
+        )
+        raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, remark)
+
+
+def _acknowledge_ordered(broker: Broker, message: HiddenMessage, now: int) -> Response:
+    group, topic, queue_id, offset, pop_time = message
+    committed = broker.offsets.get(group, topic, queue_id)
+    if committed is not None and offset < committed:
+        return SUCCESS
+    queue = (group, topic, queue_id)
+    following = broker.pop_orders.acknowledge(queue, offset, pop_time)
+    if following == UNKNOWN:
+        remark = f"offset is illegal, key:{topic}@{group}@{queue_id}, commit:{offset}"
+        return Response(ResponseCode.MESSAGE_ILLEGAL, remark)
+    if following >= 0:
+        if broker.offsets.pending_reset(group, topic, queue_id) is None:
+            broker.offsets.commit(group, topic, queue_id, following, now)
+        if not broker.pop_orders.is_blocked(queue, None, now):
+            broker.store.arrivals.add((topic, queue_id))
+    return SUCCESS
+
+
+def acknowledge_batch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200151: acknowledge messages of several pops."""
+    if not request.body:
+        return Response(ResponseCode.NO_MESSAGE)
+    body = decode_body(BatchAckMessageRequestBody, request.body)
+    if body is None or not body.acks:
+        return Response(ResponseCode.NO_MESSAGE)
+    for batch in body.acks:
+        for message in _messages_of(batch):
+            if batch.revive_queue_id == ORDERED_REVIVE_QUEUE:
+                _acknowledge_ordered(broker, message, now)
+            else:
+                show(broker, message)
+    return SUCCESS
+
+
+def _messages_of(batch: BatchAck) -> list[HiddenMessage]:
+    topic, group = batch.topic or "", batch.consumer_group or ""
+    if batch.retry not in {NORMAL, None, ""} and not topic.startswith(RETRY_PREFIX):
+        topic = pop_retry_topic(group, topic, version_2=batch.retry == RETRY_V2)
+    return [
+        HiddenMessage(group, topic, batch.queue_id, batch.start_offset + bit, batch.pop_time)
+        for bit in sorted(batch.bit_set or ())
+    ]
+
+
+def change_invisible_time(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response:
+    """200053: hide a message for another time, counted from now; its handle changes."""
+    header = decode_header(ChangeInvisibleTimeRequestHeader, request.ext_fields)
+    topic, group = required(header.topic, "topic"), required(header.consumer_group, "consumerGroup")
+    queue_id, offset = required(header.queue_id, "queueId"), required(header.offset, "offset")
+    invisible_time = required(header.invisible_time, "invisibleTime")
+    try:
+        _check_queue(broker, topic, queue_id, peer)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields=_NO_CHANGE_FIELDS)
+    lowest, highest = _bounds(broker, topic, queue_id)
+    if not lowest <= offset < highest:
+        return Response(ResponseCode.NO_MESSAGE, ext_fields=_NO_CHANGE_FIELDS)
+    handle = parse_pop_handle(required(header.extra_info, "extraInfo"))
+    message = HiddenMessage(group, topic, queue_id, offset, handle.pop_time)
+    if handle.revive_queue_id == ORDERED_REVIVE_QUEUE:
+        return _change_ordered(broker, message, handle, invisible_time, now)
+    show(broker, message)
+    hide(broker, message._replace(pop_time=now), now + invisible_time)
+    return Response(
+        ext_fields={
+            "popTime": str(now),
+            "invisibleTime": str(invisible_time),
+            "reviveQid": str(handle.revive_queue_id),
+        }
+    )
+
+
+def _change_ordered(
+    broker: Broker, message: HiddenMessage, handle: PopHandle, invisible_time: int, now: int
+) -> Response:
+    group, topic, queue_id, offset, pop_time = message
+    due = now + invisible_time
+    broker.pop_orders.change_time((group, topic, queue_id), offset, pop_time, due)
+    broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
+    return Response(
+        ext_fields={
+            "popTime": str(pop_time),
+            "invisibleTime": str(due - pop_time),
+            "reviveQid": str(handle.revive_queue_id),
+        }
+    )
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.ACK_MESSAGE: acknowledge,
+    RequestCode.BATCH_ACK_MESSAGE: acknowledge_batch,
+    RequestCode.CHANGE_MESSAGE_INVISIBLETIME: change_invisible_time,
+}

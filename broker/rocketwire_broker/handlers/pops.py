@@ -1,0 +1,546 @@
+"""Popping: 200050, and what looks at the same queues: 200052, 200054 and 200055.
+
+A pop takes messages of several queues, moves the group's offsets behind them and hides them for a
+time. ``pop_acknowledgements`` ends that time early, ``pop_returns`` does what follows when it is
+over.
+
+Java: ``PopMessageProcessor``, ``PeekMessageProcessor``, ``NotificationProcessor``,
+``PollingInfoProcessor``, ``PopLongPollingService``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import IllegalValueError, LocalProtocolError
+from rocketwire.flags import Perm
+from rocketwire.messages import decode_header
+from rocketwire.messages.message_const import POP_CK
+from rocketwire.messages.pop import (
+    NotificationRequestHeader,
+    PeekMessageRequestHeader,
+    PollingInfoRequestHeader,
+    PopMessageRequestHeader,
+)
+from rocketwire.policy.pop_handle import NORMAL, RETRY_V1, PopHandle
+from rocketwire.policy.resource_names import pop_retry_topic
+from rocketwire.policy.subscription import subscription_data
+from rocketwire_broker.handlers.fields import FAQ, Handler, required
+from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.pop_returns import hide
+from rocketwire_broker.state.response import LATER, RefusedError, Response
+from rocketwire_broker.state.waits import ANY_QUEUE
+from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, compiled, filter_of, select
+from rocketwire_broker.storage.message import Message, read_stored
+from rocketwire_broker.tables.pops import HiddenMessage
+
+if TYPE_CHECKING:
+    from rocketwire.messages.topic_config import TopicConfig
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.queue import Queue
+    from rocketwire_broker.tables.peer import Peer
+
+MAX_POP_MESSAGES: Final = 32
+ORDERED_REVIVE_QUEUE: Final = 999
+"""Revive queue of pops in order, which tells their handles from others (Java: ``KeyBuilder``)."""
+
+_REVIVE_QUEUES: Final = 8
+_LATE_MS: Final = 500
+_RETRY_FIRST: Final = 5
+"""Each of so many pops looks at the retry topic before the queues (``popFromRetryProbability``)."""
+
+_MAX_POLL_MS: Final = 600_000
+_READ: Final = int(Perm.READ)
+_NOTHING: Final = "NO_MESSAGE_IN_QUEUE"
+
+NO_POP_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0", "restNum": "0"}
+"""Fields of an error: Java's header has them whatever happened."""
+
+
+class PopWish(NamedTuple):
+    """A pop that was checked.
+
+    Attributes:
+        group: the consumer group.
+        topic: the topic.
+        queue_id: the queue, or -1 for all.
+        max_messages: most messages.
+        invisible_time: milliseconds for which the messages are hidden.
+        wanted: the consumer's filter.
+        is_ordered: whether messages are consumed in order.
+        attempt_id: the consumer's name for this attempt at popping in order.
+    """
+
+    group: str
+    topic: str
+    queue_id: int
+    max_messages: int
+    invisible_time: int
+    wanted: Filter
+    is_ordered: bool
+    attempt_id: str | None
+
+
+@dataclass(slots=True)
+class Popped:
+    """What a pop has taken so far.
+
+    Attributes:
+        pop_time: time of the pop.
+        revive_queue_id: queue of Java's log of pops, which handles contain.
+        records: stored bytes of the messages.
+        size: bytes of them.
+        rest: messages behind this pop in the queues that were looked at.
+        starts: ``startOffsetInfo`` of the response, one item for each queue.
+        offsets: ``msgOffsetInfo``, in the same way.
+        counts: ``orderCountInfo``, items for each queue and message.
+    """
+
+    pop_time: int
+    revive_queue_id: int
+    records: list[bytes] = field(default_factory=list)
+    size: int = 0
+    rest: int = 0
+    starts: list[str] = field(default_factory=list)
+    offsets: list[str] = field(default_factory=list)
+    counts: list[str] = field(default_factory=list)
+
+
+# ---------------------------------------------------------------------------- 200050
+
+
+def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
+    """200050: take messages and hide them, or hold the request until there are some."""
+    client_time = now - broker.clock_advance
+    header = decode_header(PopMessageRequestHeader, _with_born_time(request, client_time))
+    deadline = header.born_time + min(header.poll_time, _MAX_POLL_MS)
+    try:
+        if client_time > deadline + _LATE_MS:
+            remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
+            raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
+        wish = _check(broker, header, peer, now)
+        response = take(broker, wish, now)
+        if response is not None:
+            return response
+        due = deadline + broker.clock_advance
+        if request.is_oneway or header.poll_time <= 0 or due <= now:
+            return _nothing(broker, wish, now)
+        held = HeldPop(broker, wish)
+        if count_held(broker, wish) >= broker.config.max_polls:
+            raise RefusedError(ResponseCode.POLLING_FULL, _NOTHING)
+        broker.hold(peer, request.opaque, _wakers(wish), held, due)
+    except RefusedError as refused:
+        response = refused.response
+        return response._replace(ext_fields=NO_POP_FIELDS)
+    return LATER
+
+
+def _with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
+    """Return the fields of a header; clients that do not poll send no time, or 0."""
+    fields = dict(request.ext_fields or {})
+    if fields.get("bornTime", "0") == "0":
+        fields["bornTime"] = str(client_time)
+    return fields
+
+
+def _wakers(wish: PopWish | NotificationWish) -> tuple[tuple[str, int], ...]:
+    retry = pop_retry_topic(wish.group, wish.topic)
+    return ((wish.topic, wish.queue_id), (retry, ANY_QUEUE))
+
+
+def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int) -> PopWish:
+    """Check a pop in Java's order.
+
+    Raises:
+        RefusedError: it is refused.
+    """
+    host, name = broker.config.broker_ip, required(header.topic, "topic")
+    if header.max_msg_nums > MAX_POP_MESSAGES:
+        remark = f"the broker[{host}] pop message's num is greater than {MAX_POP_MESSAGES}"
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    if not broker.config.timer_enabled:
+        remark = f"the broker[{host}] pop message is forbidden because timerWheelEnable is false"
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
+    group = required(header.consumer_group, "consumerGroup")
+    check_readable(broker, name, header.queue_id, group, peer, now)
+    return PopWish(
+        group,
+        name,
+        max(header.queue_id, ANY_QUEUE),
+        header.max_msg_nums,
+        header.invisible_time,
+        _filter(header.exp_type, header.exp, name),
+        bool(header.order),
+        header.attempt_id,
+    )
+
+
+def check_readable(
+    broker: Broker, name: str, queue_id: int, group_name: str, peer: Peer, now: int
+) -> TopicConfig:
+    """Return a topic that a group may read.
+
+    Raises:
+        RefusedError: there is no such topic, queue or group, or it may not be read.
+    """
+    topic = existing_topic(broker, name, blank=" ")
+    if not topic.perm & _READ:
+        remark = f"the topic[{name}] peeking message is forbidden"
+        raise RefusedError(ResponseCode.NO_PERMISSION, remark)
+    if queue_id >= topic.read_queue_nums:
+        remark = (
+            f"queueId[{queue_id}] is illegal, topic:[{name}] "
+            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
+        )
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    group = broker.groups.find_or_create(group_name, now)
+    if group is None:
+        remark = f"subscription group [{group_name}] does not exist, {FAQ}"
+        raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+    if not group.consume_enable:
+        remark = f"subscription group no permission, {group_name}"
+        raise RefusedError(ResponseCode.NO_PERMISSION, remark)
+    return topic
+
+
+def _filter(kind: str | None, expression: str | None, topic: str) -> Filter:
+    if not expression:
+        return EVERYTHING
+    try:
+        if kind not in {None, "", TAG}:
+            compiled(str(kind), expression)
+        subscription = subscription_data(topic, expression, expression_type=kind or TAG, version=0)
+    except (IllegalValueError, LocalProtocolError) as error:
+        remark = "parse the consumer's subscription failed"
+        raise RefusedError(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark) from error
+    return filter_of(subscription)
+
+
+class HeldPop:
+    """A pop that waits for messages."""
+
+    __slots__ = ("broker", "wish")
+
+    def __init__(self, broker: Broker, wish: PopWish) -> None:
+        self.broker = broker
+        self.wish = wish
+
+    def __call__(self, now: int, must_answer: bool) -> Response | None:
+        try:
+            if must_answer:
+                existing_topic(self.broker, self.wish.topic, blank=" ")
+            response = take(self.broker, self.wish, now)
+        except RefusedError as refused:
+            return refused.response._replace(ext_fields=NO_POP_FIELDS)
+        if response is None and must_answer:
+            return _nothing(self.broker, self.wish, now)
+        return response
+
+
+def count_held(broker: Broker, wish: PopWish | NotificationWish) -> int:
+    """Return the number of pops that wait for a queue, or for all queues, of a topic."""
+    return sum(
+        isinstance(wait.look, HeldPop) and wait.look.wish.group == wish.group
+        for wait in broker.waits.of_queue((wish.topic, wish.queue_id))
+    )
+
+
+# ---------------------------------------------------------------------------- taking
+
+
+def take(broker: Broker, wish: PopWish, now: int) -> Response | None:
+    """Take messages and hide them; None if there are none.
+
+    Raises:
+        RefusedError: too many messages are hidden.
+    """
+    if len(broker.pops) + wish.max_messages > broker.config.max_hidden_messages:
+        raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many messages are not acknowledged")
+    turn = broker.next_pop()
+    revive = ORDERED_REVIVE_QUEUE if wish.is_ordered else turn % _REVIVE_QUEUES
+    popped = Popped(now, revive)
+    for topic, queue, retry in _queues(broker, wish, turn):
+        _take_of_queue(broker, wish, topic, queue, retry, popped, now)
+    if not popped.records:
+        return None
+    broker.statistics.note_got(wish.topic, wish.group, len(popped.records))
+    return Response(ResponseCode.SUCCESS, "FOUND", _pop_fields(wish, popped), tuple(popped.records))
+
+
+def _queues(broker: Broker, wish: PopWish, turn: int) -> Iterator[tuple[str, Queue, str]]:
+    """Yield the queues of a pop: each begins with another, and some with the retry topic."""
+    retry = pop_retry_topic(wish.group, wish.topic)
+    with_retry = not wish.is_ordered
+    retry_first = with_retry and turn % _RETRY_FIRST == 0
+    if retry_first:
+        yield from ((retry, queue, RETRY_V1) for queue in broker.store.queues(retry))
+    if wish.queue_id == ANY_QUEUE:
+        topic = broker.topics.get(wish.topic)
+        count = topic.read_queue_nums if topic is not None else 0
+        numbers = [(turn + index) % count for index in range(count)]
+    else:
+        numbers = [wish.queue_id]
+    for number in numbers:
+        queue = broker.store.queue(wish.topic, number)
+        if queue is not None:
+            yield wish.topic, queue, NORMAL
+    if with_retry and not retry_first:
+        yield from ((retry, queue, RETRY_V1) for queue in broker.store.queues(retry))
+
+
+def offset_of(broker: Broker, group: str, topic: str, queue: Queue, now: int) -> int:
+    """Return where the next pop of a group begins, inside the queue's bounds."""
+    queue_id = queue.queue_id
+    if broker.offsets.take_reset(group, topic, queue_id) is not None:
+        broker.pop_orders.forget((group, topic, queue_id))
+    offset = broker.offsets.get(group, topic, queue_id)
+    bounded = min(max(offset or 0, queue.min_offset), queue.max_offset)
+    if bounded != offset:
+        broker.offsets.commit(group, topic, queue_id, bounded, now)
+    return bounded
+
+
+def _take_of_queue(
+    broker: Broker,
+    wish: PopWish,
+    topic: str,
+    queue: Queue,
+    retry: str,
+    popped: Popped,
+    now: int,
+) -> None:
+    group_queue = (wish.group, topic, queue.queue_id)
+    start = offset = offset_of(broker, wish.group, topic, queue, now)
+    most = wish.max_messages - len(popped.records)
+    room = broker.config.max_pull_bytes - popped.size
+    is_blocked = wish.is_ordered and broker.pop_orders.is_blocked(group_queue, wish.attempt_id, now)
+    if most <= 0 or room <= 0 or is_blocked:
+        popped.rest += queue.max_offset - offset
+        return
+    wanted = wish.wanted if retry == NORMAL else EVERYTHING
+    records: list[bytes] = []
+    offsets: list[int] = []
+    while offset < queue.max_offset and not records:
+        records, offsets, offset = select(
+            queue,
+            offset,
+            wanted,
+            count=most,
+            max_bytes=room,
+            looked_at=broker.config.max_filtered,
+        )
+    popped.rest += queue.max_offset - offset
+    if offset != start and not (wish.is_ordered and records):
+        broker.offsets.commit(*group_queue, offset, now)
+    if records:
+        _note(broker, wish, group_queue, retry, popped, records, offsets, start)
+
+
+def _note(
+    broker: Broker,
+    wish: PopWish,
+    group_queue: tuple[str, str, int],
+    retry: str,
+    popped: Popped,
+    records: list[bytes],
+    offsets: list[int],
+    start: int,
+) -> None:
+    """Hide the messages of a queue, and add them to the response."""
+    group, topic, queue_id = group_queue
+    popped.starts.append(f"{retry} {queue_id} {start}")
+    popped.offsets.append(f"{retry} {queue_id} {','.join(map(str, offsets))}")
+    popped.size += sum(map(len, records))
+    if wish.is_ordered:
+        counts = broker.pop_orders.popped(
+            group_queue, offsets, popped.pop_time, wish.invisible_time, wish.attempt_id
+        )
+        popped.counts += _order_counts(retry, queue_id, counts, offsets)
+        _wake_at(broker, topic, queue_id, popped.pop_time + wish.invisible_time)
+    else:
+        due = popped.pop_time + wish.invisible_time
+        for offset in offsets:
+            hide(broker, HiddenMessage(group, topic, queue_id, offset, popped.pop_time), due)
+    if retry == NORMAL:
+        popped.records += records
+        return
+    handle = PopHandle(
+        start_offset=start,
+        pop_time=popped.pop_time,
+        invisible_time=wish.invisible_time,
+        revive_queue_id=popped.revive_queue_id,
+        retry=retry,
+        broker_name=broker.config.broker_name,
+        queue_id=queue_id,
+        queue_offset=start,
+    )
+    popped.records += [_as_original(record, wish.topic, handle) for record in records]
+
+
+def _as_original(record: bytes, topic: str, handle: PopHandle) -> bytes:
+    """Return a message of a retry topic under its first topic, with its handle."""
+    stored = read_stored(record)
+    message = Message.of(stored)
+    message.topic = topic
+    offset = stored.queue_offset
+    message.properties[POP_CK] = str(replace(handle, queue_offset=offset))
+    return message.encode(
+        offset, stored.commit_log_offset, stored.store_host, stored.store_timestamp
+    )
+
+
+def _order_counts(
+    retry: str, queue_id: int, counts: Mapping[int, int], offsets: list[int]
+) -> Iterator[str]:
+    """Yield earlier deliveries: of each message that had some, and the fewest of the queue."""
+    for offset, count in counts.items():
+        yield f"{retry} qo{queue_id}%{offset} {count}"
+    fewest = min(counts.values()) if counts and len(counts) == len(offsets) else 0
+    yield f"{retry} {queue_id} {fewest}"
+
+
+def _wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
+    """Let waiting pops look at a queue again when its messages are visible."""
+    broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
+
+
+def _pop_fields(wish: PopWish, popped: Popped) -> dict[str, str]:
+    fields = {
+        "popTime": str(popped.pop_time),
+        "invisibleTime": str(wish.invisible_time),
+        "reviveQid": str(popped.revive_queue_id),
+        "restNum": str(popped.rest),
+        "startOffsetInfo": ";".join(popped.starts),
+        "msgOffsetInfo": ";".join(popped.offsets),
+    }
+    if wish.is_ordered:
+        fields["orderCountInfo"] = ";".join(popped.counts)
+    return fields
+
+
+def _nothing(broker: Broker, wish: PopWish, now: int) -> Response:
+    revive = ORDERED_REVIVE_QUEUE if wish.is_ordered else broker.next_pop() % _REVIVE_QUEUES
+    fields = _pop_fields(wish, Popped(now, revive))
+    return Response(ResponseCode.POLLING_TIMEOUT, _NOTHING, fields)
+
+
+# ---------------------------------------------------------------------------- 200052
+
+
+def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200052: return messages as a pop would, but take none."""
+    header = decode_header(PeekMessageRequestHeader, request.ext_fields)
+    topic_name = required(header.topic, "topic")
+    group = required(header.consumer_group, "consumerGroup")
+    if header.max_msg_nums > MAX_POP_MESSAGES:
+        remark = f"the max pull number is {MAX_POP_MESSAGES}"
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark, NO_POP_FIELDS)
+    try:
+        check_readable(broker, topic_name, header.queue_id, group, peer, now)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields=NO_POP_FIELDS)
+    wish = PopWish(
+        *(group, topic_name, max(header.queue_id, ANY_QUEUE), header.max_msg_nums, 0, EVERYTHING),
+        is_ordered=False,
+        attempt_id=None,
+    )
+    records: list[bytes] = []
+    rest = 0
+    for topic, queue, _ in _queues(broker, wish, broker.next_pop()):
+        offset = offset_of(broker, group, topic, queue, now)
+        chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
+        records += chosen
+        rest += queue.max_offset - offset - len(chosen)
+    if not records:
+        fields = {**NO_POP_FIELDS, "restNum": str(rest)}
+        return Response(ResponseCode.PULL_NOT_FOUND, _NOTHING, fields)
+    fields = {**NO_POP_FIELDS, "restNum": str(rest)}
+    return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
+
+
+# ---------------------------------------------------------------------------- 200054, 200055
+
+
+class NotificationWish(NamedTuple):
+    """A question whether a pop would find messages; see ``PopWish``."""
+
+    group: str
+    topic: str
+    queue_id: int
+    is_ordered: bool
+    attempt_id: str | None
+
+
+def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
+    """200054: answer whether there are messages to pop, or hold the request until there are."""
+    client_time = now - broker.clock_advance
+    header = decode_header(NotificationRequestHeader, _with_born_time(request, client_time))
+    topic = required(header.topic, "topic")
+    group = required(header.consumer_group, "consumerGroup")
+    wish = NotificationWish(
+        group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
+    )
+    due = header.born_time + min(header.poll_time, _MAX_POLL_MS) + broker.clock_advance
+    try:
+        check_readable(broker, topic, header.queue_id, group, peer, now)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields=_has_messages(is_true=False))
+    if _would_find(broker, wish, now):
+        return Response(ext_fields=_has_messages(is_true=True))
+    if request.is_oneway or header.poll_time <= 0 or due <= now:
+        return Response(ext_fields=_has_messages(is_true=False))
+
+    def look(now: int, must_answer: bool) -> Response | None:
+        if must_answer:
+            existing_topic(broker, topic, blank=" ")
+        is_true = _would_find(broker, wish, now)
+        if not is_true and not must_answer:
+            return LATER
+        return Response(ext_fields=_has_messages(is_true=is_true))
+
+    broker.hold(peer, request.opaque, _wakers(wish), look, due)
+    return LATER
+
+
+def _has_messages(*, is_true: bool) -> dict[str, str]:
+    return {"hasMsg": str(is_true).lower(), "pollingFull": "false"}
+
+
+def _would_find(broker: Broker, wish: NotificationWish, now: int) -> bool:
+    probe = PopWish(
+        *(wish.group, wish.topic, wish.queue_id, 1, 0, EVERYTHING), wish.is_ordered, wish.attempt_id
+    )
+    for topic, queue, _ in _queues(broker, probe, 1):
+        group_queue = (wish.group, topic, queue.queue_id)
+        if wish.is_ordered and broker.pop_orders.is_blocked(group_queue, wish.attempt_id, now):
+            continue
+        if offset_of(broker, wish.group, topic, queue, now) < queue.max_offset:
+            return True
+    return False
+
+
+def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200055: the number of pops that wait for a queue."""
+    header = decode_header(PollingInfoRequestHeader, request.ext_fields)
+    topic = required(header.topic, "topic")
+    group = required(header.consumer_group, "consumerGroup")
+    try:
+        check_readable(broker, topic, header.queue_id, group, peer, now)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields={"pollingNum": "0"})
+    wish = NotificationWish(
+        group, topic, max(header.queue_id, ANY_QUEUE), is_ordered=False, attempt_id=None
+    )
+    return Response(ext_fields={"pollingNum": str(count_held(broker, wish))})
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.POP_MESSAGE: pop,
+    RequestCode.PEEK_MESSAGE: peek,
+    RequestCode.NOTIFICATION: notification,
+    RequestCode.POLLING_INFO: polling_info,
+}

@@ -1,0 +1,130 @@
+"""What consumers popped in order and have not acknowledged yet, by group and queue.
+
+While a message of the last pop is hidden, other pops of the group get nothing from its queue.  The
+group's offset advances over the acknowledged messages at the beginning.
+
+Java: ``ConsumerOrderInfoManager``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+GroupQueue = tuple[str, str, int]
+"""A group, a topic and a queue."""
+
+STALE: Final = -2
+"""Returned for an acknowledgement of an earlier pop."""
+
+UNKNOWN: Final = -1
+"""Returned for an acknowledgement of an offset that was not popped."""
+
+
+@dataclass(slots=True)
+class OrderedPop:
+    """The last pop in order of a group in a queue.
+
+    Attributes:
+        offsets: offsets of its messages, ascending.
+        pop_time: time of the pop in milliseconds.
+        invisible_time: milliseconds for which its messages are hidden.
+        attempt_id: the consumer's name for its attempt, if it sent one.
+        counts: earlier deliveries of a message by its offset.
+        acknowledged: offsets of acknowledged messages.
+        visible_at: when a message is visible again, by offset, if its time was changed.
+    """
+
+    offsets: Sequence[int]
+    pop_time: int
+    invisible_time: int
+    attempt_id: str | None
+    counts: Mapping[int, int]
+    acknowledged: set[int] = field(default_factory=set)
+    visible_at: dict[int, int] = field(default_factory=dict)
+
+    def hidden_until(self) -> int:
+        """When the last message without acknowledgement is visible again; 0 if there is none."""
+        end = self.pop_time + self.invisible_time
+        waiting = [offset for offset in self.offsets if offset not in self.acknowledged]
+        return max((self.visible_at.get(offset, end) for offset in waiting), default=0)
+
+    def next_offset(self) -> int:
+        """Offset of the first message without acknowledgement, or the one after the last."""
+        for offset in self.offsets:
+            if offset not in self.acknowledged:
+                return offset
+        return self.offsets[-1] + 1
+
+
+class PopOrders:
+    """The last pop in order of each group in each queue."""
+
+    def __init__(self) -> None:
+        self._pops: dict[GroupQueue, OrderedPop] = {}
+
+    def __len__(self) -> int:
+        return len(self._pops)
+
+    def is_blocked(self, queue: GroupQueue, attempt_id: str | None, now: int) -> bool:
+        """Return whether an earlier pop hides messages of a queue from this attempt."""
+        pop = self._pops.get(queue)
+        if pop is None or (attempt_id and attempt_id == pop.attempt_id):
+            return False
+        return now < pop.hidden_until()
+
+    def popped(
+        self,
+        queue: GroupQueue,
+        offsets: Sequence[int],
+        pop_time: int,
+        invisible_time: int,
+        attempt_id: str | None,
+    ) -> Mapping[int, int]:
+        """Note a pop; return the number of earlier deliveries by offset, where there were any."""
+        counts: Mapping[int, int] = {}
+        last = self._pops.get(queue)
+        if last is not None:
+            if attempt_id and attempt_id == last.attempt_id:
+                counts = last.counts
+            else:
+                again = set(last.offsets)
+                counts = {
+                    offset: last.counts.get(offset, 0) + 1 for offset in offsets if offset in again
+                }
+        self._pops[queue] = OrderedPop(offsets, pop_time, invisible_time, attempt_id, counts)
+        return counts
+
+    def acknowledge(self, queue: GroupQueue, offset: int, pop_time: int) -> int:
+        """Note an acknowledgement.
+
+        Returns:
+            The group's new offset, ``STALE`` or ``UNKNOWN``.
+        """
+        pop = self._pops.get(queue)
+        if pop is None:
+            return offset + 1
+        if pop_time != pop.pop_time:
+            return STALE
+        if offset not in pop.offsets:
+            return UNKNOWN
+        pop.acknowledged.add(offset)
+        return pop.next_offset()
+
+    def change_time(self, queue: GroupQueue, offset: int, pop_time: int, visible_at: int) -> None:
+        """Change when a message is visible again; an earlier pop's handle changes nothing."""
+        pop = self._pops.get(queue)
+        if pop is not None and pop.pop_time == pop_time and offset in pop.offsets:
+            pop.visible_at[offset] = visible_at
+
+    def forget(self, queue: GroupQueue) -> None:
+        """Forget the last pop in a queue, because the group's offset was reset."""
+        self._pops.pop(queue, None)
+
+    def discard(self, group: str | None = None, topic: str | None = None) -> None:
+        """Forget the pops of a group, or those from a topic, because it was deleted."""
+        for queue in [queue for queue in self._pops if group == queue[0] or topic == queue[1]]:
+            del self._pops[queue]

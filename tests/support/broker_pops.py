@@ -1,0 +1,83 @@
+"""A consumer that pops from a broker without sockets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.messages import decode_header
+from rocketwire.messages.pop import PopMessageResponseHeader
+from rocketwire.policy.pop_handle import handle_of, with_handles
+from tests.support.broker import messages
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.support.broker import BrokerAtHand, Client
+
+GROUP = "poppers"
+
+
+class Popper:
+    """Pops ``orders`` for the group ``poppers``.
+
+    Attributes:
+        client: its connection.
+    """
+
+    def __init__(self, home: BrokerAtHand, client: Client) -> None:
+        self.client = client
+        self._home = home
+
+    def ask(
+        self,
+        *,
+        queue: int = 0,
+        count: int = 32,
+        invisible: int = 10_000,
+        poll: int = 0,
+        order: bool = False,
+        **changes: object,
+    ) -> int:
+        """Ask for messages; return the request's number. Times are milliseconds."""
+        fields: dict[str, object] = {
+            "consumerGroup": GROUP,
+            "topic": "orders",
+            "queueId": queue,
+            "maxMsgNums": count,
+            "invisibleTime": invisible,
+            "pollTime": poll,
+            "bornTime": self._home.now,
+            "initMode": 0,
+            "order": order,
+        }
+        return self.client.ask(200050, {**fields, **changes})
+
+    def answer(self, **settings: object) -> RemotingCommand:
+        """Ask for messages, and return the answer, which must come at once."""
+        answer = self.client.answer_to(self.ask(**settings))  # type: ignore[arg-type]
+        assert answer is not None
+        return answer
+
+    def pop(self, *, order: bool = False, **settings: object) -> list[StoredMessage]:
+        """Pop messages, each with its handle as clients add it."""
+        return popped(self.answer(order=order, **settings), order=order)
+
+    def settle(self, code: int, message: StoredMessage, **changes: object) -> RemotingCommand:
+        """Acknowledge a message (200051), or hide it for another time (200053)."""
+        handle = handle_of(message)
+        fields: dict[str, object] = {
+            "consumerGroup": GROUP,
+            "topic": handle.real_topic("orders", GROUP),
+            "queueId": handle.queue_id,
+            "extraInfo": str(handle),
+            "offset": handle.queue_offset,
+        }
+        return self.client.call(code, {**fields, **changes})
+
+
+def popped(answer: RemotingCommand, *, order: bool = False) -> list[StoredMessage]:
+    """The messages of an answer to a pop, with their handles."""
+    if answer.code:
+        return []
+    header = decode_header(PopMessageResponseHeader, answer.ext_fields)
+    return list(with_handles(messages(answer), header, "broker-a", orderly=order))

@@ -1,0 +1,138 @@
+"""Queues assigned by the broker (broker.md 14)."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.messages import decode_body
+from rocketwire.messages.allocation import (
+    MessageRequestModeSerializeWrapper,
+    QueryAssignmentRequestBody,
+    QueryAssignmentResponseBody,
+    SetMessageRequestModeRequestBody,
+)
+from rocketwire.messages.enums import (
+    ConsumeFromWhere,
+    ConsumeType,
+    MessageModel,
+    MessageRequestMode,
+)
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
+from rocketwire.policy.subscription import subscription_data
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import BrokerAtHand, Client
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    home = BrokerAtHand()
+    home.broker.topics.put(new_topic("orders", 4), home.now)
+    return home
+
+
+@pytest.fixture
+def clients(home: BrokerAtHand) -> list[Client]:
+    """Members ``c0`` to ``c2`` of ``readers``."""
+    return [joined(home, f"c{number}") for number in range(3)]
+
+
+def joined(home: BrokerAtHand, client_id: str) -> Client:
+    consumer = ConsumerData(
+        group_name="readers",
+        message_model=MessageModel.CLUSTERING,
+        consume_type=ConsumeType.CONSUME_PASSIVELY,
+        consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+        subscription_data_set=(subscription_data("orders", version=1),),
+    )
+    client = home.connect()
+    client.call(34, {}, HeartbeatData(client_id=client_id, consumer_data_set=(consumer,)))
+    return client
+
+
+def assigned(client: Client, client_id: str, **changes: object) -> list[tuple[int, str]] | None:
+    """Queue and mode of each assignment; None without a list."""
+    values: dict[str, object] = {
+        "topic": "orders",
+        "consumer_group": "readers",
+        "client_id": client_id,
+        "strategy_name": "AVG",
+        "message_model": MessageModel.CLUSTERING,
+    }
+    question = QueryAssignmentRequestBody(**{**values, **changes})  # type: ignore[arg-type]
+    answer = client.call(400, {}, question)
+    assert answer.code == 0
+    body = decode_body(QueryAssignmentResponseBody, answer.body)
+    assert body is not None
+    if body.message_queue_assignments is None:
+        return None
+    return sorted(
+        (item.message_queue.queue_id, str(item.mode))
+        for item in body.message_queue_assignments
+        if item.message_queue is not None
+    )
+
+
+def test_members_share_the_queues(clients: list[Client]) -> None:
+    shares = [assigned(client, f"c{number}") for number, client in enumerate(clients)]
+
+    assert shares == [[(0, "PULL"), (1, "PULL")], [(2, "PULL")], [(3, "PULL")]]
+    assert assigned(clients[0], "c1", strategy_name="AVG_BY_CIRCLE") == [(1, "PULL")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"topic": "nothing"}, {"consumer_group": "nobody"}, {"strategy_name": "MACHINE_ROOM"}],
+)
+def test_an_unknown_topic_group_or_strategy_has_no_list(
+    clients: list[Client], changes: dict[str, object]
+) -> None:
+    assert assigned(clients[0], "c0", **changes) is None
+
+
+def test_others_than_members_get_nothing_and_broadcasting_gets_everything(
+    clients: list[Client],
+) -> None:
+    assert assigned(clients[0], "stranger") == []
+    everything = assigned(clients[0], "c0", message_model=MessageModel.BROADCASTING)
+    assert [queue for queue, _ in everything or ()] == [0, 1, 2, 3]
+
+
+def set_mode(client: Client, share: int = 0, **changes: object) -> int:
+    values: dict[str, object] = {
+        "topic": "orders",
+        "consumer_group": "readers",
+        "mode": MessageRequestMode.POP,
+        "pop_share_queue_num": share,
+    }
+    body = SetMessageRequestModeRequestBody(**{**values, **changes})  # type: ignore[arg-type]
+    return client.call(401, {}, body).code
+
+
+def test_a_group_that_pops_has_one_entry_for_all_queues(clients: list[Client]) -> None:
+    assert set_mode(clients[0]) == 0
+
+    assert assigned(clients[1], "c1") == [(-1, "POP")]
+
+
+def test_a_group_that_pops_may_share_the_queues_of_few_neighbours(clients: list[Client]) -> None:
+    set_mode(clients[0], share=1)
+
+    shares = [assigned(client, f"c{number}") for number, client in enumerate(clients)]
+
+    queues = [[queue for queue, _ in share or ()] for share in shares]
+    assert queues == [[0, 1, 2], [2, 3], [0, 1, 3]]
+
+
+def test_settings_are_checked_and_listed(clients: list[Client]) -> None:
+    codes = [
+        set_mode(clients[0], topic="%RETRY%readers"),
+        set_mode(clients[0], topic="nothing"),
+        set_mode(clients[0], consumer_group="a b"),
+        set_mode(clients[0]),
+    ]
+    answer = clients[0].call(402)
+
+    assert codes == [16, 17, 26, 0]
+    body = decode_body(MessageRequestModeSerializeWrapper, answer.body)
+    assert body is not None
+    assert (body.message_request_mode_map or {})["orders"]["readers"].mode == "POP"

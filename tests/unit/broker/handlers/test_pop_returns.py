@@ -1,0 +1,138 @@
+"""Popped messages that were not acknowledged come again (broker.md 13.4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.policy.pop_handle import handle_of
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import BrokerAtHand
+from tests.support.broker_pops import GROUP, Popper
+
+RETRY = f"%RETRY%{GROUP}_orders"
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    home = BrokerAtHand()
+    home.broker.topics.put(new_topic("orders", 4), home.now)
+    return home
+
+
+@pytest.fixture
+def popper(home: BrokerAtHand) -> Popper:
+    return Popper(home, home.connect())
+
+
+def test_a_message_comes_again_under_its_topic_with_a_handle_of_the_retry_topic(
+    home: BrokerAtHand, popper: Popper
+) -> None:
+    popper.client.send(queue=2, body=b"0", properties={"TAGS": "A"})
+    first = popper.pop(queue=2)[0]
+    popped_at = home.now
+
+    home.pass_time(9_999)
+    assert popper.pop(queue=-1) == []
+    home.pass_time(1)
+    again = popper.pop(queue=-1)[0]
+
+    handle = handle_of(again)
+    assert (again.topic, again.body, again.reconsume_times) == ("orders", b"0", 1)
+    assert (handle.retry, handle.queue_id, handle.queue_offset) == ("1", 0, 0)
+    assert handle.real_topic("orders", GROUP) == RETRY
+    properties = again.properties or {}
+    assert properties["1ST_POP_TIME"] == str(popped_at)
+    assert properties["ORIGIN_GROUP"] == GROUP
+    assert properties["UNIQ_KEY"] == (first.properties or {})["UNIQ_KEY"]
+    assert again.born_host == home.broker.store.store_host
+
+
+def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popper) -> None:
+    popper.client.send()
+    popper.pop()
+
+    counts = []
+    for _ in range(20):
+        home.pass_time(10_000)
+        counts += [message.reconsume_times for message in popper.pop(queue=-1)]
+
+    assert counts == list(range(1, 21))
+
+
+def test_an_acknowledged_redelivery_does_not_come_again(home: BrokerAtHand, popper: Popper) -> None:
+    popper.client.send()
+    popper.pop()
+    home.pass_time(10_000)
+
+    answer = popper.settle(200051, popper.pop(queue=-1)[0])
+    home.pass_time(60_000)
+
+    assert answer.code == 0
+    assert popper.pop(queue=-1) == []
+
+
+def test_a_waiting_pop_gets_the_redelivery_at_once(home: BrokerAtHand, popper: Popper) -> None:
+    popper.client.send()
+    popper.pop()
+    number = popper.ask(queue=1, poll=20_000)
+
+    home.pass_time(10_000)
+
+    assert popper.client.answer_to(number) is not None
+
+
+def test_groups_have_redeliveries_of_their_own(home: BrokerAtHand, popper: Popper) -> None:
+    popper.client.send()
+    popper.pop()
+    popper.pop(consumerGroup="others")
+
+    home.pass_time(10_000)
+
+    assert len(popper.pop(queue=-1)) == len(popper.pop(queue=-1, consumerGroup="others")) == 1
+
+
+def test_deleted_topics_and_groups_have_no_redeliveries(home: BrokerAtHand, popper: Popper) -> None:
+    popper.client.send()
+    popper.pop()
+    popper.pop(consumerGroup="others")
+
+    popper.client.call(207, {"groupName": "others", "cleanOffset": True})
+    assert len(home.broker.pops) == 1
+    popper.client.call(215, {"topic": "orders"})
+
+    assert len(home.broker.pops) == 0
+
+
+def test_an_expired_message_does_not_come_again() -> None:
+    home = BrokerAtHand(retain_hours=0.001)
+    home.broker.topics.put(new_topic("orders", 4), home.now)
+    popper = Popper(home, home.connect())
+    popper.client.send()
+    popper.pop(invisible=60_000)
+
+    home.pass_time(60_000)
+
+    assert popper.pop(queue=-1) == []
+    assert len(home.broker.pops) == 0
+
+
+def test_a_day_of_redeliveries_takes_no_time(home: BrokerAtHand, popper: Popper) -> None:
+    popper.client.send()
+    popper.pop(invisible=60_000)
+
+    deliveries = 0
+    for _ in range(24):
+        home.pass_time(3_600_000)
+        deliveries += len(popper.pop(queue=-1, invisible=60_000))
+
+    assert deliveries == 24
+
+
+def test_a_reset_offset_begins_anew(home: BrokerAtHand, popper: Popper) -> None:
+    for number in range(3):
+        popper.client.send(body=b"%d" % number)
+    for message in popper.pop():
+        popper.settle(200051, message)
+    home.broker.offsets.reset(GROUP, "orders", 0, 1, home.now)
+
+    assert [message.body for message in popper.pop()] == [b"1", b"2"]
