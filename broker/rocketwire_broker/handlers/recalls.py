@@ -56,7 +56,7 @@ def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now:
     if topic not in broker.topics:
         remark = f"recall failed, the topic[{topic}] not exist"
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)
-    handle = parse_handle(required(header.recall_handle, "recallHandle"))
+    handle = parse_handle(header.recall_handle or "")
     if handle.topic != topic:
         raise RefusedError(_ILLEGAL, "recall failed, topic not match")
     if handle.broker_name != broker.config.broker_name:

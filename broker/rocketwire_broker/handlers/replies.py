@@ -38,7 +38,7 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
         topic=header.topic,
         queue_id=queue_id,
         body=request.body,
-        properties=decode_properties(header.properties),
+        properties={**decode_properties(header.properties), **REGION},
         born_host=peer.host,
         flag=header.flag,
         born_timestamp=header.born_timestamp,
@@ -60,7 +60,6 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
         if not request.is_oneway:
             broker.answer(peer, request.opaque, response)
 
-    message.properties = {PUSH_REPLY_TIME: str(now), **message.properties}
     fields = _fields(broker, header, group, message, peer, now)
     code = RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT
     broker.ask(requester.peer, code, fields, request.body or b"", answered, now)
@@ -78,7 +77,7 @@ def _fields(
         "defaultTopicQueueNums": str(header.default_topic_queues),
         "flag": str(header.flag),
         "producerGroup": group,
-        "properties": encode_properties(message.properties),
+        "properties": encode_properties({PUSH_REPLY_TIME: str(now), **message.properties}),
         "queueId": str(header.queue_id),
         "reconsumeTimes": str(header.reconsume_times),
         "storeHost": broker.address,

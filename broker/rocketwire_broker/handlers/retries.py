@@ -34,7 +34,7 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     name = required(header.group, "group")
     group = broker.groups.find_or_create(name, now)
     if group is None:
-        remark = f"subscription group not exist, {name} {FAQ}"
+        remark = f"subscription group not exist, {name} \n{FAQ}"
         return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     queues = group.retry_queue_nums
     if queues <= 0:
@@ -64,6 +64,7 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     message.prepared_transaction_offset = 0
     if level < 0 or times >= most:
         make_dead_letter(broker, message, name, now)
+        properties[DELAY] = "0"
     else:
         message.topic, message.queue_id = topic_name, broker.store.put_count % queues
         properties[DELAY] = str(level or FIRST_LEVEL + times)

@@ -57,4 +57,4 @@ def make_dead_letter(broker: Broker, message: Message, group: str, now: int) -> 
     topic = f"{DLQ_PREFIX}{group}"
     broker.topics.create_for_group(topic, DLQ_QUEUES, now)
     message.topic, message.queue_id = topic, 0
-    message.properties[DELAY] = "0"
+    message.properties[DELAY] = "-1"

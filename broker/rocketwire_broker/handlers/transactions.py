@@ -18,7 +18,6 @@ from rocketwire.messages.message_const import (
     REAL_QUEUE_ID,
     REAL_TOPIC,
     TRANSACTION_CHECK_TIMES,
-    WAIT,
 )
 from rocketwire.messages.transactions import (
     EndTransactionRequestHeader,
@@ -85,7 +84,8 @@ def _find(broker: Broker, header: EndTransactionRequestHeader, now: int) -> tupl
     if (
         not header.from_transaction_check
         and message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS)
-        and now - message.born_timestamp > immunity_ms(broker, message)
+        and now - message.born_timestamp
+        > max(immunity_ms(broker, message), broker.config.transaction_timeout_ms)
     ):
         raise RefusedError(ResponseCode.ILLEGAL_OPERATION)
     if message.properties.get(PRODUCER_GROUP) != header.producer_group:
@@ -109,7 +109,7 @@ def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         return Response(ResponseCode.SYSTEM_ERROR, _PROBLEM)
     half = broker.halves.get(stored.queue_offset) if stored.topic == HALF_TOPIC else None
     message = Message.of(stored)
-    message.properties |= {TRANSACTION_CHECK_TIMES: "0", WAIT: "false"}
+    message.properties[TRANSACTION_CHECK_TIMES] = "0"
     put_half(broker, message, now, None if half is None or half.ended else half)
     return SUCCESS
 

@@ -20,6 +20,7 @@ from rocketwire.messages.message_const import (
     TRANSACTION_CHECK_TIMES,
     TRANSACTION_ID,
     TRANSACTION_PREPARED,
+    TRANSACTION_PREPARED_QUEUE_OFFSET,
     UNIQ_KEY,
     WAIT,
 )
@@ -157,16 +158,24 @@ def _check(broker: Broker, half: Half, now: int) -> None:
     message = Message.of(read_stored(record))
     age = now - message.born_timestamp
     checks = number(message.properties.get(TRANSACTION_CHECK_TIMES), INT) or 0
-    if (
-        checks >= broker.config.transaction_check_max
-        or age > broker.config.retain_hours * 3_600_000
-    ):
+    if checks >= broker.config.transaction_check_max:
+        _give_up(broker, half, message, now)
+        return
+    message.properties[TRANSACTION_CHECK_TIMES] = str(checks + 1)
+    if age > broker.config.retain_hours * 3_600_000:
         _give_up(broker, half, message, now)
     elif age < 0 or age > immunity_ms(broker, message):
-        message.properties[TRANSACTION_CHECK_TIMES] = str(checks + 1)
-        message.properties[WAIT] = "false"
-        place = put_half(broker, message, now, half)
-        _ask(broker, place, now)
+        flag = message.flag
+        _ask(broker, _put_again(broker, half, message, now), flag, now)
+    elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
+        # Java counts this as a check, too
+        message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(half.offset))
+        _put_again(broker, half, message, now)
+
+
+def _put_again(broker: Broker, half: Half, message: Message, now: int) -> Place:
+    message.flag = message.reconsume_times = 0  # Java loses them
+    return put_half(broker, message, now, half)
 
 
 def immunity_ms(broker: Broker, message: Message) -> int:
@@ -185,15 +194,17 @@ def _give_up(broker: Broker, half: Half, message: Message, now: int) -> None:
     end(broker, half, now)
 
 
-def _ask(broker: Broker, place: Place, now: int) -> None:
-    """Ask one producer of the group for its decision."""
+def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
+    """Ask one producer of the group for its decision; the message has the flag of the last copy."""
     record = broker.store.record_at(place.physical_offset)
     if record is None:  # too large to be kept
         return
     message = restored(record)
+    message.flag = flag
     producer = _next_producer(broker, message.properties.get(PRODUCER_GROUP, ""))
     if producer is None:
         return
+    message.properties[WAIT] = "false"
     unique_key = message.properties.get(UNIQ_KEY, "")
     fields = {
         "topic": HALF_TOPIC,

@@ -79,6 +79,8 @@ def test_a_reply_reaches_its_requester_and_is_stored(code: int) -> None:
         "PUSH_REPLY_TIME": str(START),
         "CORRELATION_ID": "1",
         "REPLY_TO_CLIENT": "asker",
+        "MSG_REGION": "DefaultRegion",
+        "TRACE_ON": "true",
     }
     assert fields == {
         "topic": TOPIC,

@@ -22,4 +22,4 @@ def test_a_dead_letter_goes_to_a_topic_that_is_created_for_it() -> None:
     assert topic is not None
     assert (topic.read_queue_nums, topic.perm) == (1, 6)
     assert home.broker.store.max_offset("%DLQ%g", 0) == place.queue_offset + 1
-    assert message.properties["DELAY"] == "0"
+    assert message.properties["DELAY"] == "-1"

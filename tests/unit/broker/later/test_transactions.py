@@ -28,9 +28,11 @@ def producer(home: BrokerAtHand, group: str = "p") -> Client:
     return client
 
 
-def send_half(client: Client, body: bytes = b"half", **changes: str | None) -> RemotingCommand:
+def send_half(
+    client: Client, body: bytes = b"half", born: int = START, **changes: str | None
+) -> RemotingCommand:
     properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": "KEY1", **changes}
-    return client.send(body=body, queue=3, properties=properties, f=4)
+    return client.send(body=body, queue=3, properties=properties, f=4, g=born)
 
 
 def test_a_half_message_lies_in_its_topic_and_nowhere_else() -> None:
@@ -74,7 +76,7 @@ def test_a_producer_is_asked_at_each_interval_once_its_message_is_old_enough() -
     home = BrokerAtHand()
     client = producer(home)
     home.pass_time(25_000)
-    send_half(client)
+    send_half(client, born=home.now)
 
     home.pass_time(5_000)  # the check of second 30 finds it five seconds old
     assert client.requests() == []
@@ -115,6 +117,19 @@ def test_a_message_may_ask_for_its_own_time_before_the_first_check() -> None:
     home.pass_time(1)
 
     assert len(client.requests()) == 1
+
+
+def test_checks_before_that_time_count_as_in_java() -> None:
+    home = BrokerAtHand(transaction_check_ms=1_000, transaction_check_max=3)
+    client = producer(home)
+    send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
+
+    home.pass_time(5_000)
+
+    [message] = messages(client.pulled(topic=GIVEN_UP))
+    assert (message.properties or {})["TRANSACTION_CHECK_TIMES"] == "3"
+    assert (message.properties or {})["TRAN_PREPARED_QUEUE_OFFSET"] == "0"
+    assert client.requests() == []
 
 
 def test_producers_of_a_group_take_turns_and_others_are_not_asked() -> None:
