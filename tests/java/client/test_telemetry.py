@@ -29,7 +29,7 @@ from tests.java.client.settings import patient, patient_producer
 from tests.support.java.peers import JavaPeer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from opentelemetry.sdk.trace import ReadableSpan
@@ -52,6 +52,12 @@ class Span(NamedTuple):
     attributes: dict[str, str]
 
 
+def _java_span(lines: Sequence[str]) -> Span:
+    name, kind, trace_id, span_id, parent_id, *attributes = lines
+    pairs = (line.partition("=") for line in attributes)
+    return Span(name, kind, trace_id, span_id, parent_id, {key: value for key, _, value in pairs})
+
+
 class JavaTelemetry(JavaPeer):
     """A JVM with instrumented producers and consumers (``Telemetry.java``)."""
 
@@ -62,8 +68,7 @@ class JavaTelemetry(JavaPeer):
     def spans(self, count: int, seconds: float = 120.0) -> list[Span]:
         """The spans that have ended, when there are so many or time is up."""
         words = self.call("spans", count, int(seconds * 1000), seconds=seconds + 30)
-        parts = [word.split("\n") for word in words]
-        return [Span(*p[:5], dict(line.split("=", 1) for line in p[5:])) for p in parts]  # type: ignore[arg-type]
+        return [_java_span(word.split("\n")) for word in words]
 
 
 @pytest.fixture(scope="module")
