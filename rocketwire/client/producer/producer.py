@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import trio
@@ -245,6 +245,29 @@ class Producer(ProducerMember):
         )
 
     # ------------------------------------------------------------------ several messages
+
+    async def send_many(
+        self, messages: Sequence[Message], *, within: float | None = None
+    ) -> list[SendResult]:
+        """Send messages, each in its own request, many at a time; the results are in their order.
+
+        The broker may store the messages in another order. See ``send_batch`` for one request.
+
+        Args:
+            messages: messages of any topics.
+            within: timeout of each message in seconds.
+
+        Raises:
+            IllegalMessageTypeError: a message is not a ``Message``; nothing was sent.
+            SendManyError: messages failed; all others are stored.
+
+        Cancellation: each message may have been stored or not.
+        """
+        from rocketwire.client.producer.many import send_many
+
+        for message in messages:
+            _check_type(message)
+        return await send_many(messages, partial(self.send, within=within))
 
     async def send_batch(
         self,
