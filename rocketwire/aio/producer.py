@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from rocketwire.aio.client import trio_client
+from rocketwire.aio.direct import DirectSends
 from rocketwire.aio.opening import Opened, awaitable, endpoint, run_in_loop
 from rocketwire.client.handlers import check_callable
 from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
 from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.errors import RocketWireError
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_settings, reopens
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
+    from rocketwire.aio.direct import PendingSend
     from rocketwire.client.message import Message
     from rocketwire.client.producer.transactions import (
         LocalTransactionState,
@@ -61,6 +66,8 @@ class Producer(Opened[TrioProducer]):
         """Open nothing yet; for arguments and errors see ``open_producer``."""
         resolved, own = apply_settings(client, config, ProducerConfig, settings)
         self.config = own
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._direct: DirectSends | None = None
         checker: TrioTransactionCheck | None = None
         if check is not None:
             check_callable("check", check, "message")
@@ -70,8 +77,51 @@ class Producer(Opened[TrioProducer]):
             reopens=lambda: reopens(resolved),
         )
 
+    async def open(self) -> Self:
+        await super().open()
+        self._loop = asyncio.get_running_loop()
+        self._direct = DirectSends(self._thing, self._loop)
+        return self
+
+    async def close(self) -> None:
+        direct, self._direct = self._direct, None
+        if direct is not None and asyncio.get_running_loop() is self._loop:
+            await direct.close()
+        await super().close()
+
     async def send(self, message: Message, *, within: float | None = None) -> SendResult:
+        direct = self._direct
+        if direct is not None and asyncio.get_running_loop() is self._loop:
+            limit = self.config.send_msg_timeout if within is None else within
+            try:
+                pending = direct.start(message, limit)
+            except AttributeError:  # no message: trio says so
+                pending = None
+            if pending is not None and pending.future is not None:
+                try:
+                    return await pending.future
+                except RocketWireError as error:
+                    return await self._continue(message, pending, error)
+                except asyncio.CancelledError:
+                    pending.forget()
+                    raise
         return await self._call(TrioProducer.send, message, within=within)
+
+    async def _continue(
+        self, message: Message, pending: PendingSend, error: RocketWireError
+    ) -> SendResult:
+        """Go on in trio after the first attempt has failed."""
+        remaining = max(0.0, pending.deadline - time.monotonic())
+        sender = self._thing.sender
+        outgoing = pending.outgoing()
+        first = pending.first
+
+        async def go_on(_: TrioProducer) -> SendResult:
+            return await sender.send_after_failure(
+                message.topic, outgoing, first.target, first.queue, error, remaining
+            )
+
+        return await self._call(go_on)
 
     send_to = awaitable(TrioProducer.send_to)
     send_by = awaitable(TrioProducer.send_by)

@@ -10,9 +10,17 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from rocketwire.portal.portal import current
 from rocketwire.transport import dial
+
+if TYPE_CHECKING:
+    import socket
+
+plain_sockets: WeakSet[socket.socket] = WeakSet()
+"""Sockets of connections without trio."""
 
 
 def before_fork() -> None:
@@ -33,10 +41,14 @@ def after_in_child() -> None:
         if other is not None:
             other.abandon()
     current.ending.clear()
-    for socket in list(dial.sockets):
+    for trio_socket in list(dial.sockets):
         with suppress(OSError):
-            os.close(socket.detach())
+            os.close(trio_socket.detach())
     dial.sockets.clear()
+    for each in list(plain_sockets):
+        with suppress(OSError):
+            each.close()
+    plain_sockets.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import trio
 
 from rocketwire.errors import ChannelClosedError
+from rocketwire.portal import forks as forks  # registers what a fork does
 from rocketwire.portal.portal import CLOSED, Portal, leave_portal, use_portal
 
 T_co = TypeVar("T_co", covariant=True)

@@ -9,11 +9,13 @@ from rocketwire.client.handlers import sync_function
 from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
 from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.client.publish.send_result import SendResult
 from rocketwire.portal.calls import ThreadCall
 from rocketwire.portal.errands import run_in_caller
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
+from rocketwire.sync.direct import DirectSends, remaining
 from rocketwire.sync.opening import Opened, blocking
 from rocketwire.sync.pool import Pool
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
         TransactionSendResult,
     )
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
-    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.portal.resources import Resource
     from rocketwire.portal.typed_settings import ProducerSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage
@@ -62,6 +64,7 @@ class Producer(Opened[TrioProducer]):
         resolved, own = apply_settings(client, config, ProducerConfig, settings)
         self.config = own
         pool = Pool(executor, 1)
+        self._direct = DirectSends()
         checker: TrioTransactionCheck | None = None
         if check is not None:
             checker = partial(pool.run, sync_function("check", check, "message"))
@@ -71,8 +74,39 @@ class Producer(Opened[TrioProducer]):
             pool=pool,
         )
 
+    def _open(self) -> Resource[TrioProducer]:
+        self._direct.close()
+        self._direct = DirectSends()
+        return super()._open()
+
+    def close(self) -> None:
+        self._direct.close()
+        super().close()
+
     def send(self, message: Message, *, within: float | None = None) -> SendResult:
-        return self._call(TrioProducer.send, message, within=within)
+        resource = self._resource
+        if resource.portal.is_forked:
+            resource = self._open_again()
+        producer = resource.thing
+        try:
+            limit = self.config.send_msg_timeout if within is None else within
+            sent = self._direct.send(producer, message, limit)
+        except AttributeError:  # no message: trio says so
+            sent = None
+        if isinstance(sent, SendResult):
+            return sent
+        if sent is None:
+            return resource.portal.call(TrioProducer.send, producer, message, within=within)
+        outgoing, first, error = sent
+        return resource.portal.call(
+            producer.sender.send_after_failure,
+            message.topic,
+            outgoing,
+            first.target,
+            first.queue,
+            error,
+            remaining(first),
+        )
 
     send_to = blocking(TrioProducer.send_to)
     send_by = blocking(TrioProducer.send_by)

@@ -448,6 +448,21 @@ class Producer(ProducerMember):
             self.trace.record_recall(topic, msg_id)
         return msg_id
 
+    # ------------------------------------------------------------------ interface for facades
+
+    @property
+    def sender(self) -> MessageSender:
+        """What sends the messages."""
+        return self._sender
+
+    @property
+    def allows_direct_sends(self) -> bool:
+        """Whether simple messages may be sent over other connections, without this producer.
+
+        Not if sends are traced, requests are changed, or connections are not plain TCP.
+        """
+        return self.trace is None and self._sender.is_simple and self.instance.pool.is_plain
+
     # ------------------------------------------------------------------ interface for the instance
 
     @property
