@@ -13,8 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rocketwire.aio.admin import Admin, open_admin
     from rocketwire.aio.client import Client, open_client
+    from rocketwire.aio.lite_pull_consumer import LitePullConsumer, open_lite_pull_consumer
+    from rocketwire.aio.name_servers import NameServers, open_name_servers
+    from rocketwire.aio.pop_consumer import PopConsumer, open_pop_consumer
     from rocketwire.aio.producer import Producer, open_producer
+    from rocketwire.aio.push_consumer import PushConsumer, open_push_consumer
     from rocketwire.client import (
         ClientConfig,
         ConsumeConcurrentlyContext,
@@ -39,10 +44,21 @@ _HOMES = {
     "open_client": "client",
     "Producer": "producer",
     "open_producer": "producer",
+    "PushConsumer": "push_consumer",
+    "open_push_consumer": "push_consumer",
+    "PopConsumer": "pop_consumer",
+    "open_pop_consumer": "pop_consumer",
+    "LitePullConsumer": "lite_pull_consumer",
+    "open_lite_pull_consumer": "lite_pull_consumer",
+    "Admin": "admin",
+    "open_admin": "admin",
+    "NameServers": "name_servers",
+    "open_name_servers": "name_servers",
 }
 """Module of each name of this package. Only the modules that a program uses are imported."""
 
 __all__ = [
+    "Admin",
     "Client",
     "ClientConfig",
     "ConsumeConcurrentlyContext",
@@ -50,19 +66,28 @@ __all__ = [
     "ConsumeOrderlyContext",
     "ConsumeOrderlyStatus",
     "Credentials",
+    "LitePullConsumer",
     "LitePullConsumerConfig",
     "LocalTransactionState",
     "Message",
+    "NameServers",
+    "PopConsumer",
     "PopConsumerConfig",
     "Producer",
     "ProducerConfig",
+    "PushConsumer",
     "PushConsumerConfig",
     "SendResult",
     "SendStatus",
     "TransactionSendResult",
     "create_reply",
+    "open_admin",
     "open_client",
+    "open_lite_pull_consumer",
+    "open_name_servers",
+    "open_pop_consumer",
     "open_producer",
+    "open_push_consumer",
 ]
 
 

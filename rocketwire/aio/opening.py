@@ -37,6 +37,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Endpoint:
@@ -258,7 +259,11 @@ class Opened(Generic[T]):
             await _join_if_unused(resource.portal, where)
             raise
         self._resource = resource
+        self._opened(resource)
         return self
+
+    def _opened(self, resource: Resource[T]) -> None:
+        """Note that the client is open."""
 
     async def _call(
         self,
@@ -281,10 +286,33 @@ class Opened(Generic[T]):
             where = endpoint()
         return await call_trio(resource.portal, where, method, (resource.thing, *arguments), named)
 
+    async def _call_and_keep(
+        self,
+        kept: list[R],
+        method: Callable[Concatenate[T, P], Awaitable[R]],
+        /,
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> R:
+        """Call a method as ``_call``; keep the result if this task is cancelled too late."""
+        results: list[R] = []
+
+        async def call(thing: T) -> R:
+            results.append(await method(thing, *arguments, **named))
+            return results[0]
+
+        try:
+            return await self._call(call)
+        except asyncio.CancelledError:
+            kept.extend(result for result in results if result is not None)
+            raise
+
     @property
     def _portal(self) -> Portal:
         """Where the trio client runs."""
-        return self._open_resource.portal
+        if self._opening is None:
+            raise ChannelClosedError("the client is not open")
+        return self._opening.portal
 
     async def _run_there(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Execute a function of the application in the loop that opened the client; in trio."""
@@ -360,3 +388,31 @@ class Opened(Generic[T]):
         if resource is not None and not resource.portal.is_forked and not resource.is_closed:
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
             resource.close_soon()
+
+
+class Part(Generic[T, U]):
+    """A part of a client, for example the topics of an admin."""
+
+    def __init__(self, owner: Opened[T], find: Callable[[T], U]) -> None:
+        """Create the part of a client.
+
+        Args:
+            find: returns the part of the trio client.
+        """
+        self._owner = owner
+        self._find = find
+
+    async def _call(
+        self,
+        method: Callable[Concatenate[U, P], Awaitable[R]],
+        /,
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> R:
+        """Call a coroutine method of the part."""
+        find = self._find
+
+        async def call(thing: T) -> R:
+            return await method(find(thing), *arguments, **named)
+
+        return await self._owner._call(call)

@@ -119,6 +119,16 @@ class Resource(Generic[T_co]):
         with suppress(ChannelClosedError):
             self.portal.post(self._closing.set)
 
+    def fail_soon(self, error: BaseException) -> None:
+        """End with an error, which is raised where the resource is used."""
+
+        def fail() -> None:
+            self.error = self.error or error
+            self._closing.set()
+
+        with suppress(ChannelClosedError):
+            self.portal.post(fail)
+
     def wait_closed(self, seconds: float) -> None:
         """Wait in this thread until the context manager has been left."""
         self._has_ended.wait(seconds)

@@ -30,18 +30,34 @@ if TYPE_CHECKING:
         TransactionSendResult,
         create_reply,
     )
+    from rocketwire.sync.admin import Admin, open_admin
     from rocketwire.sync.client import Client, open_client
+    from rocketwire.sync.lite_pull_consumer import LitePullConsumer, open_lite_pull_consumer
+    from rocketwire.sync.name_servers import NameServers, open_name_servers
+    from rocketwire.sync.pop_consumer import PopConsumer, open_pop_consumer
     from rocketwire.sync.producer import Producer, open_producer
+    from rocketwire.sync.push_consumer import PushConsumer, open_push_consumer
 
 _HOMES = {
     "Client": "client",
     "open_client": "client",
     "Producer": "producer",
     "open_producer": "producer",
+    "PushConsumer": "push_consumer",
+    "open_push_consumer": "push_consumer",
+    "PopConsumer": "pop_consumer",
+    "open_pop_consumer": "pop_consumer",
+    "LitePullConsumer": "lite_pull_consumer",
+    "open_lite_pull_consumer": "lite_pull_consumer",
+    "Admin": "admin",
+    "open_admin": "admin",
+    "NameServers": "name_servers",
+    "open_name_servers": "name_servers",
 }
 """Module of each name of this package. Only the modules that a program uses are imported."""
 
 __all__ = [
+    "Admin",
     "Client",
     "ClientConfig",
     "ConsumeConcurrentlyContext",
@@ -49,19 +65,28 @@ __all__ = [
     "ConsumeOrderlyContext",
     "ConsumeOrderlyStatus",
     "Credentials",
+    "LitePullConsumer",
     "LitePullConsumerConfig",
     "LocalTransactionState",
     "Message",
+    "NameServers",
+    "PopConsumer",
     "PopConsumerConfig",
     "Producer",
     "ProducerConfig",
+    "PushConsumer",
     "PushConsumerConfig",
     "SendResult",
     "SendStatus",
     "TransactionSendResult",
     "create_reply",
+    "open_admin",
     "open_client",
+    "open_lite_pull_consumer",
+    "open_name_servers",
+    "open_pop_consumer",
     "open_producer",
+    "open_push_consumer",
 ]
 
 

@@ -21,6 +21,7 @@ from typing import (
 )
 
 from rocketwire.errors import ClientForkedError, RocketWireError
+from rocketwire.portal.calls import ThreadCall
 from rocketwire.portal.resources import Resource
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class BlockingMethod(Protocol, Generic[P, R_co]):
@@ -92,7 +94,7 @@ class Opened(Generic[T]):
         self._resource: Resource[T] = self._open()
 
     def _open(self) -> Resource[T]:
-        resource = Resource(self._opener)
+        self._opening = resource = Resource(self._opener)
         if self._pool is not None:
             self._pool.portal = resource.portal
             self._pool.forget()
@@ -101,7 +103,11 @@ class Opened(Generic[T]):
         except BaseException:
             resource.portal.join_if_unused()
             raise
+        self._opened(resource)
         return resource
+
+    def _opened(self, resource: Resource[T]) -> None:
+        """Note that the client is open."""
 
     def _call(
         self,
@@ -120,6 +126,27 @@ class Opened(Generic[T]):
         if resource.portal.is_forked:
             resource = self._open_again()
         return resource.portal.call(method, resource.thing, *arguments, **named)
+
+    def _call_and_keep(
+        self,
+        kept: list[R],
+        method: Callable[Concatenate[T, P], Awaitable[R]],
+        /,
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> R:
+        """Call a method as ``_call``; keep the result if this thread is interrupted too late."""
+        resource = self._resource
+        if resource.portal.is_forked:
+            resource = self._open_again()
+        call = ThreadCall(method, (resource.thing, *arguments), named)
+        try:
+            result: R = resource.portal.wait(call)
+        except BaseException:
+            if call.is_done and call.error is None and call.value is not None:
+                kept.append(call.value)
+            raise
+        return result
 
     @property
     def _portal(self) -> Portal:
@@ -194,3 +221,31 @@ class Opened(Generic[T]):
             return
         warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
         resource.close_soon()
+
+
+class Part(Generic[T, U]):
+    """A part of a client, for example the topics of an admin."""
+
+    def __init__(self, owner: Opened[T], find: Callable[[T], U]) -> None:
+        """Create the part of a client.
+
+        Args:
+            find: returns the part of the trio client.
+        """
+        self._owner = owner
+        self._find = find
+
+    def _call(
+        self,
+        method: Callable[Concatenate[U, P], Awaitable[R]],
+        /,
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> R:
+        """Call a coroutine method of the part."""
+        find = self._find
+
+        async def call(thing: T) -> R:
+            return await method(find(thing), *arguments, **named)
+
+        return self._owner._call(call)
