@@ -358,7 +358,7 @@ def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect
             async with await face.open(
                 "push_consumer", client, unique("after"), {topic: "*"}, consume_from_where=FIRST
             ) as consumer:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(20):
                     async for delivery in consumer.client:
                         found.append(delivery.message.body)
                         if delivery.message.body == b"end" and set(kept) <= set(found):
