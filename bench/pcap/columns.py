@@ -7,8 +7,8 @@ import json
 import sys
 import time
 
+from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.pcap.decode.decoder import Decoder
-from rocketwire_tools.pcap.decode.memory import prepare_process
 
 
 def main() -> None:

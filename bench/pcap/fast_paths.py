@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.pcap.captures import PROFILES, RECORDED, Folder
-from rocketwire_tools.pcap.decode import memory
+from rocketwire_tools import memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         open_pop_consumer,
     )
     from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_push_consumer
+    from rocketwire.client.hooks import ClientHook
     from rocketwire.client.instance.instance import ClientInstance, open_client
     from rocketwire.client.message import Message
     from rocketwire.client.net.nameservers import NameServers
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
     from rocketwire.client.producer.request_reply import create_reply
     from rocketwire.client.producer.transactions import LocalTransactionState, TransactionSendResult
     from rocketwire.client.publish.config import ProducerConfig
-    from rocketwire.client.publish.send_result import SendResult
     from rocketwire.client.registration.broker_topics import BrokerIdentity, RegistrationSettings
     from rocketwire.client.registration.registration import Registration, open_registration
+    from rocketwire.client.send_result import SendResult
+    from rocketwire.client.telemetry.otel import OpenTelemetryHook
     from rocketwire.policy.retry import SendStatus
 
 _HOMES = {
@@ -74,9 +76,11 @@ _HOMES = {
     "open_push_consumer": "consumer.push.push_consumer",
     "Registration": "registration.registration",
     "open_registration": "registration.registration",
+    "ClientHook": "hooks",
+    "OpenTelemetryHook": "telemetry.otel",
     "create_reply": "producer.request_reply",
     "LocalTransactionState": "producer.transactions",
-    "SendResult": "publish.send_result",
+    "SendResult": "send_result",
     "TransactionSendResult": "producer.transactions",
     "SendStatus": "rocketwire.policy.retry",
 }
@@ -86,6 +90,7 @@ __all__ = [
     "BrokerIdentity",
     "ChannelPool",
     "ClientConfig",
+    "ClientHook",
     "ClientInstance",
     "ConsumeConcurrentlyContext",
     "ConsumeConcurrentlyStatus",
@@ -97,6 +102,7 @@ __all__ = [
     "LocalTransactionState",
     "Message",
     "NameServers",
+    "OpenTelemetryHook",
     "PopConsumer",
     "PopConsumerConfig",
     "Producer",

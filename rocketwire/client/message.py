@@ -169,14 +169,13 @@ class Message:
         )
 
     def encode_simple_properties(self, unique_key: str) -> str | None:
-        """Encode all properties if there are only tags and keys; None otherwise.
+        """Encode all properties if there are only tags, keys and user properties; None otherwise.
 
         Raises:
             IllegalMessageError: as of ``wire_properties``.
         """
         if (
-            self.properties
-            or self.system
+            self.system
             or self.delay_level
             or self.sharding_key
             or not self.delay_seconds is self.delay_millis is self.deliver_millis is None
@@ -188,6 +187,9 @@ class Message:
             text += f"{const.TAGS}\x01{_clean(const.TAGS, self.tags)}\x02"
         if self.keys:
             text += f"{const.KEYS}\x01{self.joined_keys}\x02"
+        for name, value in self.properties.items():
+            check_user_property(name, value)
+            text += f"{name}\x01{value}\x02"
         return text
 
     @property

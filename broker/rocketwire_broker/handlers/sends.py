@@ -27,7 +27,8 @@ from rocketwire.wire.message.properties import (
 )
 from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
 from rocketwire_broker.handlers.names import topic_problem
-from rocketwire_broker.handlers.storing import make_dead_letter, store_message
+from rocketwire_broker.handlers.storing import make_dead_letter, store_sent
+from rocketwire_broker.later.timers import recall_handle
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.tables.topics import unit_flag
@@ -132,14 +133,18 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     message.properties |= REGION
     message.properties[CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
-    place = store_message(broker, message, now)
+    queue_id = message.queue_id  # that of a dead letter is another one
+    place = store_sent(broker, message, now)
     fields = {
         **REGION,
         "msgId": broker.message_id(place.physical_offset),
-        "queueId": str(queue_id if message.topic == header.topic else message.queue_id),
+        "queueId": str(queue_id),
         "queueOffset": str(place.queue_offset),
         "transactionId": message.properties[UNIQ_KEY],
     }
+    handle = recall_handle(broker, message.properties)
+    if handle is not None:
+        fields["recallHandle"] = handle
     return Response(ext_fields=fields)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.messages.message_const import DELAY
 from rocketwire.policy.resource_names import DLQ_PREFIX
+from rocketwire_broker.later import delays, timers, transactions
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
@@ -20,12 +22,33 @@ DLQ_QUEUES = 1
 """Queues of a dead-letter topic."""
 
 
-def store_message(broker: Broker, message: Message, now: int) -> Place:
-    """Store a message that a client sent.
+def store_sent(broker: Broker, message: Message, now: int) -> Place:
+    """Store a message that a producer sent; it may begin a transaction.
 
     Raises:
         RefusedError: its properties ask for something impossible.
+        DecodeError: its delay level is not a number.
     """
+    if transactions.is_half(message):
+        return transactions.prepare(broker, message, now)
+    return store_message(broker, message, now)
+
+
+def store_message(broker: Broker, message: Message, now: int) -> Place:
+    """Store a message in its queue, now or when its delay is over.
+
+    Raises:
+        RefusedError: its properties ask for something impossible.
+        DecodeError: its delay level is not a number.
+    """
+    level = delays.level_of(message.properties)
+    if level > 0:
+        for name in timers.WISHES:
+            message.properties.pop(name, None)
+        return delays.postpone(broker, message, level, now)
+    due = timers.delivery_time(broker, message, now)
+    if due is not None:
+        return timers.postpone(broker, message, due, now)
     return broker.put(message, now)
 
 
@@ -34,3 +57,4 @@ def make_dead_letter(broker: Broker, message: Message, group: str, now: int) -> 
     topic = f"{DLQ_PREFIX}{group}"
     broker.topics.create_for_group(topic, DLQ_QUEUES, now)
     message.topic, message.queue_id = topic, 0
+    message.properties[DELAY] = "-1"

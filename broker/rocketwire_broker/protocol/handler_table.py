@@ -14,7 +14,11 @@ from rocketwire_broker.handlers import (
     pops,
     pulls,
     queries,
+    recalls,
+    replies,
+    retries,
     sends,
+    transactions,
 )
 from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, topics
 
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
 SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
+    *(retries, recalls, transactions, replies),
     *(pops, pop_acknowledgements, assignments),
     *(topics, groups, progress, runtime, relays),
 )

@@ -25,11 +25,13 @@ from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import Look, TopicQueue, Wait, Waits
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.tables.groups import Groups
+from rocketwire_broker.tables.halves import Halves
 from rocketwire_broker.tables.locks import Locks
 from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
 from rocketwire_broker.tables.pop_orders import PopOrders
 from rocketwire_broker.tables.pops import Pops
+from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
 
 if TYPE_CHECKING:
@@ -55,7 +57,8 @@ class Broker:
         address: ``host:port`` for clients.
         started: time of the start.
         store: all messages.
-        topics, groups, offsets, members, locks: the tables.
+        topics, groups, offsets, members, locks, timers, halves: the tables.
+        delivered: offset of the first message that still waits, by queue of the delay topic.
         pops: popped messages that are not acknowledged.
         pop_orders: the last pops in order.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
@@ -83,6 +86,9 @@ class Broker:
         self.offsets = Offsets(now)
         self.members = Members()
         self.locks = Locks(config.lock_expiry_ms, config.max_topics)
+        self.timers = Timers()
+        self.halves = Halves()
+        self.delivered: dict[int, int] = {}
         self.pops: Pops[Entry] = Pops()
         self.pop_orders = PopOrders()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}

@@ -36,6 +36,7 @@ class Schedule:
 
     def __init__(self) -> None:
         self._heap: list[Entry] = []
+        self._named: dict[str, Entry] = {}
         self._count = 0
         self._cancelled = 0
 
@@ -53,6 +54,21 @@ class Schedule:
         entry = Entry(due, self._count, action)
         heapq.heappush(self._heap, entry)
         return entry
+
+    def no_later(self, name: str, due: int, action: Action) -> None:
+        """Run an action at a time, or earlier if that was said under this name before.
+
+        Args:
+            name: name of the action; it runs once, however often this is called.
+            due: when.
+            action: what.
+        """
+        known = self._named.get(name)
+        if known is not None and known.action is not None:
+            if known.due <= due:
+                return
+            self.cancel(known)
+        self._named[name] = self.at(due, action)
 
     def every(self, period: int, action: Action, now: int) -> None:
         """Run an action again and again; first after one period."""

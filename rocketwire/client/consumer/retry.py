@@ -6,8 +6,9 @@ Java: ``DefaultMQPushConsumerImpl.sendMessageBack``, ``MQClientAPIImpl.consumerS
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.consumer.queues import get_queues
 from rocketwire.client.log_text import log_text
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
+
+T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -76,9 +79,10 @@ async def send_message_back(
     header = replace(header, bname=broker_name)
     try:
         address = await instance.master(broker_name, message.topic)
-        await instance.brokers.call(
+        request = instance.brokers.call(
             address, RequestCode.CONSUMER_SEND_MSG_BACK, header, within=SEND_BACK_TIMEOUT, vip=True
         )
+        await _settle(instance, group, message, broker_name, request)
     except RocketWireError as error:
         _LOG.warning(
             "broker %s did not accept message %s back: %s",
@@ -119,14 +123,30 @@ async def send_to_retry_topic(
     for queue in (*queues[first:], *queues[:first]):
         queue_by_broker.setdefault(queue.broker_name, queue)
     failure: RocketWireError = BrokerNotFoundError(topic)
-    for queue in queue_by_broker.values():
+    for name, queue in queue_by_broker.items():
+        request = _send_to_queue(instance, queue, message, max_reconsume_times)
         try:
-            await _send_to_queue(instance, queue, message, max_reconsume_times)
+            await _settle(instance, group, message, name or "", request)
         except RocketWireError as error:
             failure = error
         else:
             return
     raise failure
+
+
+def _settle(
+    instance: ClientInstance,
+    group: str,
+    message: StoredMessage,
+    broker_name: str,
+    request: Awaitable[T],
+) -> Awaitable[T]:
+    """Return the request, or with hooks one that they see."""
+    hooks = instance.hooks
+    if hooks is None:
+        return request
+    topic = message.topic
+    return hooks.settle(instance, group, "send_back", topic, broker_name, [message], request)
 
 
 async def _send_to_queue(

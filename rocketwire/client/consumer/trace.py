@@ -1,6 +1,6 @@
 """Records the handler calls of a consumer in the trace topic.
 
-Recording never blocks; errors of handlers are raised again.
+Recording never blocks.
 
 Java: ``ConsumeMessageTraceHookImpl``, and ``ConsumeReturnType`` as each consumption service
 computes it.
@@ -8,13 +8,14 @@ computes it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import trio
 
-from rocketwire.client.consumer.config import ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
+from rocketwire.client.consumer.config import ConsumeOrderlyStatus
+from rocketwire.client.hooks import ClientHook, HookChain
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.client.trace import records
@@ -24,12 +25,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import (
-        ConsumeConcurrentlyContext,
-        ConsumeOrderlyContext,
-        MessageListenerConcurrently,
-        MessageListenerOrderly,
-    )
+    from rocketwire.client.hooks import ConsumeMessageContext
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -41,8 +37,6 @@ SUCCESS, TIME_OUT, EXCEPTION, _RETURN_NULL, FAILED = range(5)
 
 Unlike in Java, a handler that returns None has succeeded.
 """
-
-_SUCCESS_STATES: Final = (ConsumeOrderlyStatus.SUCCESS, ConsumeOrderlyStatus.COMMIT)
 
 
 class _Call:
@@ -62,7 +56,7 @@ class _Call:
         self.region = region
 
 
-class ConsumerTrace:
+class ConsumerTrace(ClientHook):
     """Records the handler calls of a consumer."""
 
     def __init__(
@@ -80,66 +74,20 @@ class ConsumerTrace:
         self._keys = unique_keys(instance.own_ip)
         self._timeout_millis = call_timeout * 1000
 
-    # ------------------------------------------------------------------ traced handlers
+    def consume_message_before(self, context: ConsumeMessageContext) -> object:
+        """Record that a handler will be called."""
+        return self._record_before(context.messages)
 
-    def trace_concurrent(
-        self, listener: MessageListenerConcurrently
-    ) -> MessageListenerConcurrently:
-        """Return the handler with recorded calls."""
-
-        async def traced(
-            messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-        ) -> ConsumeConcurrentlyStatus | None:
-            call = self._record_before(messages)
-            try:
-                status = await listener(messages, context)
-            except Exception:
-                self._record_after(call, messages, EXCEPTION, 0)
-                raise
-            ack_index = context.ack_index
-            successes = len(messages) if ack_index is None else ack_index + 1
-            if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
-                successes = 0
-            self._record_after(call, messages, FAILED, successes)
-            return status
-
-        return traced
-
-    def trace_orderly(self, listener: MessageListenerOrderly) -> MessageListenerOrderly:
-        """Return the orderly handler with recorded calls."""
-
-        async def traced(
-            messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
-        ) -> ConsumeOrderlyStatus | None:
-            call = self._record_before(messages)
-            try:
-                status = await listener(messages, context)
-            except Exception:
-                self._record_after(call, messages, EXCEPTION, 0)
-                raise
-            failure = SUCCESS if status is ConsumeOrderlyStatus.ROLLBACK else FAILED
-            is_success = status is None or status in _SUCCESS_STATES
-            self._record_after(call, messages, failure, len(messages) if is_success else 0)
-            return status
-
-        return traced
-
-    def trace_pop(
-        self, listener: Callable[[StoredMessage], Awaitable[bool | None]]
-    ) -> Callable[[StoredMessage], Awaitable[bool | None]]:
-        """Return the handler of popped messages with recorded calls."""
-
-        async def traced(message: StoredMessage) -> bool | None:
-            call = self._record_before([message])
-            try:
-                is_success = await listener(message)
-            except Exception:
-                self._record_after(call, [message], EXCEPTION, 0)
-                raise
-            self._record_after(call, [message], FAILED, 0 if is_success is False else 1)
-            return is_success
-
-        return traced
+    def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
+        """Record that a handler has returned or raised; a cancelled call has no such record."""
+        error, failure = context.exception, FAILED
+        if error is not None:
+            if not isinstance(error, Exception):
+                return
+            failure = EXCEPTION
+        elif context.status is ConsumeOrderlyStatus.ROLLBACK:
+            failure = SUCCESS
+        self._record_after(cast("_Call", state), context.messages, failure, context.successes)
 
     # ------------------------------------------------------------------ records
 
@@ -223,8 +171,10 @@ async def open_consumer_trace(
     topic: str | None,
     call_timeout: float,
     nursery: trio.Nursery,
-) -> AsyncGenerator[ConsumerTrace]:
+) -> AsyncGenerator[HookChain]:
     """Record a consumer's calls until the end of the block; queued records are sent then.
+
+    Yields the hooks of the client and the recording one.
 
     Args:
         instance: client instance that sends the records.
@@ -237,7 +187,8 @@ async def open_consumer_trace(
     dispatcher = TraceDispatcher(trace_sender.send, topic)
     nursery.start_soon(dispatcher.run)
     try:
-        yield ConsumerTrace(dispatcher, instance, group, call_timeout)
+        trace = ConsumerTrace(dispatcher, instance, group, call_timeout)
+        yield (instance.hooks or HookChain(())).with_hook(trace)
     finally:
         with trio.move_on_after(CLOSE_TIMEOUT, shield=True):
             await dispatcher.flush()

@@ -14,7 +14,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import trio
 
@@ -39,6 +39,9 @@ from rocketwire.errors import (
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.client.hooks import ClientHook, HookChain
     from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
@@ -85,6 +88,7 @@ class ClientInstance:
         own_ip: address of this machine, or the configured replacement.
         name_servers: name servers that the routes come from.
         brokers: typed requests to brokers.
+        hooks: hooks of ``config``; None without hooks.
         has_own_name: whether the instance name was generated, so that no other client has the
             client id.
         producers: producers by group; changed by ``add_producer`` and ``remove_producer``.
@@ -112,6 +116,7 @@ class ClientInstance:
         self.name_servers = name_servers
         self.brokers = BrokerCalls(pool, config)
         self.routes = Routes()
+        self.hooks: HookChain | None = None
         self.producers: dict[str, ProducerMember] = {}
         self.consumers: dict[str, ConsumerMember] = {}
         self._nursery = nursery
@@ -121,6 +126,10 @@ class ClientInstance:
         self._route_locks: dict[str, trio.Lock] = {}
         self._outages = Outages()
         self._heartbeat_due = trio.Event()
+        if config.hooks:
+            from rocketwire.client.hooks import HookChain
+
+            self.hooks = HookChain(cast("Sequence[ClientHook]", config.hooks))
         for code in BROKER_REQUEST_CODES:
             pool.handle(code, self._handle_first_request)
         pool.on_connected(self._send_first_heartbeat)
@@ -192,6 +201,10 @@ class ClientInstance:
                 self._outages.end_route(topic)
 
     # ------------------------------------------------------------------ brokers
+
+    def broker_address(self, broker_name: str) -> str | None:
+        """Return the address of a master; None if it is unknown."""
+        return self.routes.master(broker_name)
 
     async def master(self, broker_name: str, topic: str | None = None) -> str:
         """Return the address of the master of a broker group.
@@ -497,8 +510,12 @@ async def open_client(
             has_own_name=config is not configured,
         )
         await instance.start()
+        if instance.hooks is not None:
+            instance.hooks.started(instance)
         try:
             yield instance
         finally:
+            if instance.hooks is not None:
+                instance.hooks.closed(instance)
             with trio.move_on_after(CLOSE_SECONDS, shield=True):
                 await instance.close()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from rocketwire.client.publish.request_builder import QueueFastPath, build_outgoing_message
-from rocketwire.client.publish.send_result import SendResult
 from rocketwire.client.publish.sender import FirstAttempt
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const as const
@@ -46,6 +46,9 @@ _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 
 MAX_BODY_SIZE: Final = 4096
 """Larger bodies take the normal path, because the body then dominates the cost."""
+
+MAX_PROPERTIES_SIZE: Final = 4096
+"""Longer properties take the normal path, which checks the size of their bytes."""
 
 MAX_RESPONSE_FORMS: Final = 32
 """Limit of learned response forms of a queue; each length of offset and opaque has its own."""
@@ -104,7 +107,7 @@ class FastPath:
             return None
         has_key_only = message.has_default_properties()
         fast_queues = target.fast_queues
-        if fast_queues is None or (not has_key_only and (message.properties or message.system)):
+        if fast_queues is None or (not has_key_only and message.system):
             self._enable(target)
             return None
         born = time.time_ns() // 1_000_000
@@ -198,11 +201,11 @@ class FastPath:
         if sent_request is not None:
             now = sent_request.sent_at
             if sent_request.data is not None and fast_queue.form_count < MAX_RESPONSE_FORMS:
-                _learn_response(fast_queue, sent_request.data, key)
+                learn_response(fast_queue, sent_request.data, key)
         return outgoing, FirstAttempt(target, fast_queue.queue, now, now + within, sent_request)
 
 
-def _learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) -> None:
+def learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) -> None:
     """Derive the form of the next responses from this one, if possible."""
     # Imported here because a first message does not need it.
     from rocketwire.wire.response_template import learn_template
@@ -233,6 +236,6 @@ def _build_values(
 ) -> tuple[object, ...] | None:
     """Return the values for the request form of an uncompressed message; None if it has none."""
     text = message.encode_simple_properties(key.decode())
-    if text is None or template.form is None:
+    if text is None or template.form is None or len(text) > MAX_PROPERTIES_SIZE:
         return None
     return template.form.values((born, message.flag, 0), text)

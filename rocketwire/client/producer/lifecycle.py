@@ -80,6 +80,7 @@ async def open_producer(
         if settings.start_detector_enable:
             nursery.start_soon(producer.detect_brokers)
         if settings.enable_trace:
+            from rocketwire.client.hooks import HookChain
             from rocketwire.client.producer.trace import ProducerTrace
             from rocketwire.client.trace.dispatcher import TraceDispatcher
             from rocketwire.client.trace.sender import TraceSender
@@ -89,6 +90,7 @@ async def open_producer(
             producer.trace = ProducerTrace(
                 dispatcher, client, without_namespace(producer.group, client.config.namespace)
             )
+            producer.use_hooks((client.hooks or HookChain(())).with_hook(producer.trace))
             nursery.start_soon(dispatcher.run)
         try:
             yield producer

@@ -13,8 +13,8 @@ Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl`
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import trio
@@ -25,9 +25,9 @@ from rocketwire.client.message import Message
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.producer.fast_path import FastPath
 from rocketwire.client.publish.request_builder import build_outgoing_message, wire_topic
-from rocketwire.client.publish.send_result import SendResult
 from rocketwire.client.publish.sender import MessageSender
 from rocketwire.client.publish.unique_keys import unique_keys
+from rocketwire.client.send_result import SendResult
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
 from rocketwire.policy.queue_selectors import queue_by_hash
@@ -35,6 +35,7 @@ from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
 
 if TYPE_CHECKING:
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.producer.request_reply import PendingRequests
     from rocketwire.client.producer.trace import ProducerTrace
@@ -62,7 +63,7 @@ class Producer(ProducerMember):
     """A producer of a group; ``open_producer`` creates it.
 
     Attributes:
-        trace: records of its sends; None without tracing.
+        trace: records of its transactions and recalls; None without tracing.
     """
 
     def __init__(
@@ -95,6 +96,13 @@ class Producer(ProducerMember):
         self._keys = unique_keys(instance.own_ip)
         self._fast_path = FastPath(instance, self._sender, self._keys, config)
         self._check = check
+        self._hooks: HookChain | None = None
+        if instance.hooks is not None:
+            self.use_hooks(instance.hooks)
+
+    def use_hooks(self, hooks: HookChain) -> None:
+        """Let hooks see the sends from now on."""
+        self._hooks = self._sender.hooks = hooks
 
     @cached_property
     def _pending_requests(self) -> PendingRequests:
@@ -129,27 +137,47 @@ class Producer(ProducerMember):
         """
         require_trio()
         limit = self.config.send_msg_timeout if within is None else within
-        trace = self.trace
+        if self._hooks is not None:
+            _check_type(message)
+            return await self._hooks.send(
+                self.instance,
+                self._group,
+                (message,),
+                lambda messages: self._send_unhooked(messages[0], limit),
+            )
         try:
-            if trace is None:
-                sent = self._fast_path.send(message, limit)
-                if isinstance(sent, SendResult):
-                    return sent
-                if sent is not None:
-                    outgoing, first = sent
-                    return await self._sender.send_after_first_attempt(
-                        message.topic, outgoing, first
-                    )
+            sent = self._fast_path.send(message, limit)
+            if isinstance(sent, SendResult):
+                return sent
+            if sent is not None:
+                outgoing, first = sent
+                return await self._sender.send_after_first_attempt(message.topic, outgoing, first)
             outgoing = self._build_outgoing(message)
-            if trace is None:
-                return await self._sender.send(message.topic, outgoing, limit)
+            return await self._sender.send(message.topic, outgoing, limit)
         except AttributeError:
             _check_type(message)
             raise
-        started = now_millis()
-        result = await self._sender.send(message.topic, outgoing, limit)
-        trace.record_send(message, result, started)
-        return result
+
+    async def _send_unhooked(self, message: Message, limit: float) -> SendResult:
+        """Send as ``send`` does without hooks, which saves itself this call."""
+        sent = self._fast_path.send(message, limit)
+        if isinstance(sent, SendResult):
+            return sent
+        if sent is not None:
+            outgoing, first = sent
+            return await self._sender.send_after_first_attempt(message.topic, outgoing, first)
+        return await self._sender.send(message.topic, self._build_outgoing(message), limit)
+
+    async def _send_with_hooks(
+        self,
+        messages: Sequence[Message],
+        send: Callable[[Sequence[Message]], Awaitable[SendResult]],
+    ) -> SendResult:
+        """Send messages; hooks see it if there are any."""
+        hooks = self._hooks
+        if hooks is None:
+            return await send(messages)
+        return await hooks.send(self.instance, self._group, messages, send)
 
     async def send_to(
         self, message: Message, queue: MessageQueue, *, within: float | None = None
@@ -166,15 +194,16 @@ class Producer(ProducerMember):
             raise IllegalMessageError(
                 f"message to topic {message.topic}: the queue belongs to topic {queue.topic}"
             )
-        outgoing = self._build_outgoing(message)
         limit = self.config.send_msg_timeout if within is None else within
         deadline = trio.current_time() + limit
-        started = now_millis()
-        target = await self._sender.find_target(wire_topic(self.instance.config, message.topic))
-        result = await self._sender.send_once(message.topic, target, queue, outgoing, deadline)
-        if self.trace is not None:
-            self.trace.record_send(message, result, started)
-        return result
+
+        async def send(messages: Sequence[Message]) -> SendResult:
+            topic = messages[0].topic
+            outgoing = self._build_outgoing(messages[0])
+            target = await self._sender.find_target(wire_topic(self.instance.config, topic))
+            return await self._sender.send_once(topic, target, queue, outgoing, deadline)
+
+        return await self._send_with_hooks((message,), send)
 
     async def send_by(
         self,
@@ -218,10 +247,17 @@ class Producer(ProducerMember):
         For errors see ``send``; there are no retries.
         """
         _check_type(message)
-        outgoing = self._build_outgoing(message)
-        target = await self._sender.find_target(wire_topic(self.instance.config, message.topic))
-        await self._sender.send_oneway(target, queue or target.rotation.next_queue(), outgoing)
-        return outgoing.msg_id
+
+        async def send(messages: Sequence[Message]) -> str:
+            outgoing = self._build_outgoing(messages[0])
+            topic = wire_topic(self.instance.config, messages[0].topic)
+            target = await self._sender.find_target(topic)
+            await self._sender.send_oneway(target, queue or target.rotation.next_queue(), outgoing)
+            return outgoing.msg_id
+
+        if self._hooks is None:
+            return await send((message,))
+        return await self._hooks.send(self.instance, self._group, (message,), send, is_oneway=True)
 
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """Return the writable queues of a topic (Java: ``fetchPublishMessageQueues``).
@@ -245,6 +281,29 @@ class Producer(ProducerMember):
         )
 
     # ------------------------------------------------------------------ several messages
+
+    async def send_many(
+        self, messages: Sequence[Message], *, within: float | None = None
+    ) -> list[SendResult]:
+        """Send messages, each in its own request, many at a time; the results are in their order.
+
+        The broker may store the messages in another order. See ``send_batch`` for one request.
+
+        Args:
+            messages: messages of any topics.
+            within: timeout of each message in seconds.
+
+        Raises:
+            IllegalMessageTypeError: a message is not a ``Message``; nothing was sent.
+            SendManyError: messages failed; all others are stored.
+
+        Cancellation: each message may have been stored or not.
+        """
+        from rocketwire.client.producer.many import send_many
+
+        for message in messages:
+            _check_type(message)
+        return await send_many(messages, partial(self.send, within=within))
 
     async def send_batch(
         self,
@@ -274,24 +333,23 @@ class Producer(ProducerMember):
         namespace = self.instance.config.namespace
         topic = messages[0].topic
         limit = self.config.send_msg_timeout if within is None else within
-        started = now_millis()
         deadline = trio.current_time() + limit
-        target = await self._sender.find_target(wire_topic(self.instance.config, topic))
-        outgoing = build_outgoing_batch(
-            messages,
-            self._keys,
-            now_millis(),
-            self.config,
-            namespace,
-            has_unique_key=not await self._sender.has_broker_before_5(target),
-        )
-        if queue is None:
-            result = await self._sender.send(topic, outgoing, limit)
-        else:
-            result = await self._sender.send_once(topic, target, queue, outgoing, deadline)
-        if self.trace is not None:
-            self.trace.record_send(messages[0], result, started)
-        return result
+
+        async def send(messages: Sequence[Message]) -> SendResult:
+            target = await self._sender.find_target(wire_topic(self.instance.config, topic))
+            outgoing = build_outgoing_batch(
+                messages,
+                self._keys,
+                now_millis(),
+                self.config,
+                namespace,
+                has_unique_key=not await self._sender.has_broker_before_5(target),
+            )
+            if queue is None:
+                return await self._sender.send(topic, outgoing, limit)
+            return await self._sender.send_once(topic, target, queue, outgoing, deadline)
+
+        return await self._send_with_hooks(messages, send)
 
     async def send_batches(
         self,
@@ -424,6 +482,21 @@ class Producer(ProducerMember):
         if self.trace is not None:
             self.trace.record_recall(topic, msg_id)
         return msg_id
+
+    # ------------------------------------------------------------------ interface for facades
+
+    @property
+    def sender(self) -> MessageSender:
+        """What sends the messages."""
+        return self._sender
+
+    @property
+    def allows_direct_sends(self) -> bool:
+        """Whether simple messages may be sent over other connections, without this producer.
+
+        Not if sends are traced, requests are changed, or connections are not plain TCP.
+        """
+        return self.trace is None and self._sender.is_simple and self.instance.pool.is_plain
 
     # ------------------------------------------------------------------ interface for the instance
 

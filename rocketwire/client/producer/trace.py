@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from rocketwire.client.hooks import ClientHook
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trace import records
 from rocketwire.messages import message_const as const
 
 if TYPE_CHECKING:
+    from rocketwire.client.hooks import SendMessageContext
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.producer.transactions import LocalTransactionState
-    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.client.send_result import SendResult
     from rocketwire.client.trace.dispatcher import TraceDispatcher
 
 
-class ProducerTrace:
-    """Records the sends of a producer."""
+class ProducerTrace(ClientHook):
+    """Records the sends of a producer (Java: ``SendMessageTraceHookImpl``)."""
 
     def __init__(self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str) -> None:
         """Create the trace of a producer.
@@ -29,6 +31,15 @@ class ProducerTrace:
         self.dispatcher = dispatcher
         self._instance = instance
         self._group = group
+
+    def send_message_before(self, context: SendMessageContext) -> int:
+        """Return the time of the start, in milliseconds since 1970."""
+        return now_millis()
+
+    def send_message_after(self, context: SendMessageContext, state: object) -> None:
+        """Record a stored message, or the first of a stored batch."""
+        if context.send_result is not None:
+            self.record_send(context.messages[0], context.send_result, cast("int", state))
 
     def record_send(self, message: Message, result: SendResult, started: int) -> None:
         """Record a send that started at ``started``, in milliseconds since 1970.

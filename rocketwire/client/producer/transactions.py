@@ -18,7 +18,7 @@ from rocketwire.client.log_text import log_text
 from rocketwire.client.message import Message
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
-from rocketwire.client.publish.send_result import SendResult
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages import message_const as const

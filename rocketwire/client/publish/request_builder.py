@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
-from rocketwire.client.publish.send_result import SendResult
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import DecodeError, IllegalMessageError
 from rocketwire.flags import MessageSysFlag

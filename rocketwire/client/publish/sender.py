@@ -36,10 +36,11 @@ from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
 if TYPE_CHECKING:
     import random
 
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate
-    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.client.send_result import SendResult
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
@@ -77,6 +78,7 @@ class MessageSender:
 
     Attributes:
         faults: slow and failing brokers.
+        hooks: hooks that see retries; None without hooks.
         is_simple: whether attempts are not recorded in ``faults`` and the first may use the whole
             timeout.
     """
@@ -89,6 +91,7 @@ class MessageSender:
         Args:
             chance: selects the first queue.
         """
+        self.hooks: HookChain | None = None
         self._instance = instance
         self._group = group
         self._config = config
@@ -211,6 +214,30 @@ class MessageSender:
             last = self._judge_failure(queue, error, now)
         return await self._retry(topic, target, message, deadline, [queue.broker_name or ""], last)
 
+    async def send_after_failure(
+        self,
+        topic: str,
+        message: OutgoingMessage,
+        target: Target,
+        queue: MessageQueue,
+        error: RocketWireError,
+        remaining: float,
+    ) -> SendResult:
+        """Continue a send whose first attempt was made elsewhere and failed.
+
+        Args:
+            target: the topic.
+            queue: queue of the first attempt.
+            error: its error.
+            remaining: seconds for further attempts.
+
+        For errors see ``send``.
+        """
+        now = trio.current_time()
+        last = self._judge_failure(queue, error, now)
+        brokers = [queue.broker_name or ""]
+        return await self._retry(topic, target, message, now + remaining, brokers, last)
+
     async def _retry(
         self,
         topic: str,
@@ -229,6 +256,8 @@ class MessageSender:
             if brokers:
                 target = self._targets.get(name) or target
             queue = self._select_queue(target, brokers)
+            if brokers and self.hooks is not None:
+                self.hooks.retry(self._instance, topic, queue.broker_name or "")
             brokers.append(queue.broker_name or "")
             attempt_deadline = self._attempt_deadline(deadline, is_last=len(brokers) == limit)
             last = await self._attempt(topic, target, queue, message, attempt_deadline)

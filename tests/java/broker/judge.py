@@ -34,39 +34,51 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--release", choices=[CURRENT, OLD], default=CURRENT, help="of the tests")
     parser.add_argument("--seconds", type=float, default=3600.0, help="limit for all classes")
-    parser.add_argument("--word", default="", help="only classes whose names contain this")
+    parser.add_argument(
+        "--word",
+        action="append",
+        default=[],
+        help="only classes whose names contain it; repeatable",
+    )
     return parser.parse_args(arguments)
 
 
-def started(folder: Path, running: ExitStack, *, ours: bool) -> tuple[str, dict[str, str]]:
-    """Start a name server and three brokers; return its address and theirs by name."""
-    if ours:
-        first = running.enter_context(DevBroker(folder / NAMES[0], (), BROKER, name=NAMES[0]))
-        brokers = {first.name: first.address}
-        name_server = f"{LOOPBACK}:{first.name_server_port}"
-        for name in NAMES[1:]:
-            other = DevBroker(folder / name, [name_server], BROKER, name=name)
-            brokers[name] = running.enter_context(other).address
-        return name_server, brokers
-    java_name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
-    brokers = {}
+def java_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
+    """Start Java's servers; returns the name server's address, and each broker's by its name."""
+    name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
+    addresses = {}
     for name in NAMES:
-        broker = JavaBroker(folder / name, [java_name_server.address], BROKER, name=name)
-        running.enter_context(broker).wait_registered(java_name_server.port)
-        brokers[name] = broker.address
-    return java_name_server.address, brokers
+        broker = JavaBroker(folder / name, [name_server.address], BROKER, name=name)
+        running.enter_context(broker).wait_registered(name_server.port)
+        addresses[name] = broker.address
+    return name_server.address, addresses
+
+
+def own_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
+    """Start our brokers, the first with a name server in its process; returns the same."""
+    name_server: list[str] = []
+    addresses = {}
+    for name in NAMES:
+        broker = running.enter_context(DevBroker(folder / name, name_server, BROKER, name=name))
+        addresses[name] = broker.address
+        if not name_server:
+            name_server.append(f"{LOOPBACK}:{broker.name_server_port}")
+    return name_server[0], addresses
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the classes; 0 if every method passed."""
     options = parse(sys.argv[1:] if arguments is None else arguments)
     classes = [
-        name for name in integration_tests.classes_of(options.release) if options.word in name
+        name
+        for name in integration_tests.classes_of(options.release)
+        if not options.word or any(word in name for word in options.word)
     ]
     outcomes = []
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as running:
         folder = Path(scratch)
-        name_server, brokers = started(folder, running, ours=options.brokers == "rocketwire")
+        start = java_brokers if options.brokers == "java" else own_brokers
+        name_server, brokers = start(folder, running)
         for outcome in integration_tests.run(
             folder / "tests",
             options.release,

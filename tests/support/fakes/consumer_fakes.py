@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -115,19 +115,19 @@ def script(network: MemoryNetwork) -> None:
 
 
 @asynccontextmanager
-async def client_in(network: MemoryNetwork) -> AsyncGenerator[ClientInstance]:
-    """A client of that network."""
-    config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
+async def client_in(network: MemoryNetwork, **settings: Any) -> AsyncGenerator[ClientInstance]:
+    """A client of that network, with these settings."""
+    config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i", **settings)
     async with open_client(config, environment={}, connect=network.connect) as client:
         yield client
 
 
 @asynccontextmanager
-async def world() -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
-    """A network where all is well, and a client."""
+async def world(**settings: Any) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
+    """A network where all is well, and a client with these settings."""
     async with open_network() as network:
         script(network)
-        async with client_in(network) as client:
+        async with client_in(network, **settings) as client:
             yield network, client
 
 

@@ -11,8 +11,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
+from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.pcap.cli import parser
-from rocketwire_tools.pcap.decode.memory import prepare_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
+from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.store.cli import parser
-from rocketwire_tools.store.opened import NoStoreError
-from rocketwire_tools.store.sources.archives import ArchiveError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +21,6 @@ __all__ = ["main"]
 
 USAGE: Final = 2
 INTERRUPTED: Final = 130
-_FAILURES: Final = (
-    OSError,
-    ValueError,
-    OverflowError,
-    NoStoreError,
-    ArchiveError,
-    RocketWireError,
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = parser().parse_args(argv)
     try:
+        if argv is None:  # a process of its own
+            prepare_process()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -51,12 +44,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:
         print(f"rocketwire-store: {error}; pip install rocketwire[store]", file=sys.stderr)
         return USAGE
-    except _FAILURES as error:
+    except _failures() as error:
         print(f"rocketwire-store: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     return status
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Errors that end the command with one line; numpy is imported after ``prepare_process``."""
+    from rocketwire_tools.store.opened import NoStoreError
+    from rocketwire_tools.store.sources.archives import ArchiveError
+
+    return (OSError, ValueError, OverflowError, NoStoreError, ArchiveError, RocketWireError)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,11 @@ from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
 from rocketwire.messages.config_text import read_config
 from rocketwire.messages.ha import HARuntimeInfo
 from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
+from rocketwire.messages.topic_config import DataVersion
 from rocketwire_broker.config import SETTINGS, read_settings, write_settings
 from rocketwire_broker.handlers.fields import Handler, required, text
+from rocketwire_broker.later.delays import delivered
 from rocketwire_broker.state.response import SUCCESS, Response
 
 if TYPE_CHECKING:
@@ -80,6 +83,10 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     store, statistics = broker.store, broker.statistics
     got, put = statistics.got, statistics.put
     mean = statistics.put_bytes / put.total if put.total else 0.0
+    levels = {
+        f"scheduleMessageOffset_{level}": f"{done},{all_}"
+        for level, (done, all_) in delivered(broker).items()
+    }
     queues = {
         f"{name}ThreadPool{figure}": value
         for name in _POOLS
@@ -131,6 +138,7 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
         "timerEnqueueTps": "0.0",
         "timerOffsetBehind": "0",
         "timerReadBehind": "0",
+        **levels,
         **queues,
         **waits,
     }
@@ -145,6 +153,14 @@ def _duration(milliseconds: int) -> str:
 def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """28: figures of the broker."""
     return Response(body=(required(encode_body(KVTable(table=runtime_info(broker, now))), "body"),))
+
+
+def get_delay_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """45: how many messages of each delay level were delivered."""
+    table = {level: done for level, (done, _) in delivered(broker).items()}
+    version = DataVersion(counter=0, state_version=0, timestamp=broker.started)
+    body = DelayOffsetSerializeWrapper(data_version=version, offset_table=table)
+    return Response(body=(required(encode_body(body), "body"),))
 
 
 def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
@@ -189,6 +205,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.GET_BROKER_CONFIG: get_config,
     RequestCode.UPDATE_BROKER_CONFIG: update_config,
     RequestCode.GET_BROKER_RUNTIME_INFO: get_runtime_info,
+    RequestCode.GET_ALL_DELAY_OFFSET: get_delay_offsets,
     RequestCode.VIEW_BROKER_STATS_DATA: view_stats,
     RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
     RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,

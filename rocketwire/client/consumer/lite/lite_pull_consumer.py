@@ -42,6 +42,7 @@ from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -170,14 +171,24 @@ class LitePullConsumer(GroupMember):
         self._count_handled()
         if self.config.auto_commit:
             await self._maybe_commit()
+        hooks = self._instance.hooks
+        started = 0.0 if hooks is None else trio.current_time()
         with trio.move_on_after(within):
             while True:
                 polled = self._take_ready()
                 if polled is not None:
+                    if hooks is not None:
+                        self._report_poll(hooks, polled, trio.current_time() - started)
                     return polled
                 self._messages_ready = trio.Event()
                 await self._messages_ready.wait()
         return None
+
+    def _report_poll(self, hooks: HookChain, polled: Polled, seconds: float) -> None:
+        """Let hooks see the messages of a poll that ends now."""
+        queue = polled.message_queue
+        topic, broker = queue.topic or "", queue.broker_name or ""
+        hooks.receive(self._instance, self.group, "poll", topic, broker, polled.messages, seconds)
 
     def _take_ready(self) -> Polled | None:
         for _ in range(len(self._ready)):

@@ -9,7 +9,7 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
@@ -39,6 +39,7 @@ from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredM
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.net.rpc import Response
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
 
@@ -224,9 +225,10 @@ class PopCalls:
             offset=handle.queue_offset,
             bname=handle.broker_name,
         )
-        await self._instance.brokers.call(
+        request = self._instance.brokers.call(
             await self._address(handle, message.topic), RequestCode.ACK_MESSAGE, header
         )
+        await self._settle("ack", handle.broker_name, [message], request)
 
     async def batch_ack(self, messages: Iterable[StoredMessage]) -> None:
         """Acknowledge messages, with one request for each broker and topic (code 200151).
@@ -236,16 +238,23 @@ class PopCalls:
             BrokerError: a broker rejects the request.
             BrokerNotFoundError, ChannelError: a broker does not respond.
         """
-        handles_by_topic: dict[str, list[PopHandle]] = {}
+        by_topic: dict[str, list[StoredMessage]] = {}
         for message in messages:
-            handles_by_topic.setdefault(message.topic, []).append(handle_of(message))
-        for topic, handles in handles_by_topic.items():
+            by_topic.setdefault(message.topic, []).append(message)
+        for topic, acknowledged in by_topic.items():
+            handles = [handle_of(message) for message in acknowledged]
             for name, acks in batch_acks(handles, topic=topic, group=self._group).items():
                 address = await self._instance.master(name, topic)
                 body = BatchAckMessageRequestBody(broker_name=name, acks=acks)
-                await self._instance.brokers.call(
+                request = self._instance.brokers.call(
                     address, RequestCode.BATCH_ACK_MESSAGE, None, body
                 )
+                of_broker = [
+                    message
+                    for message, handle in zip(acknowledged, handles, strict=True)
+                    if handle.broker_name == name
+                ]
+                await self._settle("ack", name, of_broker, request)
 
     async def change_invisible_time(self, message: StoredMessage, seconds: float) -> str:
         """Hide a message for another time, from now on (code 200053); returns its new handle.
@@ -268,16 +277,35 @@ class PopCalls:
             invisible_time=round(seconds * 1000),
             bname=handle.broker_name,
         )
-        response = await self._instance.brokers.call(
+        request = self._instance.brokers.call(
             await self._address(handle, message.topic),
             RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
             header,
+        )
+        response = await self._settle(
+            "change_invisible_time", handle.broker_name, [message], request
         )
         header_fields: ChangeInvisibleTimeResponseHeader = response.header
         return str(
             handle.renew(
                 header_fields.pop_time, header_fields.invisible_time, header_fields.revive_qid
             )
+        )
+
+    def _settle(
+        self,
+        operation: str,
+        broker_name: str,
+        messages: Sequence[StoredMessage],
+        request: Awaitable[Response],
+    ) -> Awaitable[Response]:
+        """Return the request, or with hooks one that they see."""
+        hooks = self._instance.hooks
+        if hooks is None:
+            return request
+        topic = messages[0].topic
+        return hooks.settle(
+            self._instance, self._group, operation, topic, broker_name, messages, request
         )
 
     async def _address(self, handle: PopHandle, topic: str) -> str:

@@ -45,13 +45,14 @@ from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.trace import ConsumerTrace
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
@@ -172,11 +173,11 @@ class PopConsumer(GroupMember):
         config: PopConsumerConfig,
         listener: PopListener,
         nursery: trio.Nursery,
-        trace: ConsumerTrace | None = None,
+        hooks: HookChain | None = None,
     ) -> None:
         """Create a consumer without subscriptions.
 
-        For the arguments see ``open_pop_consumer``, which also starts it and opens ``trace``.
+        For the arguments see ``open_pop_consumer``, which also starts it and creates ``hooks``.
         """
         super().__init__(instance, group, nursery)
         self.config = config
@@ -186,7 +187,11 @@ class PopConsumer(GroupMember):
         self._acknowledgements = Acknowledgements(self.calls)
         self._outages = Outages(f"group {group}")
         self._listener = listener
-        self._traced = listener if trace is None else trace.trace_pop(listener)
+        self._hooked = listener
+        if hooks is not None:
+            from rocketwire.client.consumer.hooked_listeners import hook_pop
+
+            self._hooked = hook_pop(listener, hooks, instance, group, _broker_name)
         self._pop_scopes: dict[tuple[str, str], trio.CancelScope] = {}
         self._pop_started: dict[tuple[str, str], float] = {}
         self._closing = False
@@ -307,15 +312,7 @@ class PopConsumer(GroupMember):
                     await self._progress.park()
                 self._pop_started[key] = trio.current_time()
                 try:
-                    result = await self.calls.pop(
-                        topic,
-                        broker_name,
-                        max_msg_nums=config.pop_batch_nums,
-                        invisible_time=config.pop_invisible_time,
-                        poll_time=config.poll_time,
-                        subscription=self._subscriptions[topic],
-                        init_mode=config.init_mode,
-                    )
+                    result = await self._pop(topic, broker_name)
                 except MissingPackageError:
                     raise
                 except RocketWireError as error:
@@ -335,6 +332,42 @@ class PopConsumer(GroupMember):
                 for _, messages in groupby(result.messages, key=handle_text):
                     self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
                     self._nursery.start_soon(self._consume, key, [*messages], hidden_until)
+
+    async def _pop(self, topic: str, broker_name: str) -> PopResult:
+        """Pop once; hooks see the messages or the error. For errors see ``PopCalls.pop``."""
+        config = self.config
+        started = trio.current_time()
+        messages: Sequence[StoredMessage] = ()
+        failure: RocketWireError | None = None
+        try:
+            result = await self.calls.pop(
+                topic,
+                broker_name,
+                max_msg_nums=config.pop_batch_nums,
+                invisible_time=config.pop_invisible_time,
+                poll_time=config.poll_time,
+                subscription=self._subscriptions[topic],
+                init_mode=config.init_mode,
+            )
+            messages = result.messages
+            return result
+        except RocketWireError as error:
+            failure = error
+            raise
+        finally:
+            hooks = self._instance.hooks
+            if hooks is not None and (messages or failure):
+                seconds = trio.current_time() - started
+                hooks.receive(
+                    self._instance,
+                    self.group,
+                    "pop",
+                    topic,
+                    broker_name,
+                    messages,
+                    seconds,
+                    failure,
+                )
 
     def _settle_unhandled(self, key: tuple[str, str], result: PopResult) -> None:
         """Acknowledge or return the messages of a pop that no handler gets."""
@@ -385,7 +418,7 @@ class PopConsumer(GroupMember):
                 for message in messages:
                     if trio.current_time() >= hidden_until:
                         return  # another client may have it now
-                    handled = await self._handle(message, self._traced) and handled
+                    handled = await self._handle(message, self._hooked) and handled
             finally:
                 self._handlers.release()
             await self._finish(message, handled=handled)
@@ -455,6 +488,10 @@ class PopConsumer(GroupMember):
             await self._instance.remove_consumer(self)
 
 
+def _broker_name(message: StoredMessage) -> str:
+    return handle_of(message).broker_name
+
+
 @asynccontextmanager
 async def open_pop_consumer(
     client: Client,
@@ -496,16 +533,16 @@ async def open_pop_consumer(
         AsyncExitStack() as stack,
     ):
         name = with_namespace(instance.config.namespace, group)
-        trace: ConsumerTrace | None = None
+        hooks = instance.hooks
         if settings.enable_trace:
             from rocketwire.client.consumer.trace import open_consumer_trace
 
-            trace = await stack.enter_async_context(
+            hooks = await stack.enter_async_context(
                 open_consumer_trace(
                     instance, name, settings.trace_topic, settings.pop_invisible_time, nursery
                 )
             )
-        consumer = PopConsumer(instance, name, settings, listener, nursery, trace)
+        consumer = PopConsumer(instance, name, settings, listener, nursery, hooks)
         for topic, expression, expression_type in parse_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)
         await consumer.start()

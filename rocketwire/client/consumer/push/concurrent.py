@@ -44,7 +44,7 @@ from rocketwire.policy.resource_names import RETRY_PREFIX
 if TYPE_CHECKING:
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.stats import ConsumerStats
-    from rocketwire.client.consumer.trace import ConsumerTrace
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
@@ -92,19 +92,23 @@ class ConcurrentConsumption:
         offsets: OffsetStore,
         stats: ConsumerStats,
         nursery: trio.Nursery,
-        trace: ConsumerTrace | None = None,
+        hooks: HookChain | None = None,
     ) -> None:
         """Create the consumption; ``start`` starts the workers.
 
         Args:
             instance: client instance that sends messages back.
-            trace: records the handler calls; None without tracing.
+            hooks: hooks that see handler calls; None without hooks.
         """
         self._instance = instance
         self._group = group
         self._config = config
         self.listener = listener
-        self._traced = listener if trace is None else trace.trace_concurrent(listener)
+        self._hooked = listener
+        if hooks is not None:
+            from rocketwire.client.consumer.hooked_listeners import hook_concurrent
+
+            self._hooked = hook_concurrent(listener, hooks, instance, group)
         self._offsets = offsets
         self._stats = stats
         self._nursery = nursery
@@ -242,7 +246,7 @@ class ConcurrentConsumption:
 
     def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
         """Return the handler of a queue; for a retry topic, one that gets the real topics."""
-        listener, group = self._traced, self._group
+        listener, group = self._hooked, self._group
         if not (queue.topic or "").startswith(RETRY_PREFIX):
             return listener
 

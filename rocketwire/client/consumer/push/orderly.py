@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.queue_locks import QueueLocks
     from rocketwire.client.consumer.stats import ConsumerStats
-    from rocketwire.client.consumer.trace import ConsumerTrace
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
@@ -62,7 +62,7 @@ class OrderlyConsumption:
         locks: QueueLocks,
         stats: ConsumerStats,
         nursery: trio.Nursery,
-        trace: ConsumerTrace | None = None,
+        hooks: HookChain | None = None,
     ) -> None:
         """Create the consumption; the task of a queue starts with its first messages.
 
@@ -70,13 +70,17 @@ class OrderlyConsumption:
             instance: client instance that sends messages to the retry topic.
             locks: locks of the queues.
             nursery: runs the tasks.
-            trace: records the handler calls; None without tracing.
+            hooks: hooks that see handler calls; None without hooks.
         """
         self._instance = instance
         self._group = group
         self._config = config
         self.listener = listener
-        self._traced = listener if trace is None else trace.trace_orderly(listener)
+        self._hooked = listener
+        if hooks is not None:
+            from rocketwire.client.consumer.hooked_listeners import hook_orderly
+
+            self._hooked = hook_orderly(listener, hooks, instance, group)
         self._offsets = offsets
         self._locks = locks
         self._stats = stats
@@ -216,7 +220,7 @@ class OrderlyConsumption:
         if (queue.topic or "").startswith(RETRY_PREFIX):
             messages = [with_real_topic(message, self._group) for message in messages]
         try:
-            return await self._traced(messages, context) or ConsumeOrderlyStatus.SUCCESS
+            return await self._hooked(messages, context) or ConsumeOrderlyStatus.SUCCESS
         except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
         except Exception:  # noqa: BLE001 - of the application; logged, and the messages are retried

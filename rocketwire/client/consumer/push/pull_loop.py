@@ -10,7 +10,7 @@ Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
     from rocketwire.client.consumer.push.orderly import OrderlyConsumption
     from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
@@ -103,6 +104,8 @@ class PullLoop:
             on_moved: called when the broker moves the offset of a queue; its loop has ended then.
         """
         self.suspended = False
+        self._instance = instance
+        self._hooks = instance.hooks
         self.outages = Outages(f"group {group}")
         self.report = ReadReport(group)
         self._group = group
@@ -156,7 +159,7 @@ class PullLoop:
                     position.build_request(), position.accept
                 )
             except RocketWireError as error:
-                await trio.sleep(self._report_failure(queue, error))
+                await trio.sleep(self._report_failure(queue, process, error))
             else:
                 process.last_pull = trio.current_time()
                 if self.outages:
@@ -172,7 +175,9 @@ class PullLoop:
                     await trio.sleep(self._config.pull_interval)
         return None
 
-    def _report_failure(self, queue: MessageQueue, error: RocketWireError) -> float:
+    def _report_failure(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], error: RocketWireError
+    ) -> float:
         """Report a failed pull; returns the seconds until the next one.
 
         Raises:
@@ -180,6 +185,9 @@ class PullLoop:
         """
         if isinstance(error, MissingPackageError):
             raise error
+        if self._hooks is not None:
+            seconds = trio.current_time() - process.last_pull
+            self._report_to_hooks(self._hooks, queue, (), seconds, error)
         is_busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
         self.outages.report(
             pull_outage(queue),
@@ -189,6 +197,18 @@ class PullLoop:
             topic=queue.topic,
         )
         return PULL_DELAY_BROKER_FLOW_CONTROL if is_busy else PULL_DELAY_EXCEPTION
+
+    def _report_to_hooks(
+        self,
+        hooks: HookChain,
+        queue: MessageQueue,
+        messages: Sequence[StoredMessage],
+        seconds: float,
+        error: RocketWireError | None = None,
+    ) -> None:
+        """Let hooks see the messages or the error of a pull that ends now."""
+        topic, broker = queue.topic or "", queue.broker_name or ""
+        hooks.receive(self._instance, self._group, "pull", topic, broker, messages, seconds, error)
 
     def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
         """Return the seconds before the next pull; 0 to pull now."""
@@ -234,6 +254,8 @@ class PullLoop:
         now = self._now()
         messages = result.messages
         self._stats.add_pulled(queue.topic or "", len(messages), now - process.last_pull, now)
+        if self._hooks is not None:
+            self._report_to_hooks(self._hooks, queue, messages, now - process.last_pull)
         process.last_pull = now
         if process.dropped:
             return False

@@ -13,6 +13,7 @@ def test_a_dead_letter_goes_to_a_topic_that_is_created_for_it() -> None:
     message = Message(
         topic="%RETRY%g", queue_id=3, body=b"x", properties={}, born_host=Host(bytes(4), 1)
     )
+    message.properties["DELAY"] = "3"
 
     make_dead_letter(home.broker, message, "g", home.now)
     place = store_message(home.broker, message, home.now)
@@ -21,3 +22,4 @@ def test_a_dead_letter_goes_to_a_topic_that_is_created_for_it() -> None:
     assert topic is not None
     assert (topic.read_queue_nums, topic.perm) == (1, 6)
     assert home.broker.store.max_offset("%DLQ%g", 0) == place.queue_offset + 1
+    assert message.properties["DELAY"] == "-1"

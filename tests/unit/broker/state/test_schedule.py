@@ -69,3 +69,18 @@ def test_a_repeated_action_runs_after_each_period() -> None:
         schedule.run(now)
 
     assert done == [10, 20]
+
+
+def test_an_action_with_a_name_runs_once_at_the_earliest_of_its_times() -> None:
+    schedule, done = Schedule(), list[int]()
+    for due in (20, 10, 30):
+        schedule.no_later("check", due, done.append)
+    schedule.no_later("another", 20, done.append)
+
+    schedule.run(10)
+    assert (done, len(schedule)) == ([10], 1)
+    schedule.run(40)
+    assert done == [10, 40]
+    schedule.no_later("check", 50, done.append)
+    schedule.run(50)
+    assert done == [10, 40, 50]

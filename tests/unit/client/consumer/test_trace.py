@@ -21,7 +21,9 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
+from rocketwire.client.consumer.hooked_listeners import hook_concurrent, hook_orderly, hook_pop
 from rocketwire.client.consumer.trace import ConsumerTrace
+from rocketwire.client.hooks import HookChain
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalTypeError
@@ -54,7 +56,8 @@ class Recorded:
         instance: Any = SimpleNamespace(
             config=ClientConfig(namesrv_addr=[], namespace="n"), own_ip="1.1.1.1"
         )
-        self.trace = ConsumerTrace(dispatcher, instance, "n%readers", call_timeout)
+        self._client = instance
+        self._hooks = HookChain([ConsumerTrace(dispatcher, instance, "n%readers", call_timeout)])
 
     def _keep(self, record: TraceRecord) -> None:
         assert record.text.endswith("\x02")
@@ -69,20 +72,25 @@ class Recorded:
             return await _come_to(outcome)
 
         context = ConsumeConcurrentlyContext(message_queue=QUEUE)
-        return await self.trace.trace_concurrent(listener)(messages, context)
+        hooked = hook_concurrent(listener, self._hooks, self._client, "n%readers")
+        return await hooked(messages, context)
 
     async def orderly(self, outcome: object) -> object:
         async def listener(*_: object) -> Any:
             return await _come_to(outcome)
 
         context = ConsumeOrderlyContext(message_queue=QUEUE)
-        return await self.trace.trace_orderly(listener)([message()], context)
+        hooked = hook_orderly(listener, self._hooks, self._client, "n%readers")
+        return await hooked([message()], context)
 
     async def pop(self, outcome: object) -> object:
         async def listener(_: object) -> Any:
             return await _come_to(outcome)
 
-        return await self.trace.trace_pop(listener)(message())
+        return await self.hook_pop(listener)(message())
+
+    def hook_pop(self, listener: Any) -> Any:
+        return hook_pop(listener, self._hooks, self._client, "n%readers", lambda _: "b")
 
     @property
     def results(self) -> list[tuple[str, str]]:
@@ -194,7 +202,7 @@ async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
         await trio.sleep_forever()
 
     with trio.move_on_after(0):
-        await it.trace.trace_pop(listener)(message())
+        await it.hook_pop(listener)(message())
     assert [one[0] for one in it.kept] == ["SubBefore"]
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -19,6 +19,7 @@ from rocketwire.messages.route import BrokerData
 from rocketwire.testing import open_network, reply
 from rocketwire.transport.channel import Channel
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire.wire.message.properties import encode_properties
 from tests.support.fakes.producer_fakes import NS, A, B, route, stored
 from tests.support.tcp_pair import pair
 
@@ -188,9 +189,34 @@ async def test_a_message_with_nothing_but_a_body_is_written_as_ever() -> None:
     ]
 
 
+async def test_user_properties_take_the_short_way_and_read_as_ever() -> None:
+    messages = [
+        Message("T", b"x", properties={"p": "v", "traceparent": "00-1-2-01"}),
+        Message("T", b"x", tags="t", keys=["k1", "k2"], properties={"z": "%b \u00e9", "a": '"'}),
+    ]
+    async with producing() as (producer, broker):
+        results = [await producer.send(message) for message in messages]
+        with pytest.raises(IllegalMessageError, match="WAIT is reserved"):
+            await producer.send(Message("T", b"x", properties={"WAIT": "v"}))
+        with pytest.raises(IllegalMessageError, match="must not be blank"):
+            await producer.send(Message("T", b"x", properties={"p": " "}))
+
+    for message, result, request in zip(messages, results, broker.sends[24:], strict=True):
+        expected = {"UNIQ_KEY": result.msg_id, **message.wire_properties()}
+        assert (request.ext_fields or {})["i"] == encode_properties(expected)
+
+
+@pytest.mark.parametrize("large", [{"properties": {"p": "v" * 40_000}}, {"keys": ["k" * 40_000]}])
+async def test_properties_that_no_store_holds_are_refused(large: dict[str, Any]) -> None:
+    async with producing() as (producer, broker):
+        with pytest.raises(IllegalMessageError, match="exceed 32767 bytes"):
+            await producer.send(Message("T", b"x", **large))
+    assert len(broker.sends) == 24
+
+
 async def test_what_is_not_plain_goes_the_long_way() -> None:
     async with producing() as (producer, broker):
-        await producer.send(Message("T", b"x", properties={"p": "v"}))
+        await producer.send(Message("T", b"x", properties={"p": "v" * 5000}))
         await producer.send(Message("T", b"x", delay_level=3))
         await producer.send(Message("T", b"x" * 5000))
         with pytest.raises(IllegalMessageError):
@@ -200,7 +226,7 @@ async def test_what_is_not_plain_goes_the_long_way() -> None:
         assert (await producer.send(Message("T", b"x"))).is_ok
 
     texts = [(one.ext_fields or {})["i"] for one in broker.sends[24:]]
-    assert "p\x01v\x02" in texts[0]
+    assert "p\x01vv" in texts[0]
     assert "DELAY\x013\x02" in texts[1]
     assert len(texts) == 4
 

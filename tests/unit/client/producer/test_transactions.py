@@ -22,7 +22,7 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import stored, world
 
 if TYPE_CHECKING:
-    from rocketwire.client.publish.send_result import SendResult
+    from rocketwire.client.send_result import SendResult
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 HALF = StoredMessage(

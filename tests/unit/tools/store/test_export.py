@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.store.engine import json_rows
 from tests.support.stores import digest
+from tests.support.stores.fixtures import PACKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,3 +251,25 @@ def test_messages_and_export_write_the_same_json(
     messages = run("messages", "--json", "--body", "text", "--columns", columns, plain.root).out
 
     assert messages == run("export", "--body", "text", "--columns", columns, plain.root).out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("release", "kind"), PACKED)
+@pytest.mark.parametrize("form", ["text", "hex", "base64"])
+def test_lines_that_are_written_by_column_are_those_of_objects(
+    form: str,
+    release: str,
+    kind: str,
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root = packed_store(release, kind).root
+    command = ("export", "--columns", _ALL, "--system", "--ghosts", "--body", form, root)
+    outputs: list[bytes] = []
+
+    for few in (0, 1 << 30):
+        monkeypatch.setattr(json_rows, "_FEW_ROWS", few)
+        outputs.append(run(*command).out)
+
+    assert outputs[0] == outputs[1]

@@ -12,9 +12,9 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.decode.decoder import CELL, Decoder, Options, Totals
-from rocketwire_tools.pcap.decode.memory import prepare_process
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.packets.packets import Addresses
 from rocketwire_tools.pcap.rows.batches import BatchBuilder

@@ -36,7 +36,6 @@ MAX_INDEX_FILE: Final = 1 << 30
 """A larger index file is not read; one of the default size has 420 MB."""
 
 _CHUNK_ENTRIES: Final = 1 << 16
-_SPACE: Final = 0x20
 
 
 class _IndexFile:
@@ -365,41 +364,22 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     Returns:
         The row of each entry, its hash, and whether it stands for a tag.
     """
-    items, topic_numbers = rows.property_items, rows.topic_numbers
+    values, topic_numbers = rows.named_values, rows.topic_numbers
     # The names are complete only after all rows have their numbers.
     topics = [string_hash(f"{name}#") for name in rows.topics.names]
     tags = [string_hash(f"{name}#T#") for name in rows.topics.names]
-    parts: list[tuple[Int64s, Int64s]] = []
-    for name, begins in (
-        (message_const.UNIQ_KEY, topics),
-        (message_const.KEYS, topics),
-        (message_const.TAGS, tags),
-    ):
-        item = items.items_named(name)
-        row = np.flatnonzero(item >= 0)
-        starts, ends = items.values[item[row]], items.value_ends[item[row]]
-        if name == message_const.KEYS:
-            row, starts, ends = _split(items.data, row, starts, ends)
-        before = np.array(begins, np.int64)[topic_numbers[row]]
-        parts.append((row, positive_hashes(items.hashes.of(starts, ends, before))))
-    row = np.concatenate([part[0] for part in parts])
-    is_tag = np.arange(len(row)) >= len(row) - len(parts[2][0])
-    order = np.argsort(row, kind="stable")
-    return row[order], np.concatenate([part[1] for part in parts])[order], is_tag[order]
-
-
-def _split(
-    data: bytes, rows: Int64s, starts: Int64s, ends: Int64s
-) -> tuple[Int64s, Int64s, Int64s]:
-    """Parts of texts between spaces, without empty ones, and the row of each."""
-    spaces = np.flatnonzero(np.frombuffer(data, np.uint8) == _SPACE)
-    text = np.searchsorted(starts, spaces, "right") - 1
-    spaces = spaces[(text >= 0) & (spaces < ends[np.maximum(text, 0)])] if len(ends) else spaces[:0]
-    if not len(spaces):
-        return rows, starts, ends
-    part_starts = np.sort(np.concatenate([starts, spaces + 1]))
-    part_ends = np.sort(np.concatenate([ends, spaces]))
-    filled = part_starts < part_ends
-    part_starts, part_ends = part_starts[filled], part_ends[filled]
-    text = np.searchsorted(starts, part_starts, "right") - 1
-    return rows[text], part_starts, part_ends
+    parts = (
+        (values.of(message_const.UNIQ_KEY), topics),
+        (values.words_of(message_const.KEYS), topics),
+        (values.of(message_const.TAGS), tags),
+    )
+    row = np.concatenate([part.rows for part, _ in parts])
+    hashes = np.concatenate(
+        [
+            values.hashes(part, np.array(begins, np.int64)[topic_numbers[part.rows]])
+            for part, begins in parts
+        ]
+    )
+    is_tag = np.arange(len(row)) >= len(row) - len(parts[2][0].rows)
+    order = np.argsort(row.astype(np.uint16) if len(rows) < 1 << 16 else row, kind="stable")
+    return row[order], positive_hashes(hashes)[order], is_tag[order]

@@ -6,17 +6,16 @@ file up to where Java would take each record for a message.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire.messages import message_const
 from rocketwire.store import commit_log
 from rocketwire.store.java_records import Release
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.queue_groups import groups_of
 from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -28,17 +27,12 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.checks.index_check import IndexCheck
     from rocketwire_tools.store.checks.queue_check import QueueCheck
+    from rocketwire_tools.store.checks.queue_groups import QueueGroups
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.scan import Block, LogScan, Region
 
-_INNER_BATCH: Final = 0xC0
-_TRANSACTION: Final = 0xC
-_COMMITTED: Final = 8
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
 _HEAD: Final = 88
-_QUEUE_MASK: Final = 0xFFFFFFFF
-_BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
-"""Java counts the messages of a batch with 16 bits."""
 
 
 @dataclass(slots=True)
@@ -263,46 +257,48 @@ class LogCheck:
     # -------------------------------------------------------------- queue offsets
 
     def _check_queues(self, rows: Rows) -> None:
-        messages = rows.messages
-        sys_flags = messages.numbers("sys_flag")
-        transactions = sys_flags & _TRANSACTION
-        queued = (transactions == 0) | (transactions == _COMMITTED)
-        keys = rows.topic_numbers << 32 | (messages.numbers("queue_id") & _QUEUE_MASK)
-        steps = np.ones(len(rows), np.int64)
-        for row in np.flatnonzero((sys_flags & _INNER_BATCH) == _INNER_BATCH).tolist():
-            count = rows.properties[row].get(message_const.INNER_NUM, "")
-            steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
-        order = _stable_order(keys)
-        if not queued.all():
-            order = order[queued[order]]
-        if not len(order):
+        groups = groups_of(rows)
+        if groups is None:
             return
-        sorted_keys = keys[order]
-        bounds = np.flatnonzero(np.diff(sorted_keys)) + 1
-        offsets = messages.numbers("queue_offset")
-        for group in np.split(order, bounds):
-            key = int(keys[group[0]])
-            queue = (key >> 32, key & 0xFFFFFFFF)
-            self._check_offsets(rows, queue, group, offsets[group], steps[group])
-            if self.queues is not None:
-                name = (self.topics.names[queue[0]], queue[1])
-                self.queues.see(rows, name, group, offsets[group], steps[group])
-        if self.queues is not None:
-            self.queues.see_lmq(rows)
+        expected = self._expected(groups)
+        follow = groups.all_of_each(expected == groups.offsets)
+        queues = self.queues
+        whole = follow if queues is None else queues.are_whole(rows, groups)
+        for number, name in enumerate(groups.names):
+            if follow[number] and queues is None:
+                continue
+            part = groups.part(number)
+            group, offsets = groups.rows[part], groups.offsets[part]
+            if not follow[number]:
+                self._report_offsets(rows, group, offsets, expected[part])
+            if queues is not None and whole[number]:
+                queues.see_whole(name, int(offsets[0]), len(offsets))
+            elif queues is not None:
+                queues.see(rows, name, group, offsets, groups.steps[part])
+        if queues is not None:
+            queues.see_lmq(rows)
 
-    def _check_offsets(
-        self, rows: Rows, queue: tuple[int, int], group: Int64s, offsets: Int64s, steps: Int64s
-    ) -> None:
-        ends = offsets + steps
-        expected = np.empty_like(offsets)
+    def _expected(self, groups: QueueGroups) -> Int64s:
+        """The queue offset that each message should have."""
+        ends = groups.offsets + groups.steps
+        firsts = groups.bounds[:-1]
+        expected = np.empty_like(ends)
         expected[1:] = ends[:-1]
-        first = self.next_offsets.get(queue)
-        if first is None:
-            first = 0 if self._starts_at_zero else int(offsets[0])
-        expected[0] = first
-        self.next_offsets[queue] = int(ends[-1])
-        if (expected == offsets).all():
-            return
+        for queue, place, offset, end in zip(
+            groups.keys,
+            firsts.tolist(),
+            groups.offsets[firsts].tolist(),
+            ends[groups.bounds[1:] - 1].tolist(),
+            strict=True,
+        ):
+            wanted = self.next_offsets.get(queue)
+            if wanted is None:
+                wanted = 0 if self._starts_at_zero else offset
+            expected[place] = wanted
+            self.next_offsets[queue] = end
+        return expected
+
+    def _report_offsets(self, rows: Rows, group: Int64s, offsets: Int64s, expected: Int64s) -> None:
         for place in np.flatnonzero(expected != offsets).tolist():
             row, offset, wanted = int(group[place]), int(offsets[place]), int(expected[place])
             if offset > wanted:
@@ -386,15 +382,6 @@ class LogCheck:
             size=region.size,
             physical_offset=region.start,
         )
-
-
-def _stable_order(keys: Int64s) -> Int64s:
-    """The order of keys ``topic << 32 | queue id``; numpy sorts 16 bits in linear time."""
-    queues = int((keys & _QUEUE_MASK).max()) + 1
-    if queues * (int(keys.max() >> 32) + 1) < 1 << 16:
-        small = ((keys >> 32) * queues + (keys & _QUEUE_MASK)).astype(np.uint16)
-        return np.argsort(small, kind="stable")
-    return np.argsort(keys, kind="stable")
 
 
 def _last_data(regions: Sequence[Region]) -> int:

@@ -14,27 +14,25 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
-from rocketwire.store import consume_queue, layouts
+from rocketwire.store import consume_queue
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
+from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.engine.blocks import open_blocks
-from rocketwire_tools.store.engine.columns import record_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.checks.findings import Findings
+    from rocketwire_tools.store.checks.queue_groups import QueueGroups
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
 
     Units = npt.NDArray[np.void]
-
-UNIT: Final = record_type(layouts.QUEUE_UNIT)
-BATCH_UNIT: Final = record_type(layouts.BATCH_UNIT)
 
 MAX_INTERVALS: Final = 10_000
 """Runs of units of one queue that are remembered."""
@@ -43,7 +41,6 @@ _EXTENSION: Final = 1 << 15
 """Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
 
 _OFFSET: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
-_CHUNK: Final = 1 << 20
 _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 
@@ -71,51 +68,6 @@ def _extend(runs: list[list[int]], first: int, end: int) -> None:
         runs[-1][1] = end
     elif len(runs) < MAX_INTERVALS:
         runs.append([first, end])
-
-
-class QueueFiles:
-    """The files of one queue as one array of units."""
-
-    def __init__(self, files: Sequence[StoreFile], unit: np.dtype[np.void]) -> None:
-        self.files = files
-        self.unit = unit
-
-    def read(self, first: int, count: int) -> Units:
-        """Units by number; zeros where no file has them."""
-        size = self.unit.itemsize
-        units = np.zeros(count, self.unit)
-        for file in self.files:
-            start, end = max(first * size, file.offset), min((first + count) * size, file.end)
-            if start >= end:
-                continue
-            with open_blocks(file, block_size=1) as blocks:
-                data = blocks.read(start - file.offset, end - start)
-            part = np.frombuffer(data, self.unit, len(data) // size)
-            place = start // size - first
-            units[place : place + len(part)] = part
-        return units
-
-    def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
-        """Files, numbers of the first unit, and units, piece by piece."""
-        size = self.unit.itemsize
-        step = _CHUNK - _CHUNK % size
-        for file in self.files:
-            with open_blocks(file, block_size=step) as blocks:
-                position = blocks.next_data(0) // size * size
-                while position + size <= file.size:
-                    data = bytes(blocks.read(position, step))
-                    count = len(data) // size
-                    if not count:
-                        break
-                    yield (
-                        file,
-                        (file.offset + position) // size,
-                        np.frombuffer(data, self.unit, count),
-                    )
-                    position = max(
-                        position + count * size,
-                        blocks.next_data(position + count * size) // size * size,
-                    )
 
 
 class QueueCheck:
@@ -170,6 +122,39 @@ class QueueCheck:
         self._without_queue: dict[tuple[str, int], int] = {}
 
     # -------------------------------------------------------------- messages
+
+    def are_whole(self, rows: Rows, groups: QueueGroups) -> list[bool]:
+        """Whether all messages of each group follow each other and have their units.
+
+        Groups for which that is not known here count as not whole.
+        """
+        size = UNIT.itemsize
+        data = memoryview(bytearray(len(groups.rows) * size))
+        is_read = np.zeros(len(groups.names), np.bool_)
+        bounds, offsets = groups.bounds.tolist(), groups.offsets[groups.bounds[:-1]].tolist()
+        for number, name in enumerate(groups.names):
+            files = self._queues.get(name)
+            if isinstance(files, QueueFiles) and name not in self._batches:
+                view = data[bounds[number] * size : bounds[number + 1] * size]
+                is_read[number] = files.read_into(offsets[number], view)
+        if not is_read.any():
+            return [False] * len(groups.names)
+        units = np.frombuffer(data, UNIT)
+        physical = rows.messages.positions[groups.rows] + rows.block.base
+        holds = units["physical_offset"] == physical
+        holds &= units["size"] == rows.messages.sizes[groups.rows]
+        has_code = units["tags_code"] == rows.tags_codes[groups.rows]
+        for number, (topic, _) in enumerate(groups.names):
+            if topic == SCHEDULE_TOPIC:
+                has_code[groups.part(number)] = True
+        holds &= has_code
+        follows = np.diff(groups.offsets, prepend=0) == 1
+        follows[groups.bounds[:-1]] = is_read
+        return groups.all_of_each(holds & follows)
+
+    def see_whole(self, name: tuple[str, int], first: int, count: int) -> None:
+        """Note messages that ``are_whole`` has found to have their units."""
+        self._progress.setdefault(name, QueueProgress()).see(first, first + count)
 
     def see(
         self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
@@ -346,8 +331,14 @@ class QueueCheck:
             log_end: units from this offset of the log on are newer than what was read; None for
                 a store that stands still.
         """
+        usual = {
+            UNIT: usual_size((file for files in self._queues.values() for file in files.files), 0),
+            BATCH_UNIT: usual_size(
+                (file for files in self._batches.values() for file in files.files), 0
+            ),
+        }
         for name, files in {**self._queues, **self._batches}.items():
-            self._check_files(name, files, is_moving=log_end is not None)
+            self._check_files(name, files, usual[files.unit], is_moving=log_end is not None)
             last = self._check_rest(name, files, log_end)
             if log_end is not None:
                 self._look_again(name, files)
@@ -400,13 +391,13 @@ class QueueCheck:
         progress.missing = missing
 
     def _check_files(
-        self, name: tuple[str, int], files: QueueFiles | RocksQueue, *, is_moving: bool
+        self,
+        name: tuple[str, int],
+        files: QueueFiles | RocksQueue,
+        usual: int,
+        *,
+        is_moving: bool,
     ) -> None:
-        usual = (
-            usual_size((file for queue in self._queues.values() for file in queue.files), 0)
-            if files.unit is UNIT
-            else usual_size((file for queue in self._batches.values() for file in queue.files), 0)
-        )
         previous: StoreFile | None = None
         for file in files.files:
             is_new = is_moving and file is files.files[-1]

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.messages import message_const
-from rocketwire_tools.numbers import number_in
+from rocketwire_tools.store.engine.arrow_properties import (
+    KEYS,
+    MAP,
+    PROPERTY_COLUMNS,
+    PropertyArrays,
+)
+from rocketwire_tools.store.engine.columns import distinct
+from rocketwire_tools.store.engine.gathering import gathered
 from rocketwire_tools.store.engine.rows import (
+    KINDS,
     compression_name,
     host_text,
     offset_id_prefix,
@@ -23,15 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rocketwire_tools.store.engine.columns import Int64s
-    from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.rows import Rows
+
+    FewTexts = tuple[Sequence[str | None], Int64s]
 
 pa: Any = importlib.import_module("pyarrow")  # it has no types
 pc: Any = importlib.import_module("pyarrow.compute")
 
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 _TEXT: Final = pa.string()
-_MAP: Final = pa.map_(pa.string(), pa.string())
 TYPES: Final[dict[str, Any]] = {
     "file": _TEXT,
     "physical_offset": pa.int64(),
@@ -40,7 +47,7 @@ TYPES: Final[dict[str, Any]] = {
     "queue_id": pa.int32(),
     "queue_offset": pa.int64(),
     "tags": _TEXT,
-    "keys": pa.list_(pa.string()),
+    "keys": KEYS,
     "uniq_key": _TEXT,
     "offset_msg_id": _TEXT,
     "born_timestamp": _TIME,
@@ -55,7 +62,7 @@ TYPES: Final[dict[str, Any]] = {
     "reconsume_times": pa.int32(),
     "body_length": pa.int32(),
     "body": pa.binary(),
-    "properties": _MAP,
+    "properties": MAP,
     "kind": _TEXT,
     "real_topic": _TEXT,
     "real_queue_id": pa.int32(),
@@ -100,14 +107,16 @@ def record_batch(rows: Rows, names: Sequence[str]) -> Any:
         rows: of one block.
         names: columns.
     """
-    texts = None if rows.are_unfolded else _PropertyArrays(rows.property_items)
+    texts = None if rows.are_unfolded else PropertyArrays(rows.property_items)
     columns = [_column(rows, name, texts) for name in names]
     return pa.record_batch(columns, schema=schema_of(names))
 
 
-def _column(rows: Rows, name: str, texts: _PropertyArrays | None) -> Any:
-    if texts is not None and name in _PROPERTY_COLUMNS:
-        return _PROPERTY_COLUMNS[name](texts)
+def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
+    if texts is not None and name in PROPERTY_COLUMNS:
+        return PROPERTY_COLUMNS[name](texts)
+    if name in FEW_TEXTS:
+        return _chosen(*FEW_TEXTS[name](rows))
     if name in _COLUMNS:
         return _COLUMNS[name](rows)
     if name == "batch_index" and texts is not None:
@@ -129,44 +138,59 @@ def _repeated(text: str, count: int) -> Any:
     return pa.repeat(pa.scalar(text, _TEXT), count)
 
 
-def _hosts(rows: Rows, name: str) -> Any:
+def _hosts(rows: Rows, name: str) -> FewTexts:
     numbers, raws = rows.host_numbers(name)
-    return _chosen([host_text(raw) for raw in raws], numbers)
+    return [host_text(raw) for raw in raws], numbers
 
 
-def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> Any:
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
     """A text that depends on the system flag alone."""
-    flags, numbers = np.unique(rows.messages.numbers("sys_flag"), return_inverse=True)
-    return _chosen([name(flag) for flag in flags.tolist()], numbers)
+    flags, numbers = distinct(rows.messages.numbers("sys_flag"))
+    return [name(flag) for flag in flags.tolist()], numbers
+
+
+FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
+    "topic": lambda rows: (rows.topics.names, rows.topic_numbers),
+    "born_host": lambda rows: _hosts(rows, "born"),
+    "store_host": lambda rows: _hosts(rows, "store"),
+    "kind": lambda rows: ([str(kind) for kind in KINDS], rows.kind_numbers),
+    "compression": lambda rows: _by_flags(rows, compression_name),
+    "transaction": lambda rows: _by_flags(rows, transaction_name),
+}
+"""Name of a column → its few texts, and the number of each row's text."""
 
 
 def _stored_bodies(rows: Rows) -> Any:
     """Bodies, inflated: an empty one is null."""
     if not rows.are_bodies_stored:
         return _bodies(rows.bodies)
-    bodies, sizes = rows.messages.bodies, rows.messages.body_sizes
-    edges = np.zeros(2 * len(rows) + 1, np.int32)
-    edges[0:-1:2] = bodies
-    edges[1::2] = bodies + sizes
-    edges[-1] = edges[-2]
-    buffers = [None, pa.py_buffer(edges), pa.py_buffer(rows.block.view)]
-    parts = pa.Array.from_buffers(pa.binary(), 2 * len(rows), buffers)
-    return parts.take(pa.array(2 * np.arange(len(rows)), mask=sizes == 0))
+    sizes = rows.messages.body_sizes
+    is_empty = sizes == 0
+    return gathered(
+        rows.messages.data, rows.messages.bodies, sizes, is_empty if is_empty.any() else None
+    )
 
 
-_HEX: Final = np.frombuffer(b"".join(b"%02X" % number for number in range(256)), "V2")
+_HEX: Final = np.frombuffer(b"".join(b"%04X" % number for number in range(1 << 16)), "V4")
 
 
-def _offset_ids(rows: Rows) -> Any:
+def offset_ids(rows: Rows) -> Any:
     """Offset message ids: the store host and the physical offset in hexadecimal digits."""
     numbers, raws = rows.host_numbers("store")
-    prefixes = _chosen([offset_id_prefix(raw) for raw in raws], numbers)
-    offsets = rows.messages.numbers("physical_offset").astype(">i8").view(np.uint8)
-    digits = pa.py_buffer(_HEX[offsets].tobytes())
-    edges = pa.py_buffer(np.arange(0, 16 * len(rows) + 1, 16, dtype=np.int32))
-    return pc.binary_join_element_wise(
-        prefixes, pa.Array.from_buffers(_TEXT, len(rows), [None, edges, digits]), ""
-    )
+    prefixes = [offset_id_prefix(raw).encode() for raw in raws]
+    offsets = rows.messages.numbers("physical_offset").astype(">i8").view(">u2")
+    digits = _HEX[offsets].view("V16")
+    if len({len(prefix) for prefix in prefixes}) > 1:
+        edges = pa.py_buffer(np.arange(0, 16 * len(rows) + 1, 16, dtype=np.int32))
+        texts = pa.Array.from_buffers(_TEXT, len(rows), [None, edges, pa.py_buffer(digits)])
+        of_hosts = _chosen([prefix.decode() for prefix in prefixes], numbers)
+        return pc.binary_join_element_wise(of_hosts, texts, "")
+    size = len(prefixes[0])
+    ids = np.empty(len(rows), [("host", f"V{size}"), ("offset", "V16")])
+    ids["host"] = np.array(prefixes, f"V{size}")[numbers] if len(prefixes) > 1 else prefixes[0]
+    ids["offset"] = digits
+    edges = pa.py_buffer(np.arange(0, (size + 16) * len(rows) + 1, size + 16, dtype=np.int32))
+    return pa.Array.from_buffers(_TEXT, len(rows), [None, edges, pa.py_buffer(ids.view(np.uint8))])
 
 
 def _bodies(bodies: Sequence[bytes | None]) -> Any:
@@ -185,88 +209,9 @@ def _bodies(bodies: Sequence[bytes | None]) -> Any:
 
 
 _COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
-    "topic": lambda rows: _chosen(rows.topics.names, rows.topic_numbers),
     "file": lambda rows: _repeated(rows.block.file.name, len(rows)),
     "state": lambda rows: _repeated(rows.block.state.value, len(rows)),
-    "born_host": lambda rows: _hosts(rows, "born"),
-    "store_host": lambda rows: _hosts(rows, "store"),
-    "offset_msg_id": _offset_ids,
-    "compression": lambda rows: _by_flags(rows, compression_name),
-    "transaction": lambda rows: _by_flags(rows, transaction_name),
+    "offset_msg_id": offset_ids,
     "body": _stored_bodies,
 }
 """Name of a column → its array, where that takes no object for each row."""
-
-
-class _PropertyArrays:
-    """Names and values of properties as arrays of Arrow."""
-
-    def __init__(self, items: PropertyItems) -> None:
-        self._items = items
-        # four parts for each item: its name, what is between, its value, what is before the next
-        edges = np.zeros(4 * len(items) + 1, np.int32)
-        edges[0:-1:4] = items.names
-        edges[1::4] = items.name_ends
-        edges[2::4] = items.values
-        edges[3::4] = items.value_ends
-        edges[-1] = edges[-2] if len(items) else 0
-        buffers = [None, pa.py_buffer(edges), pa.py_buffer(items.data)]
-        self._parts = pa.Array.from_buffers(_TEXT, 4 * len(items), buffers)
-
-    def _taken(self, places: Int64s, mask: Any = None) -> Any:
-        return self._parts.take(pa.array(places, mask=mask))
-
-    def values(self, name: str) -> Any:
-        """The value of a name of each row; null without one."""
-        items = self._items.items_named(name)
-        return self._taken(4 * items + 2, items < 0)
-
-    def maps(self) -> Any:
-        """All properties of each row; of two with one name the last counts."""
-        items = self._items
-        if items.has_name_twice:
-            pairs = [list(properties.items()) for properties in items.dicts()]
-            return pa.array(pairs, _MAP)
-        places = 4 * np.arange(len(items))
-        counts = np.bincount(items.rows, minlength=items.row_count)
-        offsets = np.zeros(items.row_count + 1, np.int32)
-        np.cumsum(counts, out=offsets[1:])
-        return pa.MapArray.from_arrays(
-            pa.array(offsets), self._taken(places), self._taken(places + 2)
-        )
-
-
-def _numbers(values: Any) -> Any:
-    """Texts as numbers; null for one that is none."""
-    if values.null_count == len(values):
-        return pa.nulls(len(values), pa.int32())
-    texts = values.to_pylist()
-    return pa.array([_int32(text) for text in texts], pa.int32())
-
-
-def _int32(text: str | None) -> int | None:
-    number = number_in(text)
-    return number if number is not None and number < 1 << 31 else None
-
-
-def _keys(values: Any) -> Any:
-    """Keys, split at white space."""
-    if not pc.any(pc.match_substring_regex(values, r"\s|[^ -~]")).as_py():
-        counts = np.asarray(values.is_valid()).astype(np.int32)
-        offsets = np.zeros(len(values) + 1, np.int32)
-        np.cumsum(counts, out=offsets[1:])
-        edges = pa.array(offsets, mask=np.append(counts == 0, False))
-        return pa.ListArray.from_arrays(edges, values.drop_null())
-    lists = [None if value is None else value.split() for value in values.to_pylist()]
-    return pa.array(lists, TYPES["keys"])
-
-
-_PROPERTY_COLUMNS: Final[dict[str, Callable[[_PropertyArrays], Any]]] = {
-    "properties": _PropertyArrays.maps,
-    "tags": lambda texts: texts.values(message_const.TAGS),
-    "keys": lambda texts: _keys(texts.values(message_const.KEYS)),
-    "uniq_key": lambda texts: texts.values(message_const.UNIQ_KEY),
-    "real_topic": lambda texts: texts.values(message_const.REAL_TOPIC),
-    "real_queue_id": lambda texts: _numbers(texts.values(message_const.REAL_QUEUE_ID)),
-}
-"""Name of a column that is a property → its array."""

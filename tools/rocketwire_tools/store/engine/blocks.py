@@ -45,13 +45,25 @@ class FileBlocks:
         if size > len(self._memory):
             self._memory = bytearray(size)
         view = memoryview(self._memory)[:size]
+        return view[: self.fill(position, view)]
+
+    def fill(self, position: int, view: memoryview) -> int:
+        """Read the bytes from ``position`` on; returns how many there were.
+
+        Args:
+            position: in the file.
+            view: gets them; it must not reach beyond the end of the file.
+
+        Raises:
+            OSError: the disk cannot read them.
+        """
         start, length = self.file.start + position, 0
-        while length < size:
+        while length < len(view):
             read = os.preadv(self._descriptor, [view[length:]], start + length)
             if read == 0:
                 break
             length += read
-        return view[:length]
+        return length
 
     def next_data(self, position: int) -> int:
         """First position from ``position`` on outside the holes of a sparse file; else the end."""

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from functools import cached_property
 from struct import calcsize
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from rocketwire.store import layouts
 from rocketwire.store.commit_log import BORN_HOST_V6, STORE_HOST_V6
 from rocketwire.wire.layouts.declarations import MAGIC_V2
 
-Int64s: TypeAlias = npt.NDArray[np.int64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Int64s: TypeAlias = "npt.NDArray[np.int64]"
+Bools: TypeAlias = "npt.NDArray[np.bool_]"
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 _V6: Final = BORN_HOST_V6 | STORE_HOST_V6
 _SYS_FLAG: Final = 36
@@ -92,6 +94,14 @@ def strings(data: Bytes, positions: Int64s, size: int) -> npt.NDArray[np.bytes_]
     if not size:
         return np.zeros(len(positions), "S1")
     return records(data, positions, np.dtype(f"V{size}")).view(f"S{size}")
+
+
+def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
+    """The values without repetition, and the number of each one among them."""
+    if len(values) and (values == values[0]).all():
+        return values[:1], np.zeros(len(values), np.int64)
+    unique, numbers = np.unique(values, return_inverse=True)
+    return unique, numbers
 
 
 class Messages:

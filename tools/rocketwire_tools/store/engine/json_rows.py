@@ -1,4 +1,8 @@
-"""Rows as lines of JSON."""
+"""Rows as lines of JSON.
+
+Each column becomes a column of the texts in the lines, and Arrow joins these columns.  The lines
+are the same as msgspec's of one object for each row, which writes what is not as usual.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
+
+_FEW_ROWS: Final = 64
+"""Fewer rows are written faster as objects."""
+_LARGEST: Final = 256 << 20
+"""Bytes of bodies that are joined at once."""
+_NOT_ASCII: Final = np.uint64(0x8080808080808080)
 
 
 def _text(body: bytes) -> str:
@@ -34,10 +44,10 @@ def body_texts(bodies: Sequence[bytes | None], form: str) -> list[str | None]:
     return [None if body is None else convert(body) for body in bodies]
 
 
-def _may_break(text: bytes) -> bool:
-    """Whether a text in UTF-8 has bytes with which characters of ``unbroken`` begin."""
-    numbers = np.frombuffer(text, np.uint8)
-    return bool((numbers == 0xC2).any() or (numbers == 0xE2).any())
+def _is_ascii(text: memoryview) -> bool:
+    words = np.frombuffer(text, np.uint64, len(text) // 8)
+    rest = bytes(text[8 * len(words) :])
+    return rest.isascii() and not np.bitwise_or.reduce(words, initial=np.uint64(0)) & _NOT_ASCII
 
 
 class JsonRows:
@@ -60,11 +70,29 @@ class JsonRows:
 
     def encode(self, rows: Rows) -> bytes:
         """The lines of rows."""
-        columns = [self._column(rows, name) for name in self._names]
-        lines = self._encoder.encode_lines(list(map(self._row, *columns)))
-        return unbroken(lines) if _may_break(lines) else lines
+        if len(rows) < _FEW_ROWS or rows.are_unfolded or self._is_large(rows):
+            return unbroken(self.objects(rows))
+        from rocketwire_tools.store.engine.json_columns import JsonColumns
 
-    def _column(self, rows: Rows, name: str) -> Any:
+        columns = JsonColumns(rows, self.values)
+        lines = columns.lines(self._names, is_body_hex=self._body == "hex")
+        return bytes(lines) if _is_ascii(lines) else unbroken(bytes(lines))
+
+    def _is_large(self, rows: Rows) -> bool:
+        """Whether bodies, inflated, are too large for one array."""
+        if "body" not in self._names:
+            return False
+        if rows.are_bodies_stored:
+            return int(rows.body_lengths.sum()) > _LARGEST
+        return sum(len(body or b"") for body in rows.bodies) > _LARGEST
+
+    def objects(self, rows: Rows) -> bytes:
+        """The lines, of one object for each row; some readers find line ends inside of them."""
+        columns = [self.values(rows, name) for name in self._names]
+        return self._encoder.encode_lines(list(map(self._row, *columns)))
+
+    def values(self, rows: Rows, name: str) -> Any:
+        """The values of a column that msgspec writes."""
         if name == "properties":
             objects = rows.property_objects
             return rows.properties if objects is None else list(map(msgspec.Raw, objects))

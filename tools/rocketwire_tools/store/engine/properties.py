@@ -6,7 +6,7 @@ The properties of a block are joined, and their names and values are places in t
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NAME_END: Final = 1
 _VALUE_END: Final = 2
+_ROW_END: Final = 3
 _FIRST_PLAIN: Final = 0x20
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
@@ -43,32 +44,52 @@ class PropertyItems:
     """
 
     def __init__(self, texts: Sequence[bytes]) -> None:
-        self.row_count = len(texts)
-        self._texts_of_rows = texts
-        data = b"\2".join((*texts, b""))
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        self._read(b"\2".join((*texts, b"")), np.fromiter(map(len, texts), np.int64, len(texts)))
+
+    @classmethod
+    def joined(cls, data: bytes, lengths: Int64s) -> Self:
+        """The same of texts that are joined already.
+
+        Args:
+            data: the texts, each with ``0x02`` after it.
+            lengths: bytes of each text.
+        """
+        items = cls.__new__(cls)
+        items._read(data, lengths)
+        return items
+
+    def _read(self, data: bytes, lengths: Int64s) -> None:
+        self.row_count = len(lengths)
+        self._lengths = lengths
         try:
-            data.decode()
+            if not data.isascii():
+                data.decode()
         except UnicodeDecodeError:  # Java puts U+FFFD in the place of bytes that are no text
-            texts = [decode_utf8(text).encode("utf-8", "replace") for text in texts]
+            texts = [decode_utf8(text).encode("utf-8", "replace") for text in _split(data, lengths)]
             data = b"\2".join((*texts, b""))
-            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-            self._texts_of_rows = texts
+            self._lengths = lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         self.data = data
         row_ends = np.cumsum(lengths + 1) - 1
         numbers = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(numbers == _VALUE_END)
-        marks = np.flatnonzero(numbers == _NAME_END)
+        is_end = numbers - np.uint8(_NAME_END) <= _VALUE_END - _NAME_END  # 0 becomes 255
+        both = np.flatnonzero(is_end)
+        marks, ends = both[0::2], both[1::2]
+        are_items = (
+            len(marks) == len(ends)
+            and bool((numbers[marks] == _NAME_END).all())
+            and bool((numbers[ends] == _VALUE_END).all())
+        )
+        if not are_items:
+            marks, ends = both[numbers[both] == _NAME_END], both[numbers[both] == _VALUE_END]
         starts = np.empty_like(ends)
         if len(ends):
             starts[0] = 0
             starts[1:] = ends[:-1] + 1
         last_items = np.searchsorted(ends, row_ends)
-        rows = np.repeat(np.arange(len(texts)), np.diff(last_items, prepend=-1))
-        filled = ends > starts
-        if not filled.all():
+        rows = np.repeat(np.arange(len(lengths)), np.diff(last_items, prepend=-1))
+        if not are_items:
+            filled = ends > starts
             starts, ends, rows = starts[filled], ends[filled], rows[filled]
-        if len(marks) != len(ends) or not ((marks >= starts) & (marks < ends)).all():
             marks, is_item = _first_marks(marks, starts, ends)
             starts, ends, rows = starts[is_item], ends[is_item], rows[is_item]
         whole = (marks > starts) & (marks + 1 < ends)
@@ -82,6 +103,39 @@ class PropertyItems:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def needs_no_escape(self) -> bool:
+        """Whether names and values stand in JSON as they are, and all bytes are of items."""
+        numbers = self._bytes
+        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
+        ends = np.cumsum(self._lengths + 1) - 1  # of rows; an item ends there, or before it
+        empty = np.count_nonzero((self._lengths == 0) | (numbers[ends - 1] == _VALUE_END))
+        return (
+            controls == 2 * len(self) + empty
+            and not (numbers == ord('"')).any()
+            and not (numbers == ord("\\")).any()
+        )
+
+    def json_members(self) -> tuple[bytes, Int64s] | None:
+        """The members of a JSON object for each row, without braces: all of them, and their ends.
+
+        The caller looks for names that a row has twice.
+
+        Returns:
+            None if a character needs an escape, or a row has no properties.
+        """
+        counts = np.bincount(self.rows, minlength=self.row_count)
+        if not self.needs_no_escape or not counts.all():
+            return None
+        ends = np.cumsum(self._lengths + 1)
+        if (self._bytes[ends - 2] == _VALUE_END).any():
+            return None
+        text = np.frombuffer(self.data, np.uint8).copy()
+        text[ends - 1] = _ROW_END
+        members = text.tobytes().replace(b"\1", b'":"').replace(b"\2", b'","')
+        members = members.replace(b"\3", b"")
+        return members, np.cumsum(self._lengths + 2 * counts + 2 * (counts - 1))
 
     @cached_property
     def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
@@ -133,18 +187,10 @@ class PropertyItems:
             None if that takes more than putting quotation marks: a character needs an escape, or a
             row has a name twice.
         """
-        numbers = self._bytes
-        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
-        empty = sum(not text or text[-1] == _VALUE_END for text in self._texts_of_rows)
-        is_plain = (
-            controls == 2 * len(self) + empty
-            and not (numbers == ord('"')).any()
-            and not (numbers == ord("\\")).any()
-            and not self.has_name_twice
-        )
-        if not is_plain:
+        if not self.needs_no_escape or self.has_name_twice:
             return None
-        text = b"\n".join((*self._texts_of_rows, b""))
+        texts = _split(self.data, self._lengths)
+        text = b"\n".join((*texts, b""))
         text = text.replace(b"\2\n", b"\n").replace(b"\1", b'":"').replace(b"\2", b'","')
         return [b'{"%b"}' % part if part else b"{}" for part in text.split(b"\n")[:-1]]
 
@@ -185,6 +231,13 @@ class PropertyItems:
             text = data.decode("ascii")
             return [text[begin:end] for begin, end in places]
         return [data[begin:end].decode() for begin, end in places]
+
+
+def _split(data: bytes, lengths: Int64s) -> list[bytes]:
+    """The texts of ``PropertyItems.joined``."""
+    ends = np.cumsum(lengths + 1) - 1
+    places = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+    return [data[begin:end] for begin, end in places]
 
 
 def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:

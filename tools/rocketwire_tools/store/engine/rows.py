@@ -24,14 +24,15 @@ from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.checksums import body_crcs
-from rocketwire_tools.store.engine.columns import records, strings
-from rocketwire_tools.store.engine.properties import PropertyItems
+from rocketwire_tools.store.engine.columns import distinct, records, strings
+from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
+    from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.scan import Block
 
 _HOST_V4: Final = np.dtype([("host", ">u8")])
@@ -46,6 +47,8 @@ _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRA
 _TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
 _COMMITTED: Final = 8
 _TRANSACTION_BITS: Final = 12
+KINDS: Final = tuple(Kind)
+_KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(KINDS)}
 _KIND_TEXTS: Final = {kind: kind.value for kind in Kind}
 
 
@@ -274,16 +277,22 @@ class Rows:
     @cached_property
     def property_items(self) -> PropertyItems:
         """Names and values of all properties as stored."""
-        return PropertyItems(self.property_bytes)
+        from rocketwire_tools.store.engine.gathering import property_items
+
+        return property_items(self.messages)
+
+    @cached_property
+    def named_values(self) -> NamedValues:
+        """Tags, keys and unique key as stored; of rows of an inner batch those of the batch."""
+        names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
+        return NamedValues(self.messages, names)
 
     @cached_property
     def tags_codes(self) -> Int64s:
         """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
-        items = self.property_items
-        item = items.items_named(message_const.TAGS)
-        rows = np.flatnonzero(item >= 0)
+        tags = self.named_values.of(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
-        codes[rows] = items.hashes.of(items.values[item[rows]], items.value_ends[item[rows]])
+        codes[tags.rows] = self.named_values.hashes(tags)
         return codes
 
     @cached_property
@@ -328,16 +337,22 @@ class Rows:
     @cached_property
     def kinds(self) -> list[Kind]:
         """Kind of each row."""
-        kinds: list[Kind] = [self.topics.kinds[number] for number in self.topic_numbers.tolist()]
+        return [KINDS[number] for number in self.kind_numbers.tolist()]
+
+    @cached_property
+    def kind_numbers(self) -> Int64s:
+        """Place of each row's kind in ``KINDS``."""
+        of_topics = np.array([_KIND_NUMBERS[kind] for kind in self.topics.kinds], np.int64)
+        numbers: Int64s = of_topics[self.topic_numbers]
         flags = self.messages.numbers("sys_flag")
         if not ((flags & (_INNER_BATCH | _COMMITTED)) != 0).any():
-            return kinds
-        for row, flag in enumerate(flags.tolist()):
-            if kinds[row] is Kind.MESSAGE and flag & _INNER_BATCH == _INNER_BATCH:
-                kinds[row] = Kind.INNER
-            elif kinds[row] is Kind.MESSAGE and flag & 12 == _COMMITTED:
-                kinds[row] = Kind.COMMITTED
-        return kinds
+            return numbers
+        is_plain = numbers == _KIND_NUMBERS[Kind.MESSAGE]
+        is_inner = (flags & _INNER_BATCH) == _INNER_BATCH
+        is_committed = (flags & _TRANSACTION_BITS) == _COMMITTED
+        numbers[is_plain & is_committed] = _KIND_NUMBERS[Kind.COMMITTED]
+        numbers[is_plain & is_inner] = _KIND_NUMBERS[Kind.INNER]
+        return numbers
 
     def host_numbers(self, name: str) -> tuple[Int64s, list[bytes]]:
         """Born or store hosts: a number of each row, and the stored bytes of each number.
@@ -352,16 +367,14 @@ class Rows:
         else:
             starts, is_v6 = self.messages.positions + 64 + 12 * born_v6, store_v6
         if not is_v6.any():
-            values, numbers = np.unique(
-                records(self.messages.data, starts, _HOST_V4)["host"], return_inverse=True
-            )
+            values, numbers = distinct(records(self.messages.data, starts, _HOST_V4)["host"])
             return numbers, [value.to_bytes(8, "big") for value in values.tolist()]
         ends = starts + np.where(is_v6, 20, 8)
         data = self.data
         raws = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-        distinct = list(dict.fromkeys(raws))
-        places = {raw: number for number, raw in enumerate(distinct)}
-        return np.array([places[raw] for raw in raws], np.int64), distinct
+        hosts = list(dict.fromkeys(raws))
+        places = {raw: number for number, raw in enumerate(hosts)}
+        return np.array([places[raw] for raw in raws], np.int64), hosts
 
     def host_texts(self, name: str) -> list[str]:
         """Born or store host of each row, as address and port."""

@@ -21,10 +21,13 @@ _SAMPLE: Final = 16 << 10
 """Bytes that are walked one by one, to learn how large records are."""
 
 _RECORDS: Final = 16
-"""Records of a stretch of the usual size; a walk of a stretch ends after four times as many."""
+"""Fewest records of a stretch of the usual size; a walk of one ends after four times as many."""
 
-_FEWEST: Final = 512
+_FEWEST: Final = 256
 """Stretches for which it is worth it: larger records are few."""
+
+_MOST: Final = 1024
+"""Stretches from which on longer ones cost less: each begins with a search."""
 
 _MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]
 """Both magic numbers begin like this."""
@@ -42,12 +45,17 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
     if not positions or (size - end) // stretch < _FEWEST or not isinstance(data, bytearray):
         rest, end = commit_log.walk(view, end, size)
         return np.array(positions + rest, np.int64), end
-    many, end = _walk_stretches(data, size, end, stretch)
+    longer = 1
+    while (size - end) // (stretch * longer) > _MOST:
+        longer *= 2
+    many, end = _walk_stretches(data, size, end, stretch * longer, 4 * _RECORDS * longer)
     rest, end = commit_log.walk(view, end, size)
     return np.concatenate([np.array(positions, np.int64), many, np.array(rest, np.int64)]), end
 
 
-def _walk_stretches(data: bytearray, size: int, start: int, stretch: int) -> tuple[Int64s, int]:
+def _walk_stretches(
+    data: bytearray, size: int, start: int, stretch: int, most: int
+) -> tuple[Int64s, int]:
     starts = [start]
     for begin in range(start + stretch, size - stretch, stretch):
         magic = data.find(_MAGIC, begin + 4, begin + stretch)
@@ -60,7 +68,7 @@ def _walk_stretches(data: bytearray, size: int, start: int, stretch: int) -> tup
     chains: list[Int64s] = []
     places: list[Int64s] = []
     numbers: list[Int64s] = []
-    for _ in range(4 * _RECORDS):
+    for _ in range(most):
         head = heads[place].astype(np.int64)
         chains.append(chain)
         places.append(place)

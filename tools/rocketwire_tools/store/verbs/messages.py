@@ -35,6 +35,9 @@ TABLE_COLUMNS: Final = (
     "state",
 )
 JSON_COLUMNS: Final = tuple(name for name in COLUMNS if name != "body")
+_BLOCK_SIZE: Final = 4 << 20
+"""Bytes of the log that are read at once for JSON: lines of small messages take several times as
+much."""
 _LINES: Final = 1000
 """Lines that are written at once; a table takes its widths of them."""
 
@@ -74,6 +77,8 @@ def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Iterator[A
 def _rows(scans: Iterable[LogScan], arguments: argparse.Namespace) -> Iterator[Rows]:
     selection, topics = selection_of(arguments), TopicNames()
     for scan in scans:
+        if arguments.json:
+            scan.block_size = _BLOCK_SIZE
         yield from selected_rows(scan, selection, topics, is_folded=arguments.folded)
 
 

@@ -34,6 +34,7 @@ class Instance:
     """A client that knows one broker."""
 
     config = SimpleNamespace(namespace=None)
+    hooks = None
 
     async def route(self, topic: str) -> TopicRouteData:
         await trio.lowlevel.checkpoint()

@@ -1,0 +1,120 @@
+"""Decisions on transactions: 37; and 323, which lets a half message be checked again.
+
+Java: ``EndTransactionProcessor``, ``AdminBrokerProcessor.resumeCheckHalfMessage``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import DecodeError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages import decode_header
+from rocketwire.messages.message_const import (
+    CHECK_IMMUNITY_TIME_IN_SECONDS,
+    PRODUCER_GROUP,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TRANSACTION_CHECK_TIMES,
+)
+from rocketwire.messages.transactions import (
+    EndTransactionRequestHeader,
+    ResumeCheckHalfMessageRequestHeader,
+)
+from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire_broker.handlers.storing import store_message
+from rocketwire_broker.later.delays import restored
+from rocketwire_broker.later.transactions import (
+    GIVEN_UP_TOPIC,
+    HALF_TOPIC,
+    end,
+    immunity_ms,
+    put_half,
+)
+from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
+from rocketwire_broker.storage.message import Message, read_stored
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.handlers.fields import Handler
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.halves import Half
+    from rocketwire_broker.tables.peer import Peer
+
+COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
+ROLLBACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
+
+_PROBLEM: Final = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
+
+
+def end_transaction(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response | None:
+    """37: commit or roll back; a producer that does not know yet gets no answer."""
+    header = decode_header(EndTransactionRequestHeader, request.ext_fields)
+    decision = header.commit_or_rollback
+    if decision not in {COMMIT, ROLLBACK}:
+        return LATER
+    half, record = _find(broker, header, now)
+    if half.ended:  # Java delivers once more
+        return SUCCESS
+    if decision == COMMIT:
+        message = restored(record)
+        del message.properties[REAL_TOPIC], message.properties[REAL_QUEUE_ID]
+        message.sys_flag |= COMMIT
+        message.prepared_transaction_offset = header.commit_log_offset or 0
+        store_message(broker, message, now)
+    end(broker, half, now)
+    return SUCCESS
+
+
+def _find(broker: Broker, header: EndTransactionRequestHeader, now: int) -> tuple[Half, bytes]:
+    """Return a transaction and the half message that a decision names.
+
+    Raises:
+        RefusedError: there is none, or it is not that of this producer, or it is too late.
+    """
+    record = broker.store.record_at(header.commit_log_offset or 0)
+    stored = None if record is None else read_stored(record)
+    if record is None or stored is None or stored.topic != HALF_TOPIC:
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, "Find prepared transaction message failed")
+    message = Message.of(stored)
+    if (
+        not header.from_transaction_check
+        and message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS)
+        and now - message.born_timestamp
+        > max(immunity_ms(broker, message), broker.config.transaction_timeout_ms)
+    ):
+        raise RefusedError(ResponseCode.ILLEGAL_OPERATION)
+    if message.properties.get(PRODUCER_GROUP) != header.producer_group:
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, "The producer group wrong")
+    half = broker.halves.get(stored.queue_offset)
+    if half is None or stored.queue_offset != header.tran_state_table_offset:
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, "The transaction state table offset wrong")
+    return half, record
+
+
+def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """323: begin to count the checks of a half message anew, also after it was given up."""
+    header = decode_header(ResumeCheckHalfMessageRequestHeader, request.ext_fields)
+    try:
+        offset = decode_offset_message_id(header.msg_id or "").commit_log_offset
+    except DecodeError:
+        return Response(ResponseCode.SYSTEM_ERROR, _PROBLEM)
+    record = broker.store.record_at(offset)
+    stored = None if record is None else read_stored(record)
+    if stored is None or stored.topic not in {HALF_TOPIC, GIVEN_UP_TOPIC}:
+        return Response(ResponseCode.SYSTEM_ERROR, _PROBLEM)
+    half = broker.halves.get(stored.queue_offset) if stored.topic == HALF_TOPIC else None
+    message = Message.of(stored)
+    message.properties[TRANSACTION_CHECK_TIMES] = "0"
+    put_half(broker, message, now, None if half is None or half.ended else half)
+    return SUCCESS
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.END_TRANSACTION: end_transaction,
+    RequestCode.RESUME_CHECK_HALF_MESSAGE: resume_check,
+}

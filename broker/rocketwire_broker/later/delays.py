@@ -1,0 +1,110 @@
+"""Delay levels: a message waits in the delay topic, in the queue of its level.
+
+All messages of a queue wait equally long, so only the first of each queue is scheduled.
+
+Java: ``ScheduleMessageService``, ``HookUtils.transformDelayLevelMessage``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages.message_const import (
+    DELAY,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+)
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
+from rocketwire_broker.config import Config
+from rocketwire_broker.later.numbers import INT, number
+from rocketwire_broker.storage.message import Message, read_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.store import Place
+
+
+def level_of(properties: Mapping[str, str]) -> int:
+    """Return the delay level that a message asks for; 0 or less for none.
+
+    Raises:
+        DecodeError: it is not a number.
+    """
+    text = properties.get(DELAY)
+    if text is None:
+        return 0
+    level = number(text, INT)
+    if level is None:
+        raise DecodeError(f'For input string: "{text[:64]}"', path=DELAY)
+    return level
+
+
+@lru_cache(maxsize=8)
+def _delays(levels: str) -> tuple[int, ...]:
+    return Config(delay_levels=levels).delays_ms()
+
+
+def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
+    """Store a message in the delay topic; it is delivered when its level's delay is over."""
+    delays = _delays(broker.config.delay_levels)
+    level = min(level, len(delays))
+    message.properties[REAL_TOPIC] = message.topic
+    message.properties[REAL_QUEUE_ID] = str(message.queue_id)
+    message.topic, message.queue_id = SCHEDULE_TOPIC, level - 1
+    message.tag_code = now + delays[level - 1]
+    place = broker.put(message, now)
+    _schedule(broker, level - 1)
+    return place
+
+
+def _schedule(broker: Broker, queue_id: int) -> None:
+    """Deliver the first message of a level that waits, at its time."""
+    queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
+    if queue is None:
+        return
+    offset = max(broker.delivered.get(queue_id, 0), queue.min_offset)
+    if offset < queue.max_offset:
+        broker.schedule.no_later(
+            f"delay queue {queue_id}",
+            queue.tag_code(offset),
+            lambda now: _deliver(broker, queue_id, now),
+        )
+
+
+def _deliver(broker: Broker, queue_id: int, now: int) -> None:
+    """Deliver the messages of a level that are due."""
+    queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
+    if queue is None:
+        return
+    offset = max(broker.delivered.get(queue_id, 0), queue.min_offset)
+    while offset < queue.max_offset and queue.tag_code(offset) <= now:
+        record = queue.record(offset)
+        if record is not None:
+            broker.put(restored(record), now)
+        # storing it may have evicted the next ones
+        offset = max(offset + 1, queue.min_offset)
+    broker.delivered[queue_id] = offset
+    _schedule(broker, queue_id)
+
+
+def delivered(broker: Broker) -> dict[int, tuple[int, int]]:
+    """Return how far the levels are that have had messages: delivered, and all messages."""
+    return {
+        queue.queue_id + 1: (broker.delivered.get(queue.queue_id, 0), queue.max_offset)
+        for queue in broker.store.queues(SCHEDULE_TOPIC)
+    }
+
+
+def restored(record: bytes) -> Message:
+    """Return a message that waited in another topic, for its own one.
+
+    Its properties stay, as in Java: who reads it can see that it was delayed.
+    """
+    message = Message.of(read_stored(record))
+    message.topic = message.properties[REAL_TOPIC]
+    message.queue_id = int(message.properties[REAL_QUEUE_ID])
+    return message

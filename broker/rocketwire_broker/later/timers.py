@@ -1,0 +1,179 @@
+"""Messages with a time of delivery, and their recall.
+
+A message waits in the timer topic. A recall is a message there, too: its time is one millisecond
+after that of the property ``TIMER_OUT_MS``, and so not after the delivery.
+
+Java: ``HookUtils.transformTimerMessage``, ``TimerMessageStore``, ``RecallMessageHandle``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.codes import ResponseCode
+from rocketwire.messages.message_const import (
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TIMER_DEL_UNIQKEY,
+    TIMER_DELAY_MS,
+    TIMER_DELAY_SEC,
+    TIMER_DELIVER_MS,
+    TIMER_DEQUEUE_MS,
+    TIMER_ENQUEUE_MS,
+    TIMER_OUT_MS,
+    UNIQ_KEY,
+)
+from rocketwire.policy.resource_names import RETRY_PREFIX, TIMER_TOPIC
+from rocketwire_broker.later.delays import restored
+from rocketwire_broker.later.numbers import number
+from rocketwire_broker.state.response import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.message import Message
+    from rocketwire_broker.storage.queue import Queue
+    from rocketwire_broker.storage.store import Place
+
+WISHES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
+"""Properties that ask for a time of delivery; the first one that is there counts."""
+
+PRECISION_MS: Final = 1_000
+"""Precision of ``TIMER_OUT_MS`` (Java: ``timerPrecisionMs``)."""
+
+ILLEGAL: Final = (
+    "timer message illegal, the delay time should not be bigger than the max delay {}ms; "
+    "or if set del msg, the delay time should be bigger than the current time"
+)
+INVALID_HANDLE: Final = "recall handle is invalid"
+_VERSION: Final = "v1"
+
+
+def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
+    """Return when a message is to be delivered; None for at once.
+
+    Raises:
+        RefusedError: its time is no number or too late, or there are no timers.
+    """
+    properties = message.properties
+    if message.topic == TIMER_TOPIC or TIMER_OUT_MS in properties:
+        return None
+    wish = next((name for name in WISHES if name in properties), None)
+    if wish is None:
+        return None
+    if not broker.config.timer_enabled:
+        remark = "accurate timer message is not enabled, timerWheelEnable is false"
+        raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
+    longest = broker.config.timer_max_delay_ms
+    due = number(properties[wish])
+    if due is not None and wish != TIMER_DELIVER_MS:
+        due = now + due * (1_000 if wish == TIMER_DELAY_SEC else 1)
+    is_recall = TIMER_DEL_UNIQKEY in properties
+    if due is None or due - now > longest or (due <= now and is_recall):
+        raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, ILLEGAL.format(longest))
+    return due if due > now else None
+
+
+def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
+    """Store a message in the timer topic; it is delivered at its time."""
+    properties = message.properties
+    floor = (due - 1) // PRECISION_MS * PRECISION_MS
+    properties[TIMER_OUT_MS] = str(floor)
+    properties[REAL_TOPIC] = message.topic
+    properties[REAL_QUEUE_ID] = str(message.queue_id)
+    message.topic, message.queue_id = TIMER_TOPIC, 0
+    place = broker.put(message, now)
+    recalled = properties.get(TIMER_DEL_UNIQKEY)
+    if recalled is not None:
+        broker.timers.recall(recalled)
+        due = floor + PRECISION_MS  # until then the recalled message may come
+    broker.timers.add(due, place.queue_offset)
+    queue = broker.store.queue(TIMER_TOPIC, 0)
+    if queue is not None:
+        broker.timers.forget(queue.min_offset, queue.max_offset - queue.min_offset)
+    _schedule(broker)
+    return place
+
+
+def _schedule(broker: Broker) -> None:
+    due = broker.timers.next_due
+    if due is not None:
+        broker.schedule.no_later("timers", due, lambda now: _deliver(broker, now))
+
+
+def _deliver(broker: Broker, now: int) -> None:
+    """Deliver the messages whose time has come."""
+    queue = broker.store.queue(TIMER_TOPIC, 0)
+    while queue is not None and (offset := broker.timers.pop(now)) is not None:
+        _deliver_one(broker, queue, offset, now)
+    _schedule(broker)
+
+
+def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:
+    record, enqueued = queue.record(offset), queue.store_time(offset)
+    if record is None:
+        return
+    message = restored(record)
+    properties = message.properties
+    recalled = properties.get(TIMER_DEL_UNIQKEY)
+    if recalled is not None:
+        broker.timers.end_recall(recalled)
+    elif not broker.timers.is_recalled(recall_key(message.topic, properties.get(UNIQ_KEY, ""))):
+        properties[TIMER_ENQUEUE_MS] = str(enqueued)
+        properties[TIMER_DEQUEUE_MS] = str(now)
+        broker.put(message, now)
+
+
+# ---------------------------------------------------------------------------- recall
+
+
+class Handle(NamedTuple):
+    """What the handle of a recall contains.
+
+    Attributes:
+        topic: topic of the message.
+        broker_name: name of its broker.
+        timestamp: a time in the second before its delivery; None if it is no number.
+        unique_key: its unique key.
+    """
+
+    topic: str
+    broker_name: str
+    timestamp: int | None
+    unique_key: str
+
+
+def recall_key(topic: str, unique_key: str) -> str:
+    """Return the text that a recall names its message by (Java: ``buildDeleteKey``)."""
+    return f"{topic}+{unique_key}"
+
+
+def recall_handle(broker: Broker, properties: Mapping[str, str]) -> str | None:
+    """Return the handle by which a waiting message can be recalled; None if it cannot."""
+    floor, topic = properties.get(TIMER_OUT_MS), properties.get(REAL_TOPIC)
+    if floor is None or topic is None or topic.startswith(RETRY_PREFIX):
+        return None
+    after = str(int(floor) + 1)
+    words = (_VERSION, topic, broker.config.broker_name, after, properties.get(UNIQ_KEY, ""))
+    return base64.urlsafe_b64encode(" ".join(words).encode()).decode()
+
+
+def parse_handle(handle: str) -> Handle:
+    """Read a handle.
+
+    Raises:
+        RefusedError: it is not one.
+    """
+    try:
+        padding = "=" * (-len(handle) % 4)
+        data = base64.b64decode(handle + padding, b"-_", validate=True)
+        words = data.decode().split(" ")
+    except (ValueError, binascii.Error):
+        words = []
+    if len(words) < 5 or words[0] != _VERSION:
+        raise RefusedError(ResponseCode.ILLEGAL_OPERATION, INVALID_HANDLE)
+    _, topic, broker_name, timestamp, unique_key = words[:5]
+    return Handle(topic, broker_name, number(timestamp), unique_key)

@@ -1,0 +1,227 @@
+"""Transactions: half messages, and checks of those whose producer has not decided.
+
+Java: ``TransactionalMessageBridge``, ``TransactionalMessageServiceImpl``,
+``AbstractTransactionalMessageCheckListener``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages.message_const import (
+    CHECK_IMMUNITY_TIME_IN_SECONDS,
+    DELAY,
+    PRODUCER_GROUP,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TAGS,
+    TRANSACTION_CHECK_TIMES,
+    TRANSACTION_ID,
+    TRANSACTION_PREPARED,
+    TRANSACTION_PREPARED_QUEUE_OFFSET,
+    UNIQ_KEY,
+    WAIT,
+)
+from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS
+from rocketwire_broker.later.delays import restored
+from rocketwire_broker.later.numbers import INT, number
+from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.storage.message import Message, read_stored
+
+if TYPE_CHECKING:
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.store import Place
+    from rocketwire_broker.tables.halves import Half
+    from rocketwire_broker.tables.members import Member
+
+HALF_TOPIC: Final = HALF_TOPICS[0]
+OP_TOPIC: Final = OP_TOPICS[0]
+GIVEN_UP_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+GROUP: Final = "CID_RMQ_SYS_TRANS"
+"""Group whose offsets show how far transactions are decided."""
+
+ENDED_TAG: Final = "d"
+"""Tag of a message of decisions (Java: ``TransactionalMessageUtil.REMOVE_TAG``)."""
+WRITE_MS: Final = 3_000
+"""Time after which decisions are written (Java: ``transactionOpBatchInterval``)."""
+WRITTEN_AT_ONCE: Final = 512
+"""Decisions that one message holds."""
+
+_NO_TYPE: Final = ~int(MessageSysFlag.TRANSACTION_MASK)
+
+
+# ---------------------------------------------------------------------------- half messages
+
+
+def is_half(message: Message) -> bool:
+    """Return whether a message that a client sends begins a transaction."""
+    properties = message.properties
+    if properties.get(TRANSACTION_PREPARED, "").lower() != "true":
+        return False
+    # a consumer sends a message of an ended transaction back with a delay
+    return not (message.reconsume_times > 0 and (number(properties.get(DELAY)) or 0) > 0)
+
+
+def prepare(broker: Broker, message: Message, now: int) -> Place:
+    """Store a half message.
+
+    Raises:
+        RefusedError: transactions are refused.
+    """
+    if broker.config.reject_transactions:
+        remark = f"the broker[{broker.config.broker_ip}] sending transaction message is forbidden"
+        raise RefusedError(ResponseCode.NO_PERMISSION, remark)
+    properties = message.properties
+    properties.pop(DELAY, None)
+    if UNIQ_KEY in properties:
+        properties[TRANSACTION_ID] = properties[UNIQ_KEY]
+    properties[REAL_TOPIC] = message.topic
+    properties[REAL_QUEUE_ID] = str(message.queue_id)
+    message.sys_flag &= _NO_TYPE
+    return put_half(broker, message, now)
+
+
+def put_half(broker: Broker, message: Message, now: int, half: Half | None = None) -> Place:
+    """Store a half message, the first one of a transaction or a further one of ``half``."""
+    message.topic, message.queue_id = HALF_TOPIC, 0
+    place = broker.put(message, now)
+    if half is None:
+        broker.halves.open(place.queue_offset)
+    else:
+        broker.halves.move(half, place.queue_offset)
+    _schedule(broker, now)
+    return place
+
+
+def end(broker: Broker, half: Half, now: int) -> None:
+    """Note that a transaction has ended; the topic of decisions tells it a little later."""
+    halves = broker.halves
+    halves.end(half)
+    if len(halves.unwritten) >= WRITTEN_AT_ONCE:
+        _write(broker, now)
+    else:
+        broker.schedule.no_later("decisions", now + WRITE_MS, lambda now: _write(broker, now))
+
+
+def _write(broker: Broker, now: int) -> None:
+    """Write decisions to their topic, and the offsets that show how far they go."""
+    halves, store = broker.halves, broker.store
+    if halves.unwritten:
+        body = "".join(f"{offset}," for offset in halves.unwritten)
+        halves.unwritten.clear()
+        properties = {TAGS: ENDED_TAG, UNIQ_KEY: broker.new_unique_key(now)}
+        message = Message(
+            topic=OP_TOPIC,
+            queue_id=0,
+            body=body.encode(),
+            properties=properties,
+            born_host=store.store_host,
+            born_timestamp=now,
+        )
+        broker.put(message, now)
+    halves.forget(store.min_offset(HALF_TOPIC, 0))
+    first = halves.first_undecided
+    decided = store.max_offset(HALF_TOPIC, 0) if first is None else first
+    broker.offsets.commit(GROUP, HALF_TOPIC, 0, decided, now)
+    broker.offsets.commit(GROUP, OP_TOPIC, 0, store.max_offset(OP_TOPIC, 0), now)
+
+
+# ---------------------------------------------------------------------------- checks
+
+
+def _schedule(broker: Broker, now: int) -> None:
+    """Check at the next multiple of the interval since the start."""
+    interval = max(1, broker.config.transaction_check_ms)
+    rounds = (now - broker.started) // interval + 1
+    due = broker.started + rounds * interval
+    broker.schedule.no_later("transaction checks", due, lambda now: _check_all(broker, now))
+
+
+def _check_all(broker: Broker, now: int) -> None:
+    """Ask the producers of all transactions that are open for too long."""
+    halves = broker.halves
+    halves.forget(broker.store.min_offset(HALF_TOPIC, 0))
+    for half in list(halves.undecided()):
+        _check(broker, half, now)
+    _write(broker, now)
+    if halves.first_undecided is not None:
+        _schedule(broker, now)
+
+
+def _check(broker: Broker, half: Half, now: int) -> None:
+    queue = broker.store.queue(HALF_TOPIC, 0)
+    record = None if queue is None else queue.record(half.offset)
+    if record is None:
+        return
+    message = Message.of(read_stored(record))
+    age = now - message.born_timestamp
+    checks = number(message.properties.get(TRANSACTION_CHECK_TIMES), INT) or 0
+    if checks >= broker.config.transaction_check_max:
+        _give_up(broker, half, message, now)
+        return
+    message.properties[TRANSACTION_CHECK_TIMES] = str(checks + 1)
+    if age > broker.config.retain_hours * 3_600_000:
+        _give_up(broker, half, message, now)
+    elif age < 0 or age > immunity_ms(broker, message):
+        flag = message.flag
+        _ask(broker, _put_again(broker, half, message, now), flag, now)
+    elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
+        # Java counts this as a check, too
+        message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(half.offset))
+        _put_again(broker, half, message, now)
+
+
+def _put_again(broker: Broker, half: Half, message: Message, now: int) -> Place:
+    message.flag = message.reconsume_times = 0  # Java loses them
+    return put_half(broker, message, now, half)
+
+
+def immunity_ms(broker: Broker, message: Message) -> int:
+    """Return the age of a half message before which its producer is not asked."""
+    seconds = number(message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS))
+    if seconds is None or seconds == -1:
+        return broker.config.transaction_timeout_ms
+    return seconds * 1_000
+
+
+def _give_up(broker: Broker, half: Half, message: Message, now: int) -> None:
+    """Move a half message to the topic of those that were checked too often."""
+    broker.topics.create_for_group(GIVEN_UP_TOPIC, 1, now)
+    message.topic, message.queue_id = GIVEN_UP_TOPIC, 0
+    broker.put(message, now)
+    end(broker, half, now)
+
+
+def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
+    """Ask one producer of the group for its decision; the message has the flag of the last copy."""
+    record = broker.store.record_at(place.physical_offset)
+    if record is None:  # too large to be kept
+        return
+    message = restored(record)
+    message.flag = flag
+    producer = _next_producer(broker, message.properties.get(PRODUCER_GROUP, ""))
+    if producer is None:
+        return
+    message.properties[WAIT] = "false"
+    unique_key = message.properties.get(UNIQ_KEY, "")
+    fields = {
+        "topic": HALF_TOPIC,
+        "tranStateTableOffset": str(place.queue_offset),
+        "commitLogOffset": str(place.physical_offset),
+        "msgId": unique_key,
+        "transactionId": unique_key,
+        "offsetMsgId": broker.message_id(place.physical_offset),
+        "bname": broker.config.broker_name,
+    }
+    body = message.encode(place.queue_offset, place.physical_offset, broker.store.store_host, now)
+    broker.notify(producer.peer, RequestCode.CHECK_TRANSACTION_STATE, fields, body)
+
+
+def _next_producer(broker: Broker, group: str) -> Member | None:
+    members = list(broker.members.producers_of(group).values())
+    if not members:
+        return None
+    broker.halves.next_producer += 1
+    return members[broker.halves.next_producer % len(members)]

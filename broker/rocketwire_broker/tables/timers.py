@@ -1,0 +1,60 @@
+"""Messages with a time of delivery that wait, by that time, and those that were recalled.
+
+Java: ``TimerWheel``, ``TimerMessageStore``.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Final
+
+_FEW: Final = 512
+
+
+class Timers:
+    """Offsets in the timer topic's queue by the time of delivery; all times in milliseconds."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int]] = []
+        self._recalled: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    @property
+    def next_due(self) -> int | None:
+        """Earliest time of delivery; None if no message waits."""
+        return self._heap[0][0] if self._heap else None
+
+    def add(self, due: int, offset: int) -> None:
+        """Let a message wait."""
+        heapq.heappush(self._heap, (due, offset))
+
+    def pop(self, now: int) -> int | None:
+        """Take the offset of the next message that is due; None if none is."""
+        if self._heap and self._heap[0][0] <= now:
+            return heapq.heappop(self._heap)[1]
+        return None
+
+    def forget(self, min_offset: int, kept: int) -> None:
+        """Drop the offsets of evicted messages, if they are many.
+
+        Args:
+            min_offset: offset of the oldest message that is kept.
+            kept: number of messages that are kept.
+        """
+        if len(self._heap) > _FEW + 2 * kept:
+            self._heap = [item for item in self._heap if item[1] >= min_offset]
+            heapq.heapify(self._heap)
+
+    def recall(self, key: str) -> None:
+        """Do not deliver the message with this key."""
+        self._recalled.add(key)
+
+    def is_recalled(self, key: str) -> bool:
+        """Return whether the message with this key was recalled."""
+        return key in self._recalled
+
+    def end_recall(self, key: str) -> None:
+        """Forget a recall whose message cannot come any more."""
+        self._recalled.discard(key)

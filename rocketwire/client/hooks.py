@@ -1,0 +1,396 @@
+"""Hooks: code that sees each send, receive, handler call and settlement of a client.
+
+A hook is a subclass of ``ClientHook``; ``ClientConfig.hooks`` has the hooks of a client. Without
+hooks the clients do not import this module.
+
+Java: ``SendMessageHook``, ``ConsumeMessageHook`` and their contexts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
+
+import trio
+
+from rocketwire.client.config import Hook
+
+if TYPE_CHECKING:
+    from rocketwire.client.config import ClientConfig
+    from rocketwire.client.message import Message
+    from rocketwire.client.send_result import SendResult
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.message.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+T = TypeVar("T")
+
+
+class HookedClient(Protocol):
+    """The parts of a client that hooks see."""
+
+    @property
+    def client_id(self) -> str:
+        """Id that brokers use for the client."""
+        ...
+
+    @property
+    def config(self) -> ClientConfig:
+        """Settings of the client."""
+        ...
+
+    def broker_address(self, broker_name: str) -> str | None:
+        """Return the address of a master; None if it is unknown."""
+        ...
+
+
+class SendMessageContext:
+    """A send of a message or batch.
+
+    Attributes:
+        client: the client.
+        producer_group: group of the producer, with namespace.
+        messages: the message, or those of the batch; ``send_message_before`` may replace them.
+        is_oneway: whether no response is expected.
+        send_result: the result; None before the end, after an error and for one-way sends.
+        exception: the error; None without one.
+        states: results of ``send_message_before`` of each hook.
+    """
+
+    __slots__ = (
+        "client",
+        "exception",
+        "is_oneway",
+        "messages",
+        "producer_group",
+        "send_result",
+        "states",
+    )
+
+    def __init__(
+        self,
+        client: HookedClient,
+        producer_group: str,
+        messages: Sequence[Message],
+        *,
+        is_oneway: bool = False,
+    ) -> None:
+        """Create the context of a send that starts now."""
+        self.client = client
+        self.producer_group = producer_group
+        self.messages = messages
+        self.is_oneway = is_oneway
+        self.send_result: SendResult | None = None
+        self.exception: BaseException | None = None
+        self.states: list[object] = []
+
+
+class ConsumeMessageContext:
+    """A call of a handler.
+
+    Attributes:
+        client: the client.
+        consumer_group: group of the consumer, with namespace.
+        message_queue: queue of the messages; for a retried message, of the retry topic.
+        messages: messages of the call, with the topics that they were sent to.
+        status: result of the handler; None before the end and after an error.
+        successes: number of the first messages that succeeded.
+        exception: the error of the handler, or its cancellation; None without one.
+        states: results of ``consume_message_before`` of each hook.
+    """
+
+    __slots__ = (
+        "client",
+        "consumer_group",
+        "exception",
+        "message_queue",
+        "messages",
+        "states",
+        "status",
+        "successes",
+    )
+
+    def __init__(
+        self,
+        client: HookedClient,
+        consumer_group: str,
+        message_queue: MessageQueue,
+        messages: Sequence[StoredMessage],
+    ) -> None:
+        """Create the context of a call that starts now."""
+        self.client = client
+        self.consumer_group = consumer_group
+        self.message_queue = message_queue
+        self.messages = messages
+        self.status: object = None
+        self.successes = 0
+        self.exception: BaseException | None = None
+        self.states: list[object] = []
+
+
+class _OperationContext:
+    __slots__ = (
+        "broker_name",
+        "client",
+        "consumer_group",
+        "exception",
+        "messages",
+        "operation",
+        "seconds",
+        "topic",
+    )
+
+    def __init__(
+        self,
+        client: HookedClient,
+        consumer_group: str,
+        operation: str,
+        topic: str,
+        broker_name: str,
+        messages: Sequence[StoredMessage],
+        seconds: float,
+        exception: BaseException | None = None,
+    ) -> None:
+        """Create the context of an operation that ends now."""
+        self.client = client
+        self.consumer_group = consumer_group
+        self.operation = operation
+        self.topic = topic
+        self.broker_name = broker_name
+        self.messages = messages
+        self.seconds = seconds
+        self.exception = exception
+
+
+class ReceiveMessageContext(_OperationContext):
+    """A pull, pop or poll that brought messages or failed.
+
+    Attributes:
+        client: the client.
+        consumer_group: group of the consumer, with namespace.
+        operation: ``pull`` or ``pop`` by a background task; ``poll`` by the application.
+        topic: the topic.
+        broker_name: broker of the messages.
+        messages: the messages; empty after an error.
+        seconds: duration.
+        exception: the error; None without one.
+    """
+
+    __slots__ = ()
+
+
+class SettleMessageContext(_OperationContext):
+    """A request that settles messages at their broker.
+
+    Attributes:
+        client: the client.
+        consumer_group: group of the consumer, with namespace.
+        operation: ``ack`` and ``change_invisible_time`` of pop consumers, ``send_back`` of push
+            consumers.
+        topic: topic of the messages.
+        broker_name: the broker.
+        messages: the messages.
+        seconds: duration.
+        exception: the error; None without one.
+    """
+
+    __slots__ = ()
+
+
+class ClientHook(Hook):
+    """Base class of hooks; its methods do nothing.
+
+    Methods run in the task of the send or handler call, and must not block. An error of a hook is
+    logged and changes nothing else. A hook may be used by several clients.
+    """
+
+    def client_started(self, client: HookedClient) -> None:
+        """Handle the start of a client."""
+
+    def client_closed(self, client: HookedClient) -> None:
+        """Handle the end of a client."""
+
+    def send_message_before(self, context: SendMessageContext) -> object:
+        """Handle the start of a send; ``send_message_after`` gets the result as ``state``."""
+        return None
+
+    def send_message_after(self, context: SendMessageContext, state: object) -> None:
+        """Handle the end of a send."""
+
+    def send_message_retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
+        """Handle another attempt of a send, at the broker with that name."""
+
+    def consume_message_before(self, context: ConsumeMessageContext) -> object:
+        """Handle the start of a handler call; the handler sees context variables that it sets.
+
+        ``consume_message_after`` gets the result as ``state``.
+        """
+        return None
+
+    def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
+        """Handle the end of a handler call."""
+
+    def receive_message_after(self, context: ReceiveMessageContext) -> None:
+        """Handle messages that were received, or an error."""
+
+    def settle_message_after(self, context: SettleMessageContext) -> None:
+        """Handle the end of a settlement."""
+
+
+_FAILED: Final = object()
+"""State of a hook whose first method failed; its second is not called."""
+
+
+class HookChain:
+    """Hooks that are called one after the other; the last methods in reverse order."""
+
+    __slots__ = ("_hooks", "_reported", "_reversed")
+
+    def __init__(self, hooks: Iterable[ClientHook]) -> None:
+        """Create the chain of these hooks."""
+        self._hooks = tuple(hooks)
+        self._reversed = self._hooks[::-1]
+        self._reported: set[ClientHook] = set()
+
+    def with_hook(self, hook: ClientHook) -> HookChain:
+        """Return a chain with one more hook."""
+        return HookChain((*self._hooks, hook))
+
+    async def send(
+        self,
+        client: HookedClient,
+        producer_group: str,
+        messages: Sequence[Message],
+        send: Callable[[Sequence[Message]], Awaitable[T]],
+        *,
+        is_oneway: bool = False,
+    ) -> T:
+        """Send messages between the two methods of each hook.
+
+        Args:
+            send: sends the messages that the hooks may have replaced; its errors are raised again.
+            client, producer_group, messages, is_oneway: see ``SendMessageContext``.
+        """
+        context = SendMessageContext(client, producer_group, messages, is_oneway=is_oneway)
+        self.send_before(context)
+        try:
+            result = await send(context.messages)
+            if not is_oneway:
+                context.send_result = cast("SendResult", result)
+            return result
+        except BaseException as error:
+            context.exception = error
+            raise
+        finally:
+            self.send_after(context)
+
+    def send_before(self, context: SendMessageContext) -> None:
+        """Call ``send_message_before``."""
+        for hook in self._hooks:
+            try:
+                state = hook.send_message_before(context)
+            except Exception:  # noqa: BLE001 - of a hook; logged
+                state = self._report(hook)
+            context.states.append(state)
+
+    def send_after(self, context: SendMessageContext) -> None:
+        """Call ``send_message_after``."""
+        for hook in self._reversed:
+            state = context.states.pop()
+            if state is not _FAILED:
+                try:
+                    hook.send_message_after(context, state)
+                except Exception:  # noqa: BLE001 - of a hook; logged
+                    self._report(hook)
+
+    def consume_before(self, context: ConsumeMessageContext) -> None:
+        """Call ``consume_message_before``."""
+        for hook in self._hooks:
+            try:
+                state = hook.consume_message_before(context)
+            except Exception:  # noqa: BLE001 - of a hook; logged
+                state = self._report(hook)
+            context.states.append(state)
+
+    def consume_after(self, context: ConsumeMessageContext) -> None:
+        """Call ``consume_message_after``."""
+        for hook in self._reversed:
+            state = context.states.pop()
+            if state is not _FAILED:
+                try:
+                    hook.consume_message_after(context, state)
+                except Exception:  # noqa: BLE001 - of a hook; logged
+                    self._report(hook)
+
+    def retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
+        """Call ``send_message_retry``."""
+        self._call(lambda hook: hook.send_message_retry(client, topic, broker_name))
+
+    def receive(
+        self,
+        client: HookedClient,
+        consumer_group: str,
+        operation: str,
+        topic: str,
+        broker_name: str,
+        messages: Sequence[StoredMessage],
+        seconds: float,
+        error: BaseException | None = None,
+    ) -> None:
+        """Call ``receive_message_after``; for the arguments see ``ReceiveMessageContext``."""
+        context = ReceiveMessageContext(
+            client, consumer_group, operation, topic, broker_name, messages, seconds, error
+        )
+        self._call(lambda hook: hook.receive_message_after(context))
+
+    async def settle(
+        self,
+        client: HookedClient,
+        consumer_group: str,
+        operation: str,
+        topic: str,
+        broker_name: str,
+        messages: Sequence[StoredMessage],
+        request: Awaitable[T],
+    ) -> T:
+        """Await a request that settles messages, and call ``settle_message_after``.
+
+        For the arguments see ``SettleMessageContext``; errors are raised again.
+        """
+        started = trio.current_time()
+        failure: BaseException | None = None
+        try:
+            return await request
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            seconds = trio.current_time() - started
+            context = SettleMessageContext(
+                client, consumer_group, operation, topic, broker_name, messages, seconds, failure
+            )
+            self._call(lambda hook: hook.settle_message_after(context))
+
+    def started(self, client: HookedClient) -> None:
+        """Call ``client_started``."""
+        self._call(lambda hook: hook.client_started(client))
+
+    def closed(self, client: HookedClient) -> None:
+        """Call ``client_closed``."""
+        self._call(lambda hook: hook.client_closed(client))
+
+    def _call(self, method: Callable[[ClientHook], None]) -> None:
+        for hook in self._hooks:
+            try:
+                method(hook)
+            except Exception:  # noqa: BLE001 - of a hook; logged
+                self._report(hook)
+
+    def _report(self, hook: ClientHook) -> object:
+        """Log the first error of a hook with its traceback, and later ones for debugging only."""
+        level = logging.DEBUG if hook in self._reported else logging.ERROR
+        self._reported.add(hook)
+        _LOG.log(level, "hook %s failed", type(hook).__name__, exc_info=True)
+        return _FAILED

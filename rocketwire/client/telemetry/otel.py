@@ -1,0 +1,482 @@
+"""``OpenTelemetryHook``: spans and metrics of a client, and trace contexts in message properties.
+
+A producer writes the context of its span into user properties (``traceparent``, ``tracestate``), as
+Java's instrumentation does; the span of the handler continues that trace.
+
+Only the API of OpenTelemetry is needed here (extra ``otel``); an SDK of the application decides
+what happens with spans and metrics. Names: ``semantic_conventions``.
+
+Java: ``io.opentelemetry.instrumentation.rocketmqclient.v4_8`` (``TracingSendMessageHookImpl``,
+``TracingConsumeMessageHookImpl``).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+
+from opentelemetry import context as context_api
+from opentelemetry import metrics, propagate, trace
+from opentelemetry.context import Context
+from opentelemetry.metrics import Observation
+from opentelemetry.trace import Link, SpanKind, Status, StatusCode
+
+from rocketwire import __version__
+from rocketwire.client.addresses import split_address
+from rocketwire.client.hooks import ClientHook
+from rocketwire.client.telemetry import semantic_conventions as names
+from rocketwire.errors import BrokerError, LocalProtocolError, SendFailedError
+from rocketwire.messages import message_const as const
+from rocketwire.policy.resource_names import without_namespace
+
+if TYPE_CHECKING:
+    from contextvars import Token
+
+    from opentelemetry.metrics import CallbackOptions, MeterProvider
+    from opentelemetry.propagators.textmap import TextMapPropagator
+    from opentelemetry.trace import Span, TracerProvider
+
+    from rocketwire.client.hooks import (
+        ConsumeMessageContext,
+        HookedClient,
+        ReceiveMessageContext,
+        SendMessageContext,
+        SettleMessageContext,
+    )
+    from rocketwire.client.message import Message
+    from rocketwire.wire.message.stored import StoredMessage
+
+Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
+
+MAX_LINKS: Final = 128
+"""Most links of a span to messages (the default limit of SDKs)."""
+
+_MAX_SERIES: Final = 1024
+"""Most series of a metric, for topics, groups, brokers and errors; others are one series."""
+
+_OVERFLOW: Final = "otel.metric.overflow"
+"""Attribute of the series for all others, as in SDKs."""
+
+_NEVER: Final = Context()
+
+_OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
+"""Values of ``MESSAGING_OPERATION`` by operation type."""
+
+
+_Key: TypeAlias = tuple[str | None, ...]
+
+
+class _Series:
+    """A series of measurements.
+
+    Attributes:
+        attributes: its attributes.
+        messages: number of messages.
+    """
+
+    __slots__ = ("attributes", "messages")
+
+    def __init__(self, attributes: Attributes) -> None:
+        self.attributes = attributes
+        self.messages = 0
+
+
+class _Sending(NamedTuple):
+    span: Span
+    started: float
+
+
+class _Processing(NamedTuple):
+    span: Span
+    started: float
+    token: Token[Context]
+
+
+class OpenTelemetryHook(ClientHook):
+    """Reports a client to OpenTelemetry; pass it in ``ClientConfig.hooks``.
+
+    Spans: ``send``, ``process``, ``receive`` (of ``poll``; with ``receive_spans`` of pulls and pops
+    too), and of settlements ``ack``, ``change_invisible_time`` and ``send_back``.
+    """
+
+    def __init__(
+        self,
+        *,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        propagator: TextMapPropagator | None = None,
+        receive_spans: bool = False,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Create a hook for any number of clients.
+
+        Args:
+            tracer_provider: creates spans; None for the global provider.
+            meter_provider: creates instruments; None for the global provider.
+            propagator: format of contexts in messages; None for the global one, by default
+                ``tracecontext,baggage``.
+            receive_spans: create a span also for each pull and pop in the background.
+            environment: source of ``OTEL_SEMCONV_STABILITY_OPT_IN``.
+        """
+        self._tracer = trace.get_tracer(
+            "rocketwire", __version__, tracer_provider, schema_url=names.SCHEMA_URL
+        )
+        meter = metrics.get_meter(
+            "rocketwire", __version__, meter_provider, schema_url=names.SCHEMA_URL
+        )
+        self._duration = meter.create_histogram(
+            names.MESSAGING_CLIENT_OPERATION_DURATION,
+            "s",
+            "Duration of messaging operation initiated by a producer or consumer client.",
+            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
+        )
+        self._process_duration = meter.create_histogram(
+            names.MESSAGING_PROCESS_DURATION,
+            "s",
+            "Duration of processing operation.",
+            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
+        )
+        # counted here: an SDK takes ten times as long to count a message
+        self._sent: dict[_Key, _Series] = {}
+        self._consumed: dict[_Key, _Series] = {}
+        meter.create_observable_counter(
+            names.MESSAGING_CLIENT_SENT_MESSAGES,
+            [partial(_observe, self._sent)],
+            "{message}",
+            "Number of messages producer attempted to send to the broker.",
+        )
+        meter.create_observable_counter(
+            names.MESSAGING_CLIENT_CONSUMED_MESSAGES,
+            [partial(_observe, self._consumed)],
+            "{message}",
+            "Number of messages that were delivered to the application.",
+        )
+        self._propagator = propagator or propagate.get_global_textmap()
+        self._fields = frozenset(self._propagator.fields)
+        self._receive_spans = receive_spans
+        words = environment.get(names.STABILITY_OPT_IN, "").split(",")
+        self._has_old_names = names.MESSAGING_DUP in (word.strip() for word in words)
+        self._span_attributes: dict[_Key, Attributes] = {}
+        self._received: dict[_Key, _Series] = {}
+
+    def context_of(self, message: StoredMessage) -> Context:
+        """Return the context that a producer wrote into a message; empty if there is none.
+
+        For messages that the application takes itself, with ``poll`` or ``async for``.
+        """
+        properties = message.properties
+        if not properties or self._fields.isdisjoint(properties):
+            return _NEVER
+        return self._propagator.extract(properties, _NEVER)
+
+    # ------------------------------------------------------------------ sends
+
+    def send_message_before(self, context: SendMessageContext) -> object:
+        """Start the span of a send, and write its context into the messages."""
+        messages = context.messages
+        topic = messages[0].topic
+        attributes = self._span_base(context.client, "send", "send", topic, context.producer_group)
+        started = perf_counter()
+        span = self._tracer.start_span(f"send {topic}", None, SpanKind.PRODUCER, attributes)
+        if span.is_recording():
+            span.set_attributes(_message_attributes(messages))
+        if span.get_span_context().is_valid:
+            carrier: dict[str, str] = {}
+            self._propagator.inject(carrier, trace.set_span_in_context(span))
+            if carrier:
+                context.messages = [_with_properties(message, carrier) for message in messages]
+        return _Sending(span, started)
+
+    def send_message_after(self, context: SendMessageContext, state: object) -> None:
+        """End the span of a send, and count its messages."""
+        span, started = cast("_Sending", state)
+        seconds = perf_counter() - started
+        error, result = context.exception, context.send_result
+        address: str | None = None
+        if result is not None:
+            queue = result.message_queue
+            address = context.client.broker_address(queue.broker_name or "")
+            if span.is_recording():
+                details: Attributes = {
+                    names.MESSAGING_MESSAGE_ID: result.msg_id,
+                    names.MESSAGING_DESTINATION_PARTITION_ID: str(queue.queue_id),
+                }
+                if len(context.messages) > 1:
+                    del details[names.MESSAGING_MESSAGE_ID]
+                span.set_attributes(details | _server(address))
+        kind = None if error is None else error_type(error)
+        _end(span, error, kind)
+        if not isinstance(error, LocalProtocolError):
+            topic = context.messages[0].topic
+            series = _find_series(self._sent, "send", "send", topic, None, address, kind)
+            series.messages += len(context.messages)
+            self._duration.record(seconds, series.attributes)
+
+    # ------------------------------------------------------------------ handler calls
+
+    def consume_message_before(self, context: ConsumeMessageContext) -> object:
+        """Start the span of a handler call, and make it current."""
+        messages, client = context.messages, context.client
+        topic = _topic(client, messages[0].topic)
+        attributes = self._span_base(client, "process", "process", topic, context.consumer_group)
+        started = perf_counter()
+        parent, links = self._parent(messages)
+        span = self._tracer.start_span(
+            f"process {topic}", parent, SpanKind.CONSUMER, attributes, links
+        )
+        if span.is_recording():
+            queue = context.message_queue
+            address = client.broker_address(queue.broker_name or "")
+            span.set_attributes(_stored_attributes(messages) | _server(address))
+        token = context_api.attach(trace.set_span_in_context(span, parent))
+        return _Processing(span, started, token)
+
+    def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
+        """End the span of a handler call, and count its messages."""
+        span, started, token = cast("_Processing", state)
+        seconds = perf_counter() - started
+        context_api.detach(token)
+        messages, client = context.messages, context.client
+        error, kind = context.exception, None
+        if error is not None:
+            kind = error_type(error)
+        elif context.successes < len(messages):
+            status = context.status
+            kind = status.name if isinstance(status, Enum) else "RECONSUME_LATER"
+        _end(span, error, kind)
+        topic, group = _topic(client, messages[0].topic), context.consumer_group
+        address = client.broker_address(context.message_queue.broker_name or "")
+        series = _find_series(self._consumed, "process", "process", topic, group, address, kind)
+        series.messages += len(messages)
+        self._process_duration.record(seconds, series.attributes)
+
+    # ------------------------------------------------------------------ receives, settlements
+
+    def receive_message_after(self, context: ReceiveMessageContext) -> None:
+        """Report messages that were received, or an error."""
+        is_poll = context.operation == "poll"
+        if is_poll or self._receive_spans:
+            # the application polls within its own span
+            self._report_span(context, "receive", None if is_poll else _NEVER, context.messages)
+        all_series = self._consumed if is_poll else self._received
+        series = self._report_duration(context, "receive", all_series)
+        series.messages += len(context.messages)
+
+    def settle_message_after(self, context: SettleMessageContext) -> None:
+        """Report the end of a settlement."""
+        messages = context.messages
+        parent = self._parent(messages)[0]
+        self._report_span(context, "settle", parent, messages if len(messages) > 1 else ())
+        self._report_duration(context, "settle", self._received)
+
+    def _report_span(
+        self,
+        context: ReceiveMessageContext | SettleMessageContext,
+        kind: str,
+        parent: Context | None,
+        linked: Sequence[StoredMessage],
+    ) -> None:
+        """Create the span of an operation that has ended."""
+        client, operation = context.client, context.operation
+        topic = _topic(client, context.topic)
+        attributes = self._span_base(client, operation, kind, topic, context.consumer_group)
+        ended = time.time_ns()
+        span = self._tracer.start_span(
+            f"{operation} {topic}",
+            parent,
+            SpanKind.CLIENT,
+            attributes,
+            self._links(linked),
+            start_time=ended - round(context.seconds * 1e9),
+        )
+        if span.is_recording():
+            address = client.broker_address(context.broker_name)
+            span.set_attributes(_stored_attributes(context.messages) | _server(address))
+        error = context.exception
+        _end(span, error, None if error is None else error_type(error), ended)
+
+    def _report_duration(
+        self,
+        context: ReceiveMessageContext | SettleMessageContext,
+        kind: str,
+        all_series: dict[_Key, _Series],
+    ) -> _Series:
+        """Record the duration of an operation; returns its series."""
+        client, error = context.client, context.exception
+        series = _find_series(
+            all_series,
+            context.operation,
+            kind,
+            _topic(client, context.topic),
+            context.consumer_group,
+            client.broker_address(context.broker_name),
+            None if error is None else error_type(error),
+        )
+        self._duration.record(context.seconds, series.attributes)
+        return series
+
+    # ------------------------------------------------------------------ contexts and attributes
+
+    def _parent(self, messages: Sequence[StoredMessage]) -> tuple[Context, Sequence[Link]]:
+        """Return the context of a single message, or links to several."""
+        if len(messages) == 1:
+            return self.context_of(messages[0]), ()
+        return _NEVER, self._links(messages)
+
+    def _links(self, messages: Sequence[StoredMessage]) -> list[Link]:
+        spans = (trace.get_current_span(self.context_of(m)) for m in messages[:MAX_LINKS])
+        contexts = (span.get_span_context() for span in spans)
+        return [Link(context) for context in contexts if context.is_valid]
+
+    def _span_base(
+        self, client: HookedClient, operation: str, kind: str, topic: str, group: str
+    ) -> Attributes:
+        """Return the attributes that spans of an operation on a topic have in common."""
+        key = (client.client_id, operation, topic, group)
+        attributes = self._span_attributes.get(key)
+        if attributes is not None:
+            return attributes
+        attributes = {
+            names.MESSAGING_SYSTEM: names.ROCKETMQ,
+            names.MESSAGING_OPERATION_NAME: operation,
+            names.MESSAGING_OPERATION_TYPE: kind,
+            names.MESSAGING_DESTINATION_NAME: topic,
+            names.MESSAGING_CLIENT_ID: client.client_id,
+        }
+        namespace = client.config.namespace or client.config.namespace_v2
+        if namespace:
+            attributes[names.MESSAGING_ROCKETMQ_NAMESPACE] = namespace
+        group = without_namespace(group, client.config.namespace)
+        if kind != "send":
+            attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
+        if self._has_old_names:
+            attributes[names.MESSAGING_ROCKETMQ_CLIENT_GROUP] = group
+            if kind in _OLD_OPERATIONS:
+                attributes[names.MESSAGING_OPERATION] = _OLD_OPERATIONS[kind]
+        if len(self._span_attributes) >= _MAX_SERIES:
+            self._span_attributes.clear()
+        self._span_attributes[key] = attributes
+        return attributes
+
+
+def _find_series(
+    all_series: dict[_Key, _Series],
+    operation: str,
+    kind: str,
+    topic: str,
+    group: str | None,
+    address: str | None,
+    error: str | None,
+) -> _Series:
+    """Return the series with these attributes."""
+    key = (operation, topic, group, address, error)
+    series = all_series.get(key)
+    if series is not None:
+        return series
+    attributes: Attributes = {
+        names.MESSAGING_SYSTEM: names.ROCKETMQ,
+        names.MESSAGING_OPERATION_NAME: operation,
+        names.MESSAGING_OPERATION_TYPE: kind,
+    }
+    if len(all_series) >= _MAX_SERIES:
+        attributes[_OVERFLOW] = True
+        return all_series.setdefault((operation,), _Series(attributes))
+    attributes |= {names.MESSAGING_DESTINATION_NAME: topic, **_server(address)}
+    if group is not None:
+        attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
+    if error is not None:
+        attributes[names.ERROR_TYPE] = error
+    series = all_series[key] = _Series(attributes)
+    return series
+
+
+def _observe(all_series: dict[_Key, _Series], _: CallbackOptions) -> Iterable[Observation]:
+    """Return the numbers of messages; also called by other threads."""
+    return [Observation(one.messages, one.attributes) for one in list(all_series.values())]
+
+
+def error_type(error: BaseException) -> str:
+    """Return the value of ``error.type``: a response code of the broker, or the error's class."""
+    if isinstance(error, SendFailedError) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, BrokerError):
+        return getattr(error.code, "name", None) or str(int(error.code))
+    return type(error).__qualname__
+
+
+def _end(
+    span: Span, error: BaseException | None, kind: str | None, ended: int | None = None
+) -> None:
+    """End a span, with the error that it has."""
+    if kind is not None and span.is_recording():
+        span.set_attribute(names.ERROR_TYPE, kind)
+        span.set_status(Status(StatusCode.ERROR, None if error is None else str(error)))
+        if isinstance(error, Exception):
+            span.record_exception(error)
+    span.end(ended)
+
+
+def _topic(client: HookedClient, topic: str) -> str:
+    namespace = client.config.namespace
+    return without_namespace(topic, namespace) if namespace else topic
+
+
+def _server(address: str | None) -> Attributes:
+    """Return the attributes of a broker's address."""
+    if address is None:
+        return {}
+    host, port = split_address(address)
+    return {names.SERVER_ADDRESS: host, names.SERVER_PORT: port}
+
+
+def _with_properties(message: Message, carrier: Mapping[str, str]) -> Message:
+    return replace(message, properties={**message.properties, **carrier})
+
+
+def _message_attributes(messages: Sequence[Message]) -> Attributes:
+    """Return the attributes of a message to send, or of a batch."""
+    if len(messages) > 1:
+        return {names.MESSAGING_BATCH_MESSAGE_COUNT: len(messages)}
+    message = messages[0]
+    attributes: Attributes = {}
+    message_type = "normal"
+    if message.tags:
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TAG] = message.tags
+    if message.keys:
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = message.joined_keys.split()
+    if message.sharding_key:
+        message_type = "fifo"
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_GROUP] = message.sharding_key
+    if message.is_delayed:
+        message_type = "delay"
+        if message.delay_level:
+            attributes[names.MESSAGING_ROCKETMQ_MESSAGE_DELAY_TIME_LEVEL] = message.delay_level
+        if message.deliver_millis is not None:
+            attributes[names.MESSAGING_ROCKETMQ_MESSAGE_DELIVERY_TIMESTAMP] = message.deliver_millis
+    if const.TRANSACTION_PREPARED in message.system:
+        message_type = "transaction"
+    attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TYPE] = message_type
+    return attributes
+
+
+def _stored_attributes(messages: Sequence[StoredMessage]) -> Attributes:
+    """Return the attributes of received messages."""
+    if len(messages) != 1:
+        return {names.MESSAGING_BATCH_MESSAGE_COUNT: len(messages)}
+    message = messages[0]
+    properties = message.properties or {}
+    attributes: Attributes = {
+        names.MESSAGING_MESSAGE_ID: message.msg_id,
+        names.MESSAGING_DESTINATION_PARTITION_ID: str(message.queue_id),
+    }
+    if tags := properties.get(const.TAGS):
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TAG] = tags
+    if keys := properties.get(const.KEYS):
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = keys.split()
+    return attributes

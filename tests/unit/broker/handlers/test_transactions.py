@@ -1,0 +1,198 @@
+"""37 and 323: commits, rollbacks, what is refused, and new checks of what was given up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.broker import BrokerAtHand, bodies, messages
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from tests.support.broker import Client
+
+HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
+GIVEN_UP = "TRANS_CHECK_MAX_TIME_TOPIC"
+COMMIT, ROLLBACK = 8, 12
+
+
+def send_half(client: Client, **changes: str | None) -> RemotingCommand:
+    properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": "KEY1", **changes}
+    return client.send(queue=3, properties=properties, h=7)
+
+
+def end(client: Client, decision: int, offset: int = 0, **changes: object) -> RemotingCommand:
+    """Decide on the half message at an offset of its queue."""
+    half = messages(client.pulled(offset, HALF))[0]
+    return client.call(37, _decision(half.queue_offset, half.commit_log_offset, decision) | changes)
+
+
+def _decision(offset: int, position: int, decision: int) -> dict[str, object]:
+    return {
+        "producerGroup": "p",
+        "tranStateTableOffset": offset,
+        "commitLogOffset": position,
+        "commitOrRollback": decision,
+        "msgId": "KEY1",
+        "transactionId": "KEY1",
+    }
+
+
+def test_a_committed_message_comes_once_to_those_who_wait_for_it() -> None:
+    client = BrokerAtHand().connect()
+    send_half(client)
+    waiting = client.pull(queue=3, hold=15_000)
+
+    assert end(client, COMMIT).code == 0
+    assert end(client, COMMIT).code == 0
+
+    answer = client.answer_to(waiting)
+    assert answer is not None
+    [message] = messages(answer)
+    properties = message.properties or {}
+    half = messages(client.pulled(topic=HALF))[0]
+    assert (message.body, message.flag, message.sys_flag) == (b"body", 7, 8)
+    assert message.prepared_transaction_offset == half.commit_log_offset
+    assert properties["TRAN_MSG"] == "true"
+    assert properties["__transactionId__"] == "KEY1"
+    assert not {"REAL_TOPIC", "REAL_QID"} & properties.keys()
+    assert bodies(client.pulled(1, queue=3)) == []
+
+
+def test_a_message_that_was_rolled_back_does_not_come_whatever_is_said_later() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    send_half(client)
+
+    assert end(client, ROLLBACK).code == 0
+    assert end(client, COMMIT).code == 0
+    home.pass_time(90_000)
+
+    assert bodies(client.pulled(queue=3)) == []
+    assert home.broker.store.max_offset(HALF, 0) == 1
+
+
+def test_a_producer_that_does_not_know_yet_gets_no_answer() -> None:
+    client = BrokerAtHand().connect()
+    send_half(client)
+    half = messages(client.pulled(topic=HALF))[0]
+
+    opaque = client.ask(37, _decision(half.queue_offset, half.commit_log_offset, 0))
+
+    assert client.answer_to(opaque) is None
+    assert end(client, COMMIT).code == 0
+
+
+def test_each_half_message_of_a_transaction_may_be_decided_on() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    send_half(client)
+    home.pass_time(60_000)
+
+    assert end(client, COMMIT, offset=0).code == 0
+    assert end(client, COMMIT, offset=2, fromTransactionCheck=True).code == 0
+
+    assert len(bodies(client.pulled(queue=3))) == 1
+    home.pass_time(60_000)
+    assert home.broker.store.max_offset(HALF, 0) == 3
+
+
+@pytest.mark.parametrize("decision", [COMMIT, ROLLBACK])
+@pytest.mark.parametrize(
+    ("changes", "remark"),
+    [
+        ({"producerGroup": "q"}, "The producer group wrong"),
+        ({"tranStateTableOffset": 1}, "The transaction state table offset wrong"),
+        ({"commitLogOffset": 1}, "Find prepared transaction message failed"),
+    ],
+)
+def test_a_decision_on_something_else_is_refused(
+    decision: int, changes: dict[str, object], remark: str
+) -> None:
+    client = BrokerAtHand().connect()
+    send_half(client)
+
+    answer = end(client, decision, **changes)
+
+    assert (answer.code, answer.remark) == (1, remark)
+    assert bodies(client.pulled(queue=3)) == []
+
+
+def test_an_ordinary_message_is_no_half_message() -> None:
+    client = BrokerAtHand().connect()
+    client.send(properties={"PGROUP": "p"})
+
+    answer = client.call(37, _decision(0, 0, COMMIT))
+
+    assert (answer.code, answer.remark) == (1, "Find prepared transaction message failed")
+
+
+def test_another_decision_than_java_s_is_refused() -> None:
+    client = BrokerAtHand().connect()
+    send_half(client)
+
+    assert end(client, 4).code == 1
+
+
+def test_a_producer_with_its_own_time_must_decide_within_it_or_wait_for_the_check() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
+    home.pass_time(10_001)
+
+    assert end(client, COMMIT).code == 604
+    assert end(client, COMMIT, fromTransactionCheck=True).code == 0
+
+
+def test_a_committed_message_may_have_a_time_of_delivery() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    send_half(client, TIMER_DELAY_SEC="10")
+
+    end(client, COMMIT)
+    assert bodies(client.pulled(queue=3)) == []
+    home.pass_time(10_000)
+
+    assert bodies(client.pulled(queue=3)) == [b"body"]
+
+
+# ---------------------------------------------------------------------------- 323
+
+
+def test_the_checks_of_a_message_that_was_given_up_begin_anew() -> None:
+    home = BrokerAtHand(transaction_check_max=1)
+    client = home.connect()
+    send_half(client)
+    home.pass_time(60_000)
+    [lost] = messages(client.pulled(topic=GIVEN_UP))
+
+    answer = client.call(323, {"msgId": f"7F00000100002A9F{lost.commit_log_offset:016X}"})
+
+    [half] = messages(client.pulled(2, HALF))
+    assert answer.code == 0
+    assert (half.properties or {})["TRANSACTION_CHECK_TIMES"] == "0"
+    assert end(client, COMMIT, offset=2).code == 0
+    assert bodies(client.pulled(queue=3)) == [b"body"]
+
+
+def test_checks_of_an_open_transaction_begin_anew_and_it_stays_one() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    answer = send_half(client)
+
+    assert client.call(323, {"msgId": (answer.ext_fields or {})["msgId"]}).code == 0
+
+    assert end(client, COMMIT, offset=0).code == 0
+    assert end(client, COMMIT, offset=1).code == 0
+    assert len(bodies(client.pulled(queue=3))) == 1
+
+
+@pytest.mark.parametrize("msg_id", ["", "no id", "7F00000100002A9F0000000000000001"])
+def test_an_id_of_no_half_message_is_an_error(msg_id: str) -> None:
+    client = BrokerAtHand().connect()
+    client.send()
+
+    answer = client.call(323, {"msgId": msg_id})
+
+    assert answer.code == 1

@@ -1,0 +1,347 @@
+"""What hooks see of sends, receives and settlements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.client import (
+    ClientConfig,
+    ClientHook,
+    ConsumeConcurrentlyStatus,
+    Message,
+    open_lite_pull_consumer,
+    open_pop_consumer,
+    open_push_consumer,
+)
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, IllegalMessageError, IllegalTypeError
+from rocketwire.messages.pop import PopMessageResponseHeader
+from rocketwire.testing import reply
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes import consumer_fakes, producer_fakes
+
+if TYPE_CHECKING:
+    from rocketwire.client.hooks import (
+        ConsumeMessageContext,
+        ReceiveMessageContext,
+        SendMessageContext,
+        SettleMessageContext,
+    )
+    from rocketwire.testing import MemoryNetwork
+    from rocketwire.wire.command import RemotingCommand
+
+
+class Seen(ClientHook):
+    """Keeps a line for each call."""
+
+    def __init__(self, name: str = "", lines: list[str] | None = None) -> None:
+        self.lines = [] if lines is None else lines
+        self._name = name
+
+    def _keep(self, line: str) -> None:
+        self.lines.append(f"{self._name}{line}")
+
+    def client_started(self, client: object) -> None:
+        self._keep("started")
+
+    def client_closed(self, client: object) -> None:
+        self._keep("closed")
+
+    def send_message_before(self, context: SendMessageContext) -> object:
+        self._keep(f"send {len(context.messages)} of {context.producer_group}")
+        return self._name
+
+    def send_message_after(self, context: SendMessageContext, state: object) -> None:
+        assert state == self._name
+        result, error = context.send_result, context.exception
+        end = type(error).__name__ if error else result.status.name if result else "no response"
+        self._keep(end)
+
+    def send_message_retry(self, client: object, topic: str, broker_name: str) -> None:
+        self._keep(f"retry {topic} at {broker_name}")
+
+    def consume_message_before(self, context: ConsumeMessageContext) -> object:
+        self._keep(f"consume {context.messages[0].msg_id} of {context.consumer_group}")
+        return None
+
+    def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
+        self._keep(f"{context.successes} succeeded")
+
+    def receive_message_after(self, context: ReceiveMessageContext) -> None:
+        assert context.seconds >= 0
+        end = type(context.exception).__name__ if context.exception else len(context.messages)
+        self._keep(f"{context.operation} {context.topic} at {context.broker_name}: {end}")
+
+    def settle_message_after(self, context: SettleMessageContext) -> None:
+        end = type(context.exception).__name__ if context.exception else len(context.messages)
+        self._keep(f"{context.operation} {context.topic} at {context.broker_name}: {end}")
+
+
+class Marking(ClientHook):
+    """Adds a property to each message."""
+
+    def send_message_before(self, context: SendMessageContext) -> object:
+        context.messages = [
+            replace(message, properties={**message.properties, "mark": "m"})
+            for message in context.messages
+        ]
+        return None
+
+
+class Broken(ClientHook):
+    """Fails in each method."""
+
+    def client_started(self, client: object) -> None:
+        raise ValueError("started")
+
+    def send_message_before(self, context: object) -> object:
+        raise ValueError("before")
+
+    def send_message_after(self, context: object, state: object) -> None:
+        raise AssertionError("the first method has failed")
+
+    def consume_message_after(self, context: object, state: object) -> None:
+        raise ValueError("after")
+
+
+# ---------------------------------------------------------------------- sends
+
+
+async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
+    lines: list[str] = []
+    hooks = (Seen("a ", lines), Seen("b ", lines))
+    async with producer_fakes.world(client={"hooks": hooks}) as it:
+        await it.producer.send(Message("T", b"x"))
+        assert lines == [
+            *("a started", "b started"),
+            *("a send 1 of pg", "b send 1 of pg", "b SEND_OK", "a SEND_OK"),
+        ]
+    assert lines[-2:] == ["a closed", "b closed"]
+
+
+async def test_hooks_see_each_kind_of_send() -> None:
+    hook = Seen()
+    async with producer_fakes.world(client={"hooks": [hook]}) as it:
+        queue = (await it.producer.queues("T"))[0]
+        hook.lines.clear()
+        await it.producer.send_to(Message("T", b"x"), queue)
+        await it.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
+        it.a.on(Code.SEND_MESSAGE_V2, None)
+        await it.producer.send_oneway(Message("T", b"x"), queue)
+        with pytest.raises(IllegalMessageError):
+            await it.producer.send(Message("T", b""))
+    assert hook.lines[:-1] == [
+        *("send 1 of pg", "SEND_OK"),
+        *("send 2 of pg", "SEND_OK"),
+        *("send 1 of pg", "no response"),
+        *("send 1 of pg", "IllegalMessageError"),
+    ]
+
+
+async def test_hooks_see_that_another_broker_is_tried() -> None:
+    hook = Seen()
+    async with producer_fakes.world(client={"hooks": [hook]}) as it:
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.TOPIC_NOT_EXIST))
+        with pytest.raises(Exception, match="T"):
+            await it.producer.send(Message("T", b"x"))
+        refused = hook.lines[2:]
+        it.a.on(Code.SEND_MESSAGE_V2, producer_fakes.stored)
+        it.b.on(Code.SEND_MESSAGE_V2, producer_fakes.stored)
+    retries = [line for line in refused if line.startswith("retry T at ")]
+    assert len(retries) == 2
+    assert set(retries) == {"retry T at a", "retry T at b"}
+
+
+async def test_a_hook_may_change_the_messages() -> None:
+    async with producer_fakes.world(client={"hooks": [Marking()]}) as it:
+        await it.producer.send(Message("T", b"x", properties={"own": "1"}))
+        await it.producer.send(Message("T", b"x"))
+        sent = [decode_properties((one.ext_fields or {})["i"]) for one in it.sent()]
+    assert [(one.get("own"), one["mark"]) for one in sent] == [("1", "m"), (None, "m")]
+
+
+async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hook = Seen()
+    async with producer_fakes.world(client={"hooks": [Broken(), hook]}) as it:
+        for _ in range(3):
+            await it.producer.send(Message("T", b"x"))
+    assert hook.lines.count("SEND_OK") == 3
+    assert consumer_fakes.logged(caplog) == ["hook Broken failed"]
+
+
+async def test_a_trace_and_a_hook_see_the_same_sends() -> None:
+    hook = Seen()
+    async with producer_fakes.world(
+        client={"hooks": [hook]}, brokers=("a",), enable_trace=True
+    ) as it:
+        await it.producer.send(Message("T", b"x"))
+    assert hook.lines == ["started", "send 1 of pg", "SEND_OK", "closed"]
+    topics = [(one.ext_fields or {})["b"] for one in it.sent()]
+    assert topics == ["T", "RMQ_SYS_TRACE_TOPIC"]
+
+
+async def test_without_hooks_a_client_has_no_chain() -> None:
+    async with producer_fakes.world() as it:
+        assert it.client.hooks is None
+
+
+@pytest.mark.parametrize("hooks", [Seen(), [5], "hook", None])
+def test_what_is_no_hook_is_refused(hooks: Any) -> None:
+    with pytest.raises(IllegalTypeError, match=r"ClientConfig.hooks: expected a tuple of hooks"):
+        ClientConfig(hooks=hooks)
+
+
+# ---------------------------------------------------------------------- consumers
+
+
+def with_one(network: MemoryNetwork) -> None:
+    """The first pull or pop brings a message, every other none."""
+    message = StoredMessage(topic="orders", body=b"x", properties={"UNIQ_KEY": "ID"})
+    brought = False
+
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        nonlocal brought
+        if brought or (request.ext_fields or {}).get("topic") != "orders":
+            await trio.sleep_forever()
+        brought = True
+        if request.code != Code.POP_MESSAGE:
+            return consumer_fakes.pulled(message)
+        header = PopMessageResponseHeader(
+            pop_time=1,
+            invisible_time=60_000,
+            revive_qid=0,
+            rest_num=0,
+            start_offset_info="0 0 0",
+            msg_offset_info="0 0 0",
+        )
+        return reply(header, encode_stored_message(message))
+
+    for code in consumer_fakes.PULLS:
+        network.peer(consumer_fakes.BROKER).on(code, answer)
+    for code in (Code.ACK_MESSAGE, Code.CHANGE_MESSAGE_INVISIBLETIME):
+        network.peer(consumer_fakes.BROKER).on(code, reply())
+
+
+async def test_hooks_see_what_a_push_consumer_does(autojump_clock: object) -> None:
+    hook = Seen()
+
+    async def later(*_: object) -> ConsumeConcurrentlyStatus:
+        await trio.lowlevel.checkpoint()
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        with_one(network)
+        async with open_push_consumer(client, "g", {"orders": "*"}, later):
+            await trio.sleep(3)
+    assert hook.lines == [
+        "started",
+        "pull orders at b: 1",
+        "consume ID of g",
+        "0 succeeded",
+        "send_back orders at b: 1",
+        "closed",
+    ]
+
+
+async def test_hooks_see_what_an_orderly_consumer_does(autojump_clock: object) -> None:
+    hook = Seen()
+
+    async def handle(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        with_one(network)
+        async with open_push_consumer(client, "g", {"orders": "*"}, orderly_listener=handle):
+            await trio.sleep(3)
+    assert hook.lines[1:-1] == ["pull orders at b: 1", "consume ID of g", "1 succeeded"]
+
+
+@pytest.mark.parametrize(
+    ("result", "lines"),
+    [
+        (None, ["1 succeeded", "ack orders at b: 1"]),
+        (False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
+    ],
+)
+async def test_hooks_see_what_a_pop_consumer_does(
+    result: bool | None, lines: list[str], autojump_clock: object
+) -> None:
+    hook = Seen()
+
+    async def handle(_: object) -> bool | None:
+        await trio.lowlevel.checkpoint()
+        return result
+
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        with_one(network)
+        async with open_pop_consumer(client, "g", {"orders": "*"}, handle):
+            await trio.sleep(3)
+    assert hook.lines[1:-1] == ["pop orders at b: 1", "consume ID of g", *lines]
+
+
+async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) -> None:
+    hook = Seen()
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        with_one(network)
+        async with open_lite_pull_consumer(client, "g") as consumer:
+            consumer.subscribe("orders")
+            assert await consumer.poll(10) is not None
+    assert hook.lines[1:-1] == ["poll orders at b: 1"]
+
+
+async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
+    hook = Seen()
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        for code in (Code.PULL_MESSAGE, Code.POP_MESSAGE):
+            network.peer(consumer_fakes.BROKER).on(
+                code, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
+            )
+        async with consumer_fakes.consumer("concurrent", client):
+            await trio.sleep(1.5)
+        async with consumer_fakes.consumer("pop", client):
+            await trio.sleep(1.5)
+    assert {f"{kind} orders at b: BrokerError" for kind in ("pull", "pop")} <= set(hook.lines)
+
+
+async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_clock: object) -> None:
+    hook = Seen()
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        with_one(network)
+        network.peer(consumer_fakes.BROKER).on(
+            Code.ACK_MESSAGE, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
+        )
+
+        async def handle(_: object) -> None:
+            await trio.lowlevel.checkpoint()
+
+        async with open_pop_consumer(client, "g", {"orders": "*"}, handle):
+            await trio.sleep(3)
+    assert hook.lines[-2] == f"ack orders at b: {BrokerError.__name__}"
+
+
+async def test_the_error_of_a_hook_fails_no_handler(
+    autojump_clock: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    hook, handled = Seen(), trio.Event()
+
+    async def handle(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+        handled.set()
+
+    async with consumer_fakes.world(hooks=[Broken(), hook]) as (network, client):
+        with_one(network)
+        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+            await handled.wait()
+            await trio.testing.wait_all_tasks_blocked()
+    assert "1 succeeded" in hook.lines
+    assert consumer_fakes.logged(caplog) == ["hook Broken failed"]

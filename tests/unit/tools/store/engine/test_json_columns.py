@@ -1,0 +1,35 @@
+"""A line that is joined of columns is the line that msgspec writes of an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.store.engine.json_columns import JsonColumns
+from rocketwire_tools.store.engine.json_rows import JsonRows
+from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
+from rocketwire_tools.store.opened import OpenedStore
+from tests.support.java.peers import CURRENT
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def blocks(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
+    """Rows of a broker's store, with transactions, delayed messages and retries."""
+    root: Path = unpack(CURRENT, "features", tmp_path_factory.mktemp("store")).root
+    (scan,) = OpenedStore([root]).scans()
+    scan.block_size = 1 << 20
+    return [Rows(block, TopicNames()) for block in scan]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_each_column_is_as_msgspec_writes_it(name: str, blocks: list[Rows]) -> None:
+    for rows in blocks:
+        as_objects = JsonRows([name], "hex")
+        columns = JsonColumns(rows, as_objects.values)
+
+        assert bytes(columns.lines([name], is_body_hex=True)) == as_objects.objects(rows)

@@ -1,0 +1,83 @@
+"""Files of queues as arrays of units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rocketwire.store import layouts
+from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.columns import record_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from rocketwire.store.folder import StoreFile
+
+    Units = npt.NDArray[np.void]
+
+UNIT: Final = record_type(layouts.QUEUE_UNIT)
+BATCH_UNIT: Final = record_type(layouts.BATCH_UNIT)
+_CHUNK: Final = 1 << 20
+
+
+class QueueFiles:
+    """The files of one queue as one array of units."""
+
+    def __init__(self, files: Sequence[StoreFile], unit: np.dtype[np.void]) -> None:
+        self.files = files
+        self.unit = unit
+
+    def read(self, first: int, count: int) -> Units:
+        """Units by number; zeros where no file has them."""
+        size = self.unit.itemsize
+        units = np.zeros(count, self.unit)
+        for file in self.files:
+            start, end = max(first * size, file.offset), min((first + count) * size, file.end)
+            if start >= end:
+                continue
+            with open_blocks(file, block_size=1) as blocks:
+                data = blocks.read(start - file.offset, end - start)
+            part = np.frombuffer(data, self.unit, len(data) // size)
+            place = start // size - first
+            units[place : place + len(part)] = part
+        return units
+
+    def read_into(self, first: int, view: memoryview) -> bool:
+        """Read the units from one on, if one file has all of them.
+
+        Args:
+            first: number of the first unit.
+            view: gets the units.
+        """
+        start = first * self.unit.itemsize
+        for file in self.files:
+            if file.offset <= start and start + len(view) <= file.end:
+                with open_blocks(file, block_size=1) as blocks:
+                    return blocks.fill(start - file.offset, view) == len(view)
+        return False
+
+    def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
+        """Files, numbers of the first unit, and units, piece by piece."""
+        size = self.unit.itemsize
+        step = _CHUNK - _CHUNK % size
+        for file in self.files:
+            with open_blocks(file, block_size=step) as blocks:
+                position = blocks.next_data(0) // size * size
+                while position + size <= file.size:
+                    data = bytes(blocks.read(position, step))
+                    count = len(data) // size
+                    if not count:
+                        break
+                    yield (
+                        file,
+                        (file.offset + position) // size,
+                        np.frombuffer(data, self.unit, count),
+                    )
+                    position = max(
+                        position + count * size,
+                        blocks.next_data(position + count * size) // size * size,
+                    )

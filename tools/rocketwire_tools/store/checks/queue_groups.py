@@ -1,0 +1,93 @@
+"""Messages of a block by queue, in the order of the log, as arrays over all queues at once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rocketwire.messages import message_const
+
+if TYPE_CHECKING:
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.rows import Rows
+
+_INNER_BATCH: Final = 0xC0
+_TRANSACTION: Final = 0xC
+_COMMITTED: Final = 8
+_QUEUE_MASK: Final = 0xFFFFFFFF
+_BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
+"""Java counts the messages of a batch with 16 bits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueGroups:
+    """Messages of a block that are in queues; those of one queue are a group and stand together.
+
+    Attributes:
+        keys: number of the topic and queue id of each group.
+        names: topic and queue id of each group.
+        bounds: first message of each group, and the number of messages.
+        rows: row of each message in the block.
+        offsets: its queue offset.
+        steps: messages that it stands for.
+    """
+
+    keys: list[tuple[int, int]]
+    names: list[tuple[str, int]]
+    bounds: Int64s
+    rows: Int64s
+    offsets: Int64s
+    steps: Int64s
+
+    def part(self, number: int) -> slice:
+        """Where the messages of a group stand."""
+        return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
+
+    def all_of_each(self, holds: Bools) -> list[bool]:
+        """Whether something holds for all messages of each group."""
+        if holds.all():
+            return [True] * len(self.names)
+        each: list[bool] = np.logical_and.reduceat(holds, self.bounds[:-1]).tolist()
+        return each
+
+
+def groups_of(rows: Rows) -> QueueGroups | None:
+    """The messages of a block by queue, without those of open transactions; None without any."""
+    messages = rows.messages
+    sys_flags = messages.numbers("sys_flag")
+    transactions = sys_flags & _TRANSACTION
+    is_queued = (transactions == 0) | (transactions == _COMMITTED)
+    keys = rows.topic_numbers << 32 | (messages.numbers("queue_id") & _QUEUE_MASK)
+    order = _stable_order(keys)
+    if not is_queued.all():
+        order = order[is_queued[order]]
+    if not len(order):
+        return None
+    steps = np.ones(len(rows), np.int64)
+    for row in np.flatnonzero((sys_flags & _INNER_BATCH) == _INNER_BATCH).tolist():
+        count = rows.properties[row].get(message_const.INNER_NUM, "")
+        steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
+    keys = keys[order]
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(keys)) + 1, [len(keys)]))
+    queues = [(key >> 32, key & _QUEUE_MASK) for key in keys[bounds[:-1]].tolist()]
+    topics = rows.topics.names
+    return QueueGroups(
+        keys=queues,
+        names=[(topics[topic], queue_id) for topic, queue_id in queues],
+        bounds=bounds,
+        rows=order,
+        offsets=messages.numbers("queue_offset")[order],
+        steps=steps[order],
+    )
+
+
+def _stable_order(keys: Int64s) -> Int64s:
+    """The order of keys ``topic << 32 | queue id``; numpy sorts 16 bits in linear time."""
+    queues = int((keys & _QUEUE_MASK).max()) + 1
+    if queues * (int(keys.max() >> 32) + 1) < 1 << 16:
+        small = ((keys >> 32) * queues + (keys & _QUEUE_MASK)).astype(np.uint16)
+        return np.argsort(small, kind="stable")
+    return np.argsort(keys, kind="stable")

@@ -1,0 +1,183 @@
+"""Columns of rows as columns of the texts that they have in JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import numpy as np
+
+from rocketwire.messages import message_const
+from rocketwire_tools.store.engine.arrow_properties import PropertyArrays, are_plain
+from rocketwire_tools.store.engine.arrow_rows import FEW_TEXTS, offset_ids, pa, pc
+from rocketwire_tools.store.engine.gathering import gathered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.rows import Rows
+
+_FEW: Final = 256
+"""Values of a column that are encoded once, in place of one for each row."""
+_BINARY: Final = pa.binary()
+_NULL: Final = b"null"
+_OF_BLOCK: Final[dict[str, Callable[[Rows], str]]] = {
+    "file": lambda rows: rows.block.file.name,
+    "state": lambda rows: str(rows.block.state),
+}
+_PROPERTIES: Final = {
+    "tags": message_const.TAGS,
+    "uniq_key": message_const.UNIQ_KEY,
+    "real_topic": message_const.REAL_TOPIC,
+}
+
+
+class JsonColumns:
+    """The columns of rows of one block.
+
+    Args:
+        rows: none of an inner batch.
+        values: the values of a column, one by one, as msgspec writes them.
+    """
+
+    def __init__(self, rows: Rows, values: Callable[[Rows, str], Sequence[Any]]) -> None:
+        self._rows = rows
+        self._values = values
+        self._properties = PropertyArrays(rows.property_items)
+        self._encoder = msgspec.json.Encoder()
+
+    def lines(self, names: Sequence[str], *, is_body_hex: bool) -> memoryview:
+        """The lines.
+
+        Args:
+            names: columns, at least one.
+            is_body_hex: whether bodies are hexadecimal digits.
+        """
+        parts: list[Any] = []
+        text = b"{"
+        for name in names:
+            text += self._encoder.encode(name) + b":"
+            if name == "body" and is_body_hex and self._rows.are_bodies_stored:
+                column: list[Any] = [self._hex_bodies()]
+            else:
+                column = list(self._texts(name))
+            for part in [*column, b","]:
+                if isinstance(part, bytes):
+                    text += part
+                else:
+                    parts += [text, part]
+                    text = b""
+        text = text[:-1] + b"}\n"
+        if not parts:
+            return memoryview(text * len(self._rows))
+        joined = pc.binary_join_element_wise(
+            *parts, text, b"", null_handling="replace", null_replacement="null"
+        )
+        _, edges, data = joined.buffers()
+        return memoryview(data)[: np.frombuffer(edges, np.int32, len(self._rows) + 1)[-1]]
+
+    def _texts(self, name: str) -> Iterator[Any]:
+        """The parts of a column in each line: arrays, or a text that all rows have."""
+        rows = self._rows
+        if name in _OF_BLOCK:
+            yield self._encoder.encode(_OF_BLOCK[name](rows))
+        elif name in FEW_TEXTS:
+            yield self._few(*FEW_TEXTS[name](rows))
+        elif name == "offset_msg_id":
+            yield from (b'"', offset_ids(rows).view(_BINARY), b'"')
+        elif name in _PROPERTIES:
+            yield from self._property(name, _PROPERTIES[name])
+        elif name == "keys":
+            yield from self._keys()
+        elif name == "properties":
+            yield from self._objects()
+        elif name == "batch_index" or (
+            name == "real_queue_id"
+            and self._properties.values(message_const.REAL_QUEUE_ID).null_count == len(rows)
+        ):
+            yield _NULL
+        else:
+            values: Any = None if name == "body" else rows.column(name)
+            is_array = isinstance(values, np.ndarray)
+            yield self._numbers(values) if is_array else self._each(name)
+
+    def _few(self, texts: Sequence[Any], numbers: Int64s) -> Any:
+        """Values by their numbers."""
+        if len(texts) > _FEW:
+            used, numbers = np.unique(numbers, return_inverse=True)
+            texts = [texts[number] for number in used.tolist()]
+        if (numbers == numbers[0]).all():
+            return self._encoder.encode(texts[int(numbers[0])])
+        encoded = [self._encoder.encode(text) for text in texts]
+        return pa.array(encoded, _BINARY).take(pa.array(numbers))
+
+    def _numbers(self, values: Int64s) -> Any:
+        array = pa.array(values)
+        encoded = array.dictionary_encode()
+        if len(encoded.dictionary) <= _FEW:
+            numbers = encoded.indices.to_numpy(zero_copy_only=False)
+            return self._few(encoded.dictionary.to_pylist(), numbers)
+        return array.cast(pa.string()).view(_BINARY)
+
+    def _property(self, name: str, key: str) -> Iterator[Any]:
+        values = self._properties.values(key)
+        if values.null_count == len(values):
+            yield _NULL
+        elif not self._properties.items.needs_no_escape:
+            yield self._each(name)
+        elif values.null_count:
+            yield _joined(b'"', values.view(_BINARY), b'"')
+        else:
+            yield from (b'"', values.view(_BINARY), b'"')
+
+    def _keys(self) -> Iterator[Any]:
+        values = self._properties.values(message_const.KEYS)
+        if values.null_count == len(values):
+            yield _NULL
+        elif not (self._properties.items.needs_no_escape and are_plain(values)):
+            yield self._each("keys")
+        elif values.null_count:
+            yield _joined(b'["', values.view(_BINARY), b'"]')
+        else:
+            yield from (b'["', values.view(_BINARY), b'"]')
+
+    def _objects(self) -> Iterator[Any]:
+        members = None
+        if not self._properties.has_name_twice:
+            members = self._properties.items.json_members()
+        if members is None:
+            yield self._each("properties")
+            return
+        data, ends = members
+        edges = np.zeros(len(ends) + 1, np.int32)
+        edges[1:] = ends
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(data)]
+        yield from (b'{"', pa.Array.from_buffers(_BINARY, len(ends), buffers), b'"}')
+
+    def _hex_bodies(self) -> Any:
+        messages = self._rows.messages
+        bodies = gathered(messages.data, messages.bodies, messages.body_sizes)
+        size = int(messages.body_sizes.sum())
+        digits = memoryview(bodies.buffers()[2] or b"")[:size].hex().encode()
+        edges = np.zeros(len(bodies) + 1, np.int32)
+        np.cumsum(2 * messages.body_sizes, out=edges[1:])
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(digits)]
+        texts = _joined(b'"', pa.Array.from_buffers(_BINARY, len(bodies), buffers), b'"')
+        is_empty = messages.body_sizes == 0
+        if not is_empty.any():
+            return texts
+        return texts.take(pa.array(np.arange(len(texts)), mask=is_empty))
+
+    def _each(self, name: str) -> Any:
+        """A column whose values msgspec encodes one by one."""
+        data = np.frombuffer(self._encoder.encode_lines(self._values(self._rows, name)), np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))
+        starts = np.zeros_like(ends)
+        starts[1:] = ends[:-1] + 1
+        return gathered(data, starts, ends - starts)
+
+
+def _joined(*parts: Any) -> Any:
+    """The parts of each row, joined; null if one of them is null."""
+    return pc.binary_join_element_wise(*parts, b"")

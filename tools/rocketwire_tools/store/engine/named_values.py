@@ -1,0 +1,217 @@
+"""Values of a few names among the properties of many messages, without cutting all properties.
+
+The properties of a block are copied in windows of one width and searched for the byte that ends an
+item.  The eight bytes behind each such byte say whether the item has a wanted name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rocketwire.policy.java_strings import string_hash, to_int32
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire_tools.store.engine.columns import records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire_tools.store.engine.columns import Bytes, Int64s, Messages
+
+_Words: TypeAlias = npt.NDArray[np.uint64]
+
+_ITEM_END: Final = 2
+_WORD: Final = 8
+_SPACE: Final = 0x20
+_FACTOR: Final = 31
+_POWERS: Final = np.array([_FACTOR**power for power in range(_WORD + 1)], np.uint64)
+_UINT32: Final = np.uint64(0xFFFFFFFF)
+_BYTES: Final = np.uint64(0x00FF00FF00FF00FF)
+_PAIRS: Final = np.uint64(0x0000FFFF0000FFFF)
+_SIGNS: Final = np.uint64(0x8080808080808080)
+
+
+class Values(NamedTuple):
+    """Values of one name, in the order of their places.
+
+    Attributes:
+        rows: the row of each; rows without the name are missing.
+        starts: first byte of each in ``NamedValues.data``.
+        ends: the byte after its last one.
+    """
+
+    rows: Int64s
+    starts: Int64s
+    ends: Int64s
+
+
+class NamedValues:
+    """Values of some names; of two items of a row with one name the last that has a value counts.
+
+    Args:
+        messages: sound ones.
+        names: of properties, ASCII.
+
+    Attributes:
+        data: copies of the properties; ``Values`` have places in it.
+    """
+
+    def __init__(self, messages: Messages, names: Sequence[str]) -> None:
+        self.row_count = len(messages)
+        starts, sizes = messages.properties, messages.property_sizes
+        classes = list(_classes(sizes))
+        total = sum(len(rows) * width for rows, width in classes)
+        self.data: Bytes = np.zeros(total + 2 * _WORD, np.uint8)
+        found: dict[str, list[Values]] = {name: [] for name in names}
+        base = 0
+        for rows, width in classes:
+            begins = self._copy(messages.data, starts[rows], sizes[rows], base, width)
+            ends = begins + sizes[rows]
+            end = base + len(rows) * width
+            marks = base + np.flatnonzero(self.data[base : end + 1] == _ITEM_END)
+            words = _words(self.data, "=u8")[marks + 1]
+            for name in names:
+                values = self._search(name, marks, words, (base, width), (begins, ends))
+                found[name].append(values._replace(rows=rows[values.rows]))
+            base = end
+        self._values = {name: _joined(parts) for name, parts in found.items()}
+
+    def _copy(self, data: Bytes, starts: Int64s, sizes: Int64s, base: int, width: int) -> Int64s:
+        """Copy texts into windows, each between two ends of items; returns where they begin."""
+        windows = np.minimum(starts - 1, len(data) - width)
+        region = self.data[base : base + len(starts) * width]
+        region.view(f"V{width}")[:] = records(data, windows, np.dtype(f"V{width}"))
+        begins: Int64s = base + width * np.arange(len(starts)) + (starts - windows)
+        self.data[begins - 1] = _ITEM_END
+        self.data[begins + sizes] = _ITEM_END
+        return begins
+
+    def _search(
+        self,
+        name: str,
+        marks: Int64s,
+        words: _Words,
+        region: tuple[int, int],
+        texts: tuple[Int64s, Int64s],
+    ) -> Values:
+        pattern = name.encode() + b"\1"
+        mask = np.frombuffer((b"\xff" * len(pattern))[:_WORD].ljust(_WORD, b"\0"), np.uint64)[0]
+        key = np.frombuffer(pattern[:_WORD].ljust(_WORD, b"\0"), np.uint64)[0]
+        items = np.flatnonzero(words == key if len(pattern) >= _WORD else words & mask == key)
+        for place in range(_WORD, len(pattern)):
+            after = np.minimum(marks[items] + 1 + place, len(self.data) - 1)
+            items = items[self.data[after] == pattern[place]]
+        items = items[items + 1 < len(marks)]
+        names = marks[items] + 1
+        (base, width), (begins, ends) = region, texts
+        rows = np.minimum((names - base) // width, len(begins) - 1)
+        starts, stops = names + len(pattern), marks[items + 1]
+        # a window also has bytes before and behind its text
+        is_value = (names >= begins[rows]) & (starts < stops) & (stops <= ends[rows])
+        if not is_value.all():
+            rows, starts, stops = rows[is_value], starts[is_value], stops[is_value]
+        is_last = np.append(rows[1:] != rows[:-1], np.ones(min(1, len(rows)), np.bool_))
+        if not is_last.all():
+            rows, starts, stops = rows[is_last], starts[is_last], stops[is_last]
+        return Values(rows, starts, stops)
+
+    def of(self, name: str) -> Values:
+        """The values of a name."""
+        return self._values[name]
+
+    def words_of(self, name: str) -> Values:
+        """The parts of the values of a name between spaces, without empty ones."""
+        rows, starts, ends = self._values[name]
+        spaces = np.flatnonzero(self.data == _SPACE)
+        if not len(spaces) or not len(rows):
+            return Values(rows, starts, ends)
+        text = np.searchsorted(starts, spaces, "right") - 1
+        spaces = spaces[(text >= 0) & (spaces < ends[np.maximum(text, 0)])]
+        if not len(spaces):
+            return Values(rows, starts, ends)
+        part_starts = np.sort(np.concatenate([starts, spaces + 1]))
+        part_ends = np.sort(np.concatenate([ends, spaces]))
+        is_filled = part_starts < part_ends
+        part_starts, part_ends = part_starts[is_filled], part_ends[is_filled]
+        return Values(
+            rows[np.searchsorted(starts, part_starts, "right") - 1], part_starts, part_ends
+        )
+
+    def hashes(self, values: Values, begins: Int64s | None = None) -> Int64s:
+        """``String.hashCode`` of each value: int32 over UTF-16 code units.
+
+        Args:
+            values: of these messages; none is empty.
+            begins: hash code of a text that stands before each; of none by default.
+        """
+        _, starts, ends = values
+        count = len(starts)
+        before = np.zeros(count, np.uint64) if begins is None else begins.astype(np.uint64)
+        sums, is_wide = before.copy(), np.zeros(count, np.bool_)
+        heads = _words(self.data, ">u8")
+        rows: Any = slice(None)
+        place, left = starts, ends - starts
+        while len(place):
+            words = heads[place].astype(np.uint64)
+            most, least = int(left.max()), int(left.min())
+            if least >= _WORD:
+                factor: Any = _POWERS[_WORD]
+            else:
+                sizes = np.minimum(left, _WORD)
+                words >>= (8 * (_WORD - sizes)).astype(np.uint64)
+                factor = _POWERS[sizes]
+            wide = (words & _SIGNS) != 0
+            if wide.any():
+                is_wide[rows] |= wide
+            sums[rows] = sums[rows] * factor + _hash_of_words(words)
+            if most <= _WORD:
+                break
+            goes_on = left > _WORD
+            place, left = place + _WORD, left - _WORD
+            if not goes_on.all():
+                numbers = np.arange(count) if isinstance(rows, slice) else rows
+                rows, place, left = numbers[goes_on], place[goes_on], left[goes_on]
+        hashes: Int64s = (sums & _UINT32).astype(np.uint32).view(np.int32).astype(np.int64)
+        for number in np.flatnonzero(is_wide).tolist():
+            text = decode_utf8(self.data[starts[number] : ends[number]].tobytes())
+            units = len(text.encode("utf-16-le", "surrogatepass")) >> 1
+            begin = int(before[number]) * pow(_FACTOR, units, 1 << 32)
+            hashes[number] = to_int32(begin + string_hash(text))
+        return hashes
+
+
+def _classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
+    """Rows whose texts are about equally long, and the width of a window that holds any of them."""
+    if not len(sizes):
+        return
+    most = int(sizes.max())
+    if len(sizes) * most <= 2 * int(sizes.sum()) + len(sizes) * _WORD:
+        yield np.arange(len(sizes)), most + 1
+        return
+    exponents = np.frexp(sizes)[1]
+    for exponent in np.unique(exponents).tolist():
+        rows = np.flatnonzero(exponents == exponent)
+        yield rows, int(sizes[rows].max()) + 1
+
+
+def _words(data: Bytes, code: str) -> _Words:
+    """The eight bytes from each place on as one number."""
+    return np.ndarray((len(data) - _WORD + 1,), code, buffer=data.data, strides=(1,))
+
+
+def _joined(parts: list[Values]) -> Values:
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return Values(nothing, nothing, nothing)
+    if len(parts) == 1:
+        return parts[0]
+    return Values(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _hash_of_words(words: _Words) -> _Words:
+    """The hash code of the eight bytes of each word; zeros before a text do not change its own."""
+    sums = ((words >> np.uint64(8)) & _BYTES) * np.uint64(_FACTOR) + (words & _BYTES)
+    sums = ((sums >> np.uint64(16)) & _PAIRS) * np.uint64(_FACTOR**2) + (sums & _PAIRS)
+    return (sums >> np.uint64(32)) * np.uint64(_FACTOR**4) + (sums & _UINT32)
