@@ -6,6 +6,8 @@ the peer sent bytes that cannot be decoded.  Causes are kept as ``__cause__``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rocketwire.codes import RequestCode, ResponseCode
 
 __all__ = [
@@ -247,6 +249,19 @@ class ClientError(RocketWireError):
     """
 
 
+class ClientForkedError(ClientError):
+    """A client was used in a fork of the process that opened it.
+
+    Open it in the child, or set ``ClientConfig.reopen_after_fork``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the client was opened before this process was forked: open it in this process,"
+            " or set reopen_after_fork"
+        )
+
+
 class NoNameServerError(ClientError):
     """No name server is configured, or the address server listed none (Java: code 10004)."""
 
@@ -315,6 +330,20 @@ class SendFailedError(ClientError):
         brokers = ", ".join(self.brokers)
         text = f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {brokers}"
         return text if self.__cause__ is None else f"{text}; the last error: {self.__cause__}"
+
+
+class SendManyError(ClientError):
+    """Messages of ``Producer.send_many`` failed; the first error is the cause.
+
+    Attributes:
+        results: for each message its ``SendResult``, or its error.
+    """
+
+    def __init__(self, results: Sequence[object]) -> None:
+        errors = [result for result in results if isinstance(result, RocketWireError)]
+        super().__init__(f"{len(errors)} of {len(results)} messages failed")
+        self.results = tuple(results)
+        self.__cause__ = errors[0] if errors else None
 
 
 class ReplyTimeoutError(ClientError):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
+from bench.client import facades
 from bench.client.programs import (
     Program,
     compiled,
@@ -183,6 +184,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5, help="pairs of clients; the median counts")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each, the last one counts")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the messages of a round")
+    parser.add_argument(
+        "--facades", action="store_true", help="compare threads, asyncio and uvloop with trio"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as folder:
         classes = compiled(Path(folder))
@@ -190,6 +194,15 @@ def main() -> None:
             topics = [f"{TOPIC}-{number}" for number in range(1, options.pairs + 1)]
             for topic in topics:
                 trio.run(_create, cluster.address, topic)
+            if options.facades:
+                targets = facades.measure(
+                    cluster.address, topics, classes, options.rounds, options.scale
+                )
+                print(
+                    f"{'bodies of 1 KiB':<53}{'CPU s':>10}{'second':>10}{'share':>9}{'target':>8}"
+                )
+                print(*targets, sep="\n")
+                return
             lines = measure(cluster.address, topics, classes, options.rounds, options.scale)
     print(f"{'bodies of 1 KiB':<44}{'ours':>12}{'Java 5.5.0':>12}{'better':>9}{'target':>8}")
     for line in lines:

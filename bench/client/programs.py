@@ -70,6 +70,11 @@ def our_command(name_server: str, topic: str) -> list[str]:
     return [sys.executable, "-m", "bench.client.ours", name_server, topic]
 
 
+def facade_command(name_server: str, topic: str, dialect: str) -> list[str]:
+    """A facade: ``threads``, ``asyncio`` or ``uvloop``."""
+    return [sys.executable, "-m", "bench.client.facade", name_server, topic, dialect]
+
+
 def floor_command(name_server: str, topic: str, how: str) -> list[str]:
     """Sends without a client; ``how`` as of ``bench.client.floor``."""
     return [sys.executable, "-m", "bench.client.floor", name_server, topic, how]

@@ -7,6 +7,7 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -135,6 +136,9 @@ class ClientConfig:
         address_server_domain: host of the address server, with a port if not 8080.
         address_server_subgroup: path of the request to the address server.
         hooks: hooks that see sends and handler calls, for example ``OpenTelemetryHook()``.
+        reopen_after_fork: for ``rocketwire.sync`` and ``rocketwire.aio``: a client that is used in
+            a fork of its process opens itself again there, instead of raising
+            ``ClientForkedError``.
 
     Raises:
         IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
@@ -171,10 +175,35 @@ class ClientConfig:
     address_server_domain: str = "jmenv.tbsite.net"
     address_server_subgroup: str = "nsaddr"
     hooks: Sequence[Hook] = ()
+    reopen_after_fork: bool = False
 
     def __post_init__(self) -> None:
         """Check types and bounds."""
         check_settings(self, _RULES)
+
+    @classmethod
+    def from_env(cls, environment: Mapping[str, str] | None = None) -> ClientConfig:
+        """Return settings from environment variables.
+
+        ``NAMESRV_ADDR``, ``ROCKETMQ_ZONE`` and ``ROCKETMQ_ZONE_MODE`` are Java's. Any other setting
+        that is a text, a number or a flag is read from ``ROCKETWIRE_`` and its name in capitals:
+        ``ROCKETWIRE_MQ_CLIENT_API_TIMEOUT=5``, ``ROCKETWIRE_VIP_CHANNEL_ENABLED=true``. Credentials
+        are ``ROCKETWIRE_ACCESS_KEY``, ``ROCKETWIRE_SECRET_KEY`` and ``ROCKETWIRE_SECURITY_TOKEN``.
+
+        Args:
+            environment: environment variables; None for ``os.environ``.
+
+        Raises:
+            IllegalValueError: a variable has an invalid value; the text has its name.
+        """
+        from rocketwire.client.environment import read_credentials, read_settings
+
+        variables = os.environ if environment is None else environment
+        settings = read_settings(cls, variables)
+        keys = read_credentials(variables)
+        if keys is not None:
+            settings["credentials"] = Credentials(**keys)
+        return cls(**settings)
 
     def name_servers(self, environment: Mapping[str, str]) -> tuple[str, ...]:
         """Return the configured name servers, from this config or the environment.

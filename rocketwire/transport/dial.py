@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import ssl
+from weakref import WeakSet
 
 import trio
 
 from rocketwire.errors import ConnectFailedError
+
+sockets: WeakSet[trio.socket.SocketType] = WeakSet()
+"""The sockets of this process's connections, of which a fork closes its copies."""
 
 
 async def connect_stream(
@@ -52,9 +56,12 @@ async def connect_stream(
 
 async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
     if not is_address(host):
-        return await trio.open_tcp_stream(host, port)
+        stream = await trio.open_tcp_stream(host, port)
+        sockets.add(stream.socket)
+        return stream
     # an address needs neither a look-up nor trio's race between several addresses
     socket = trio.socket.socket()
+    sockets.add(socket)
     connected = False
     try:
         await socket.connect((host, port))

@@ -428,3 +428,28 @@ class FrameDecoder:
             self._error = error
             self._buffer, self._start = b"", 0
             raise
+
+
+def cut_frames(data: bytes, max_frame_length: int = MAX_FRAME_LENGTH) -> tuple[list[bytes], bytes]:
+    """Cut received bytes into whole frames, for peers that send short ones; returns also the rest.
+
+    Args:
+        data: the rest of the previous call, and the next bytes of the stream.
+        max_frame_length: most bytes of a frame.
+
+    Raises:
+        FrameTooLargeError: a frame declares more bytes.
+    """
+    frames: list[bytes] = []
+    start, end = 0, len(data)
+    while end - start >= LENGTH_SIZE:
+        size = LENGTH_SIZE + int.from_bytes(data[start : start + LENGTH_SIZE])
+        if size > max_frame_length:
+            raise FrameTooLargeError(
+                f"a frame of {size} bytes is longer than {max_frame_length}", path="length"
+            )
+        if end - start < size:
+            break
+        frames.append(data[start : start + size])
+        start += size
+    return frames, data[start:]

@@ -154,6 +154,15 @@ class ChannelPool:
         self._closed = False
 
     @property
+    def is_plain(self) -> bool:
+        """Whether requests go unchanged over TCP without TLS."""
+        return (
+            self._config.tls is None
+            and not self.changes_requests
+            and self._connect == self._connect_stream
+        )
+
+    @property
     def addresses(self) -> tuple[str, ...]:
         """Addresses with an open channel."""
         return tuple(a for a, c in self._connections.items() if c.channel and c.is_usable)

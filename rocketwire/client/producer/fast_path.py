@@ -201,11 +201,11 @@ class FastPath:
         if sent_request is not None:
             now = sent_request.sent_at
             if sent_request.data is not None and fast_queue.form_count < MAX_RESPONSE_FORMS:
-                _learn_response(fast_queue, sent_request.data, key)
+                learn_response(fast_queue, sent_request.data, key)
         return outgoing, FirstAttempt(target, fast_queue.queue, now, now + within, sent_request)
 
 
-def _learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) -> None:
+def learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) -> None:
     """Derive the form of the next responses from this one, if possible."""
     # Imported here because a first message does not need it.
     from rocketwire.wire.response_template import learn_template

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import trio
@@ -282,6 +282,29 @@ class Producer(ProducerMember):
 
     # ------------------------------------------------------------------ several messages
 
+    async def send_many(
+        self, messages: Sequence[Message], *, within: float | None = None
+    ) -> list[SendResult]:
+        """Send messages, each in its own request, many at a time; the results are in their order.
+
+        The broker may store the messages in another order. See ``send_batch`` for one request.
+
+        Args:
+            messages: messages of any topics.
+            within: timeout of each message in seconds.
+
+        Raises:
+            IllegalMessageTypeError: a message is not a ``Message``; nothing was sent.
+            SendManyError: messages failed; all others are stored.
+
+        Cancellation: each message may have been stored or not.
+        """
+        from rocketwire.client.producer.many import send_many
+
+        for message in messages:
+            _check_type(message)
+        return await send_many(messages, partial(self.send, within=within))
+
     async def send_batch(
         self,
         messages: Sequence[Message],
@@ -459,6 +482,21 @@ class Producer(ProducerMember):
         if self.trace is not None:
             self.trace.record_recall(topic, msg_id)
         return msg_id
+
+    # ------------------------------------------------------------------ interface for facades
+
+    @property
+    def sender(self) -> MessageSender:
+        """What sends the messages."""
+        return self._sender
+
+    @property
+    def allows_direct_sends(self) -> bool:
+        """Whether simple messages may be sent over other connections, without this producer.
+
+        Not if sends are traced, requests are changed, or connections are not plain TCP.
+        """
+        return self.trace is None and self._sender.is_simple and self.instance.pool.is_plain
 
     # ------------------------------------------------------------------ interface for the instance
 

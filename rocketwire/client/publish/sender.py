@@ -214,6 +214,30 @@ class MessageSender:
             last = self._judge_failure(queue, error, now)
         return await self._retry(topic, target, message, deadline, [queue.broker_name or ""], last)
 
+    async def send_after_failure(
+        self,
+        topic: str,
+        message: OutgoingMessage,
+        target: Target,
+        queue: MessageQueue,
+        error: RocketWireError,
+        remaining: float,
+    ) -> SendResult:
+        """Continue a send whose first attempt was made elsewhere and failed.
+
+        Args:
+            target: the topic.
+            queue: queue of the first attempt.
+            error: its error.
+            remaining: seconds for further attempts.
+
+        For errors see ``send``.
+        """
+        now = trio.current_time()
+        last = self._judge_failure(queue, error, now)
+        brokers = [queue.broker_name or ""]
+        return await self._retry(topic, target, message, now + remaining, brokers, last)
+
     async def _retry(
         self,
         topic: str,

@@ -36,6 +36,7 @@ from rocketwire.client.consumer.offset_store import (
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
+from rocketwire.client.consumer.push.lending import LentConsumption
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.stats import ConsumerStats
@@ -54,6 +55,7 @@ from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.push.lending import Borrower
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumerRunningInfo
@@ -89,10 +91,14 @@ class PushConsumer(GroupMember):
         orderly: bool,
         nursery: trio.Nursery,
         hooks: HookChain | None = None,
+        borrower: Borrower | None = None,
     ) -> None:
         """Create a consumer without subscriptions.
 
         For the arguments see ``open_push_consumer``, which also starts it and creates ``hooks``.
+
+        Args:
+            borrower: handles messages outside of trio, in the place of a concurrent listener.
         """
         super().__init__(instance, group, nursery)
         self.config = config
@@ -108,6 +114,7 @@ class PushConsumer(GroupMember):
                 instance, group, never_zero=config.begin_as_told
             )
         deliveries = DeliveryChannel()
+        self._is_iterated = borrower is not None and not borrower.handles
         self._deliveries = None if listener or orderly_listener else deliveries
         locks = QueueLocks(instance, group)
         self._consumption: ConcurrentConsumption | OrderlyConsumption
@@ -122,6 +129,17 @@ class PushConsumer(GroupMember):
                 self._stats,
                 nursery,
                 hooks,
+            )
+        elif borrower is not None and hooks is None and listener is not None:
+            self._consumption = LentConsumption(
+                instance,
+                group,
+                config,
+                listener,
+                self._offsets,
+                self._stats,
+                nursery,
+                borrower,
             )
         else:
             self._consumption = ConcurrentConsumption(
@@ -149,6 +167,11 @@ class PushConsumer(GroupMember):
 
     # ------------------------------------------------------------------ interface for the
     # application
+
+    @property
+    def consumption(self) -> ConcurrentConsumption | OrderlyConsumption:
+        """What handles the messages."""
+        return self._consumption
 
     @property
     def unreadable_messages(self) -> int:
@@ -302,6 +325,8 @@ class PushConsumer(GroupMember):
             if self._deliveries is not None:
                 await trio.lowlevel.checkpoint()  # applies what the loop has acknowledged
                 within = 0
+            elif self._is_iterated:
+                within = 0
             await self.assignment.close(within)
         with trio.move_on_after(CLOSE_TIMEOUT, shield=True):
             await self._instance.remove_consumer(self)
@@ -335,6 +360,7 @@ async def open_push_consumer(
     orderly_listener: MessageListenerOrderly | None = None,
     orderly: bool = False,
     config: PushConsumerConfig | None = None,
+    borrower: Borrower | None = None,
 ) -> AsyncGenerator[PushConsumer]:
     """Open a push consumer until the end of the block.
 
@@ -348,6 +374,8 @@ async def open_push_consumer(
         orderly_listener: a coroutine function of (messages, context) that handles the messages of
             each queue in order.
         orderly: whether the iterator keeps order; implied by ``orderly_listener``.
+        borrower: handles messages outside of trio, for facades; ``listener`` then only handles
+            messages that an operator sends directly, and all of them if they are traced.
 
     Raises:
         IllegalHandlerError: a listener is not async, or does not take two arguments. A listener
@@ -402,6 +430,7 @@ async def open_push_consumer(
             orderly=orderly or orderly_listener is not None,
             nursery=nursery,
             hooks=hooks,
+            borrower=borrower,
         )
         try:
             await consumer.start(subscriptions)

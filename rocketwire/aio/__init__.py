@@ -1,0 +1,104 @@
+"""RocketMQ clients for asyncio and uvloop, with the names of ``rocketwire.client``.
+
+The names, parameters and errors are those of ``rocketwire.client``. ``async with`` or ``await``
+opens a client. If a task is cancelled, the same holds as for a cancelled trio task; it goes on when
+the call has ended.
+
+trio runs in one thread of the process, while anything is open (``rocketwire.portal``).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocketwire.aio.admin import Admin, open_admin
+    from rocketwire.aio.client import Client, open_client
+    from rocketwire.aio.lite_pull_consumer import LitePullConsumer, open_lite_pull_consumer
+    from rocketwire.aio.name_servers import NameServers, open_name_servers
+    from rocketwire.aio.pop_consumer import PopConsumer, open_pop_consumer
+    from rocketwire.aio.producer import Producer, open_producer
+    from rocketwire.aio.push_consumer import PushConsumer, open_push_consumer
+    from rocketwire.client import (
+        ClientConfig,
+        ConsumeConcurrentlyContext,
+        ConsumeConcurrentlyStatus,
+        ConsumeOrderlyContext,
+        ConsumeOrderlyStatus,
+        Credentials,
+        LitePullConsumerConfig,
+        LocalTransactionState,
+        Message,
+        PopConsumerConfig,
+        ProducerConfig,
+        PushConsumerConfig,
+        SendResult,
+        SendStatus,
+        TransactionSendResult,
+        create_reply,
+    )
+
+_HOMES = {
+    "Client": "client",
+    "open_client": "client",
+    "Producer": "producer",
+    "open_producer": "producer",
+    "PushConsumer": "push_consumer",
+    "open_push_consumer": "push_consumer",
+    "PopConsumer": "pop_consumer",
+    "open_pop_consumer": "pop_consumer",
+    "LitePullConsumer": "lite_pull_consumer",
+    "open_lite_pull_consumer": "lite_pull_consumer",
+    "Admin": "admin",
+    "open_admin": "admin",
+    "NameServers": "name_servers",
+    "open_name_servers": "name_servers",
+}
+"""Module of each name of this package. Only the modules that a program uses are imported."""
+
+__all__ = [
+    "Admin",
+    "Client",
+    "ClientConfig",
+    "ConsumeConcurrentlyContext",
+    "ConsumeConcurrentlyStatus",
+    "ConsumeOrderlyContext",
+    "ConsumeOrderlyStatus",
+    "Credentials",
+    "LitePullConsumer",
+    "LitePullConsumerConfig",
+    "LocalTransactionState",
+    "Message",
+    "NameServers",
+    "PopConsumer",
+    "PopConsumerConfig",
+    "Producer",
+    "ProducerConfig",
+    "PushConsumer",
+    "PushConsumerConfig",
+    "SendResult",
+    "SendStatus",
+    "TransactionSendResult",
+    "create_reply",
+    "open_admin",
+    "open_client",
+    "open_lite_pull_consumer",
+    "open_name_servers",
+    "open_pop_consumer",
+    "open_producer",
+    "open_push_consumer",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = f"{__name__}.{_HOMES[name]}" if name in _HOMES else "rocketwire.client"
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__file__", "__name__", "__path__"]

@@ -1,0 +1,101 @@
+"""``PopConsumer``: the broker keeps track of each message; ``open_pop_consumer`` opens it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from rocketwire.aio.client import trio_client
+from rocketwire.aio.opening import Opened, immediate
+from rocketwire.client.consumer.pop import pop_consumer as trio
+from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
+from rocketwire.client.handlers import async_handler
+from rocketwire.portal.likeness import like
+from rocketwire.portal.settings import apply_settings, reopens
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import Unpack
+
+    from rocketwire.aio.client import ClientLike
+    from rocketwire.client.consumer.config import Filter
+    from rocketwire.portal.typed_settings import PopConsumerSettings
+    from rocketwire.wire.message.stored import StoredMessage
+
+PopListener: TypeAlias = "Callable[[StoredMessage], Awaitable[bool | None]]"
+"""Handles a message. After False or an exception the message is redelivered later.
+
+Any other result acknowledges it.
+"""
+
+
+@like(trio.PopConsumer)
+class PopConsumer(Opened[trio.PopConsumer]):
+    """A pop consumer of a group."""
+
+    def __init__(
+        self,
+        client: ClientLike,
+        group: str,
+        subscriptions: Mapping[str, Filter],
+        listener: PopListener,
+        *,
+        config: PopConsumerConfig | None = None,
+        **settings: Unpack[PopConsumerSettings],
+    ) -> None:
+        """Open nothing yet; for arguments and errors see ``open_pop_consumer``."""
+        resolved, own = apply_settings(client, config, PopConsumerConfig, settings)
+        self.config = own
+        handler = async_handler("listener", listener, "message")
+        super().__init__(
+            lambda: trio.open_pop_consumer(
+                trio_client(resolved),
+                group,
+                subscriptions,
+                partial(self._run_there, handler),
+                config=own,
+            ),
+            reopens=lambda: reopens(resolved),
+        )
+
+    subscribe = immediate(trio.PopConsumer.subscribe)
+
+    @property
+    def unreadable_messages(self) -> int:
+        return self._thing.unreadable_messages
+
+
+def open_pop_consumer(
+    client: ClientLike,
+    group: str,
+    subscriptions: Mapping[str, Filter],
+    listener: PopListener,
+    *,
+    config: PopConsumerConfig | None = None,
+    **settings: Unpack[PopConsumerSettings],
+) -> PopConsumer:
+    """Open a consumer with ``async with`` or ``await``; the block's end or ``close`` ends it.
+
+    It requires brokers of 5.0 or newer.
+
+    Args:
+        client: an open client; settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the consumer; or None for settings from the environment.
+        group: consumer group.
+        subscriptions: see ``open_push_consumer``.
+        listener: a coroutine function of (message) that handles a message.
+        config: settings of the consumer.
+        settings: single settings of the consumer or of a new client.
+
+    Raises:
+        IllegalHandlerError, IllegalTypeError: see ``open_push_consumer``.
+        LocalProtocolError: a name or an expression is invalid, or the client already has a consumer
+            of the group.
+        BrokerError: the broker rejects an expression.
+        ClientError, ChannelError: the broker is not reachable.
+
+    Closing: running handlers get ``await_termination`` to finish. Messages without a handler are
+    returned at once and redelivered after 10 seconds; others that are not acknowledged are
+    redelivered when their time is up.
+    """
+    return PopConsumer(client, group, subscriptions, listener, config=config, **settings)

@@ -1,0 +1,179 @@
+"""``Producer``: sends messages from tasks of asyncio; ``open_producer`` opens it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from rocketwire.aio.client import trio_client
+from rocketwire.aio.direct import DirectSends
+from rocketwire.aio.opening import Opened, awaitable, endpoint, run_in_loop
+from rocketwire.client.handlers import check_callable
+from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
+from rocketwire.client.producer.producer import Producer as TrioProducer
+from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.errors import RocketWireError
+from rocketwire.portal.likeness import like
+from rocketwire.portal.settings import apply_settings, reopens
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Unpack
+
+    from rocketwire.aio.client import ClientLike
+    from rocketwire.aio.direct import PendingSend
+    from rocketwire.client.message import Message
+    from rocketwire.client.producer.transactions import (
+        LocalTransactionState,
+        TransactionSendResult,
+    )
+    from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
+    from rocketwire.client.send_result import SendResult
+    from rocketwire.portal.typed_settings import ProducerSettings
+    from rocketwire.wire.message.stored import StoredMessage
+
+
+Outcome: TypeAlias = "LocalTransactionState | Awaitable[LocalTransactionState | None] | None"
+
+TransactionCheck: TypeAlias = "Callable[[StoredMessage], Outcome]"
+"""Returns the state of a transaction: (half message) -> state. None means unknown.
+
+May be a coroutine function.
+"""
+
+LocalTransaction: TypeAlias = "Callable[[Message, SendResult], Outcome]"
+"""Runs the local transaction: (message, result of the half message) -> state. None means unknown.
+
+May be a coroutine function.
+"""
+
+
+@like(TrioProducer)
+class Producer(Opened[TrioProducer]):
+    """A producer of a group, for any number of tasks; ``open_producer`` opens it."""
+
+    def __init__(
+        self,
+        client: ClientLike,
+        group: str,
+        config: ProducerConfig | None = None,
+        *,
+        check: TransactionCheck | None = None,
+        **settings: Unpack[ProducerSettings],
+    ) -> None:
+        """Open nothing yet; for arguments and errors see ``open_producer``."""
+        resolved, own = apply_settings(client, config, ProducerConfig, settings)
+        self.config = own
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._direct: DirectSends | None = None
+        checker: TrioTransactionCheck | None = None
+        if check is not None:
+            check_callable("check", check, "message")
+            checker = partial(self._run_there, check)
+        super().__init__(
+            lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
+            reopens=lambda: reopens(resolved),
+        )
+
+    async def open(self) -> Self:
+        await super().open()
+        self._loop = asyncio.get_running_loop()
+        self._direct = DirectSends(self._thing, self._loop)
+        return self
+
+    async def close(self) -> None:
+        direct, self._direct = self._direct, None
+        if direct is not None and asyncio.get_running_loop() is self._loop:
+            await direct.close()
+        await super().close()
+
+    async def send(self, message: Message, *, within: float | None = None) -> SendResult:
+        direct = self._direct
+        if direct is not None and asyncio.get_running_loop() is self._loop:
+            limit = self.config.send_msg_timeout if within is None else within
+            try:
+                pending = direct.start(message, limit)
+            except AttributeError:  # no message: trio says so
+                pending = None
+            if pending is not None and pending.future is not None:
+                try:
+                    return await pending.future
+                except RocketWireError as error:
+                    return await self._continue(message, pending, error)
+                except asyncio.CancelledError:
+                    pending.forget()
+                    raise
+        return await self._call(TrioProducer.send, message, within=within)
+
+    async def _continue(
+        self, message: Message, pending: PendingSend, error: RocketWireError
+    ) -> SendResult:
+        """Go on in trio after the first attempt has failed."""
+        remaining = max(0.0, pending.deadline - time.monotonic())
+        sender = self._thing.sender
+        outgoing = pending.outgoing()
+        first = pending.first
+
+        async def go_on(_: TrioProducer) -> SendResult:
+            return await sender.send_after_failure(
+                message.topic, outgoing, first.target, first.queue, error, remaining
+            )
+
+        return await self._call(go_on)
+
+    send_to = awaitable(TrioProducer.send_to)
+    send_by = awaitable(TrioProducer.send_by)
+    send_ordered = awaitable(TrioProducer.send_ordered)
+    send_oneway = awaitable(TrioProducer.send_oneway)
+    queues = awaitable(TrioProducer.queues)
+    send_many = awaitable(TrioProducer.send_many)
+    send_batch = awaitable(TrioProducer.send_batch)
+    send_batches = awaitable(TrioProducer.send_batches)
+    request = awaitable(TrioProducer.request)
+    recall = awaitable(TrioProducer.recall)
+
+    async def send_in_transaction(
+        self, message: Message, execute: LocalTransaction, *, within: float | None = None
+    ) -> TransactionSendResult:
+        check_callable("execute", execute, "message, result")
+        where = endpoint()
+
+        async def execute_there(half: Message, result: SendResult) -> LocalTransactionState | None:
+            state: LocalTransactionState | None = await run_in_loop(
+                self._portal, where, partial(execute, half, result)
+            )
+            return state
+
+        return await self._call(
+            TrioProducer.send_in_transaction, message, execute_there, within=within
+        )
+
+
+def open_producer(
+    client: ClientLike,
+    group: str,
+    config: ProducerConfig | None = None,
+    *,
+    check: TransactionCheck | None = None,
+    **settings: Unpack[ProducerSettings],
+) -> Producer:
+    """Open a producer with ``async with`` or ``await``; the end of the block or ``close`` ends it.
+
+    Args:
+        client: an open client; settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the producer; or None for settings from the environment.
+        group: producer group; a client has one producer of a group.
+        config: settings of the producer.
+        check: returns the state of a transaction when a broker checks it: a function or
+            coroutine function of (half message), called in the loop.
+        settings: single settings of the producer or of a new client.
+
+    Raises:
+        IllegalHandlerError: ``check`` cannot be called with a message.
+        IllegalTypeError: an argument has the wrong type, or a setting is unknown.
+        IllegalNameError: the name of the group is invalid.
+        LocalProtocolError: the client already has a producer of that group.
+    """
+    return Producer(client, group, config, check=check, **settings)

@@ -1,0 +1,307 @@
+"""``PushConsumer``: receives messages for tasks of asyncio; ``open_push_consumer`` opens it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rocketwire.aio.client import trio_client
+from rocketwire.aio.opening import Opened, immediate
+from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyStatus,
+    Filter,
+    MessageListenerConcurrently,
+    MessageListenerOrderly,
+    PushConsumerConfig,
+    concurrently_context,
+)
+from rocketwire.client.consumer.push.lending import failed_messages
+from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
+from rocketwire.client.handlers import async_handler
+from rocketwire.client.log_text import log_text
+from rocketwire.errors import IllegalHandlerError, LocalProtocolError
+from rocketwire.portal.inbox import Batch, Delivery, Inbox
+from rocketwire.portal.likeness import like
+from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.settings import apply_settings, reopens
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from typing import Unpack
+
+    from rocketwire.aio.client import ClientLike
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.typed_settings import PushConsumerSettings
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+Listener: TypeAlias = MessageListenerConcurrently
+"""Handles messages in the loop. None means success; an exception means ``RECONSUME_LATER``."""
+
+OrderlyListener: TypeAlias = MessageListenerOrderly
+"""Handles messages in order, in the loop. None means success.
+
+An exception means that they are handled again.
+"""
+
+
+@like(TrioPushConsumer)
+class PushConsumer(Opened[TrioPushConsumer]):
+    """A push consumer of a group, for any number of tasks."""
+
+    def __init__(
+        self,
+        client: ClientLike,
+        group: str,
+        subscriptions: Mapping[str, Filter],
+        listener: Listener | None = None,
+        *,
+        orderly_listener: OrderlyListener | None = None,
+        orderly: bool = False,
+        config: PushConsumerConfig | None = None,
+        **settings: Unpack[PushConsumerSettings],
+    ) -> None:
+        """Open nothing yet; for arguments and errors see ``open_push_consumer``."""
+        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
+        self.config = own
+        self._group = group
+        self._listener = listener
+        if listener is not None and orderly_listener is not None:
+            raise LocalProtocolError("give either listener or orderly_listener, not both")
+        if listener is not None:
+            self._listener = async_handler("listener", listener, "messages, context")
+        if orderly_listener is not None:
+            orderly_listener = async_handler(
+                "orderly_listener", orderly_listener, "messages, context"
+            )
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._inbox = Inbox(self._notify)
+        handles = listener is not None or orderly_listener is not None
+        self._has_handler = handles
+        self._loans = Loans(self._submit if handles else self._inbox.put, handles=handles)
+        self._inbox.loans = self._loans
+
+        def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
+            self._inbox.clear()
+            portal = self._portal
+            concurrent: Any = partial(self._loans.concurrently, portal)
+            in_order: Any = None
+            if self._listener is not None:
+                concurrent = partial(self._run_there, self._listener)
+            if orderly_listener is not None:
+                in_order = partial(self._run_there, orderly_listener)
+            elif orderly:
+                in_order = partial(self._loans.orderly, portal)
+            return open_trio_consumer(
+                trio_client(resolved),
+                group,
+                subscriptions,
+                None if in_order is not None else concurrent,
+                orderly_listener=in_order,
+                config=own,
+                borrower=self._loans,
+            )
+
+        super().__init__(opener, reopens=lambda: reopens(resolved))
+
+    def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
+        resource.on_closed.append(self._notify)
+        self._loans.attach(resource.portal, resource.thing)
+
+    # ------------------------------------------------------------------ handlers
+
+    def _submit(self, loans: Sequence[Loan]) -> None:
+        """Let the loop handle loans; in trio."""
+        if self._endpoint is not None:
+            self._endpoint.post(partial(self._start, loans))
+
+    def _start(self, loans: Sequence[Loan]) -> None:
+        for loan in loans:
+            task = asyncio.get_running_loop().create_task(self._handle(loan))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _handle(self, loan: Loan) -> None:
+        """Call the listener for the messages of a loan."""
+        listener, size = self._listener, self.config.consume_message_batch_max_size
+        messages = loan.messages
+        for start in range(0, len(messages), size):
+            part = [messages[start]] if size == 1 else messages[start : start + size]
+            context = concurrently_context(loan.queue, 0, None)
+            try:
+                status = None if listener is None else await listener(part, context)
+            except IllegalHandlerError as error:  # it would fail for every message
+                self._fail(error)
+                return
+            except Exception:  # noqa: BLE001 - of the application; logged and retried
+                _LOG.exception(
+                    "%s: the handler failed for message %s", self._group, log_text(part[0].msg_id)
+                )
+                status = ConsumeConcurrentlyStatus.RECONSUME_LATER
+            if status is _LATER or context.ack_index is not None:
+                failed = failed_messages(part, status, context)
+                if failed:
+                    loan.failures.append((failed, context))
+        self._loans.settle(loan, soon=len(self._tasks) > 1)
+
+    def _fail(self, error: Exception) -> None:
+        """End the consumer with an error."""
+        if self._opening is not None:
+            self._opening.fail_soon(error)
+
+    # ------------------------------------------------------------------ iteration
+
+    def _notify(self) -> None:
+        if self._endpoint is not None:
+            self._endpoint.post(self._wake)
+
+    def _wake(self) -> None:
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
+        """Return what ``take`` returns when it is not None; None after the timeout.
+
+        Raises:
+            ChannelClosedError: the consumer was closed; or the error that has ended it.
+        """
+        if self._has_handler:
+            raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+        taken = take()
+        if taken is not None:
+            return taken
+        resource = self._open_resource
+        resource.thing  # noqa: B018 - raises if the consumer has ended
+        self._inbox.flush()
+        loop = asyncio.get_running_loop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while (taken := take()) is None:
+                    if resource.is_closed or self._resource is None:
+                        if resource.error is not None:
+                            raise resource.error
+                        return None
+                    future = loop.create_future()
+                    self._waiting.add(future)
+                    try:
+                        await future
+                    finally:
+                        self._waiting.discard(future)
+        return taken
+
+    async def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
+        """Return the next messages of a queue; None if there are none in time.
+
+        They are handled when ``Batch.ack`` is called.
+
+        Args:
+            max: most messages.
+            within: timeout in seconds; None to wait for ever.
+
+        Raises:
+            LocalProtocolError: the consumer has a listener.
+            ChannelClosedError: the consumer was closed.
+        """
+        batch: Batch | None = await self._wait(partial(self._inbox.take, max), within)
+        return batch
+
+    async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002
+        """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
+        while True:
+            batch = await self.poll(max)
+            if batch is None:
+                return
+            yield batch
+            batch.ack()
+
+    async def __aiter__(self) -> AsyncIterator[Delivery]:
+        """Iterate over messages; the next one acknowledges the last."""
+        while True:
+            delivery: Delivery | None = await self._wait(self._inbox.take_one, None)
+            if delivery is None:
+                return
+            yield delivery
+            delivery.ack()
+
+    # ------------------------------------------------------------------ the trio consumer
+
+    async def close(self) -> None:
+        self._inbox.flush()
+        await super().close()
+        for task in [*self._tasks]:
+            task.cancel()
+        self._wake()
+
+    subscribe = immediate(TrioPushConsumer.subscribe)
+    unsubscribe = immediate(TrioPushConsumer.unsubscribe)
+    suspend = immediate(TrioPushConsumer.suspend)
+    resume = immediate(TrioPushConsumer.resume)
+
+    @property
+    def assigned(self) -> tuple[MessageQueue, ...]:
+        return self._thing.assigned
+
+    @property
+    def unreadable_messages(self) -> int:
+        return self._thing.unreadable_messages
+
+
+def open_push_consumer(
+    client: ClientLike,
+    group: str,
+    subscriptions: Mapping[str, Filter],
+    listener: Listener | None = None,
+    *,
+    orderly_listener: OrderlyListener | None = None,
+    orderly: bool = False,
+    config: PushConsumerConfig | None = None,
+    **settings: Unpack[PushConsumerSettings],
+) -> PushConsumer:
+    """Open a push consumer with ``async with`` or ``await``; the block's end or ``close`` ends it.
+
+    Args:
+        client: an open client; settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the consumer; or None for settings from the environment. A client
+            has at most one consumer of a group.
+        group: consumer group.
+        subscriptions: filter by topic: tags as ``a || b``, ``*`` for all, or expression and type,
+            for example ``("a > 5", "SQL92")``.
+        listener: a coroutine function of (messages, context) that handles messages in any order.
+            Without a listener the consumer is iterated, or polled.
+        orderly_listener: a coroutine function of (messages, context) that handles the messages of
+            each queue in order.
+        orderly: whether iteration keeps order; implied by ``orderly_listener``.
+        config: settings of the consumer.
+        settings: single settings of the consumer or of a new client.
+
+    Raises:
+        IllegalHandlerError: a listener is not async, or does not take two arguments.
+        IllegalTypeError: an argument has the wrong type, or a setting is unknown.
+        LocalProtocolError: a name or an expression is invalid, there are two listeners, or the
+            client already has a consumer of the group.
+        BrokerError: the broker rejects an expression.
+        ClientError, ChannelError: the broker is not reachable.
+
+    Closing: pulls end, handlers get ``await_termination`` to finish, offsets are stored, queues are
+    unlocked, and the consumer is unregistered. Messages that were not handled are redelivered, here
+    or to another member.
+    """
+    return PushConsumer(
+        client,
+        group,
+        subscriptions,
+        listener,
+        orderly_listener=orderly_listener,
+        orderly=orderly,
+        config=config,
+        **settings,
+    )

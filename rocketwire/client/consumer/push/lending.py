@@ -1,0 +1,220 @@
+"""``LentConsumption``: messages are handled outside of trio, by threads or a loop of asyncio.
+
+A *borrower* gets parts of pulled batches, and settles each part as a whole. So a part costs two
+crossings, not each message. Parts are as large as handlers are fast: slow handlers get single
+calls, which spread over all threads or tasks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    PushConsumerConfig,
+)
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
+from rocketwire.policy.resource_names import RETRY_PREFIX
+
+if TYPE_CHECKING:
+    import trio
+
+    from rocketwire.client.consumer.config import MessageListenerConcurrently
+    from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.policy.process_queue import ProcessQueue
+    from rocketwire.wire.message.stored import StoredMessage
+
+LOG: Final = logging.getLogger("rocketwire.client")
+
+FAST: Final = 0.05
+"""Seconds within which a part is settled if its handlers are fast."""
+
+SLOW: Final = 1.0
+"""Seconds after which an application that takes parts is slow."""
+
+MAX_PART: Final = 32
+"""Most handler calls of a part."""
+
+
+class LentMessages:
+    """A part of a batch.
+
+    Attributes:
+        queue: queue of the messages.
+        messages: the messages, with their real topics.
+        pulled: the messages as they are in the process queue.
+        process: the process queue.
+        lent_at: time of trio's clock.
+    """
+
+    __slots__ = ("lent_at", "messages", "process", "pulled", "queue")
+
+    def __init__(
+        self,
+        queue: MessageQueue,
+        messages: Sequence[StoredMessage],
+        pulled: Sequence[StoredMessage],
+        process: ProcessQueue[StoredMessage],
+        lent_at: float,
+    ) -> None:
+        """Create a part that is not settled."""
+        self.queue = queue
+        self.messages = messages
+        self.pulled = pulled
+        self.process = process
+        self.lent_at = lent_at
+
+
+Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
+"""Messages that a handler rejected, and the context of its call."""
+
+
+class Borrower(Protocol):
+    """Handles messages outside of trio.
+
+    Attributes:
+        handles: whether it handles every message that it gets. If not, an application takes them
+            when it wants: parts are large, and the end of the consumer does not wait for them.
+    """
+
+    handles: bool
+
+    def receive(self, parts: Sequence[LentMessages]) -> None:
+        """Take parts; called in trio, must neither block nor raise."""
+
+
+class LentConsumption(ConcurrentConsumption):
+    """Lends messages to a borrower, at most one part for each of its handlers."""
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        group: str,
+        config: PushConsumerConfig,
+        listener: MessageListenerConcurrently,
+        offsets: OffsetStore,
+        stats: ConsumerStats,
+        nursery: trio.Nursery,
+        borrower: Borrower,
+    ) -> None:
+        """Create the consumption; for the arguments see ``ConcurrentConsumption``.
+
+        Args:
+            listener: handles a message that an operator sends directly.
+            borrower: gets all other messages.
+        """
+        super().__init__(instance, group, config, listener, offsets, stats, nursery)
+        self._borrower = borrower
+        self._size = config.consume_message_batch_max_size
+        self._calls = 1 if borrower.handles else MAX_PART
+        self._limit = config.consume_thread_max
+        self._is_lending = True
+        self._parts: dict[int, LentMessages] = {}
+
+    def start(self) -> None:
+        """Start nothing: there are no workers."""
+
+    async def settle(self, seconds: float) -> None:
+        """Lend nothing more, and wait until everything is settled, at most ``seconds``."""
+        self._is_lending = False
+        await super().settle(seconds)
+
+    async def send_back_expired(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
+    ) -> None:
+        """Send back the oldest messages that were lent long ago; see ``ConcurrentConsumption``."""
+        oldest = self._now() - self._config.consume_timeout
+        for part in self._parts.values():
+            if part.process is process and part.lent_at < oldest:
+                process.mark_started(part.pulled, now=part.lent_at)
+        await super().send_back_expired(queue, process)
+
+    def settle_parts(self, settled: Iterable[tuple[LentMessages, Sequence[Failure]]]) -> None:
+        """Remove handled messages from their process queues, and lend more; in trio."""
+        now = self._now()
+        for part, failures in settled:
+            if self._active.pop(id(part), None) is None:
+                continue
+            del self._parts[id(part)]
+            if failures:
+                self._settle_failures(part, failures, now)
+            else:
+                self._commit(part.queue, part.process, part.pulled, now)
+            count, seconds = len(part.messages), now - part.lent_at
+            self._stats.add_consumed(part.queue.topic or "", count, seconds, now)
+            self._adapt(part, seconds)
+        if self._settled:
+            self._settled.unpark_all()
+        self._lend()
+
+    def _wake_worker(self) -> None:
+        self._lend()
+
+    def _adapt(self, part: LentMessages, seconds: float) -> None:
+        """Lend larger parts while handlers are fast; to an application, more parts."""
+        if not self._borrower.handles:
+            most = self._config.consume_thread_max
+            self._limit = max(1, self._limit // 2) if seconds > SLOW else min(most, self._limit * 2)
+            return
+        if seconds > FAST:
+            self._calls = max(1, self._calls // 2)
+        elif len(part.messages) >= self._calls * self._size:
+            self._calls = min(MAX_PART, self._calls * 2)
+
+    def _lend(self) -> None:
+        """Lend parts of the first batches."""
+        batches, limit = self._batches, self._limit
+        parts: list[LentMessages] = []
+        now = self._now()
+        while batches and self._is_lending and len(self._active) < limit:
+            batch = batches[0]
+            if not batch.is_open:
+                batches.popleft()
+                continue
+            start = batch.next_index
+            batch.next_index = stop = start + self._calls * self._size
+            messages = batch.messages
+            pulled = messages if start == 0 and stop >= len(messages) else messages[start:stop]
+            real = pulled
+            if (batch.queue.topic or "").startswith(RETRY_PREFIX):
+                real = [with_real_topic(message, self._group) for message in pulled]
+            part = LentMessages(batch.queue, real, pulled, batch.process, now)
+            self._active[id(part)] = batch.process
+            self._parts[id(part)] = part
+            parts.append(part)
+        if parts:
+            self._borrower.receive(parts)
+
+    def _settle_failures(self, part: LentMessages, failures: Sequence[Failure], now: float) -> None:
+        offsets = {message.queue_offset for messages, _ in failures for message in messages}
+        handled = [message for message in part.pulled if message.queue_offset not in offsets]
+        if handled:
+            self._commit(part.queue, part.process, handled, now)
+        self._stats.add_failed(part.queue.topic or "", len(offsets), now)
+        self._nursery.start_soon(self._send_back, part, failures)
+
+    async def _send_back(self, part: LentMessages, failures: Sequence[Failure]) -> None:
+        pulled = {message.queue_offset: message for message in part.pulled}
+        for messages, context in failures:
+            failed = [pulled[message.queue_offset] for message in messages]
+            removable = await self._send_back_all(part.queue, part.process, failed, context)
+            self._commit(part.queue, part.process, removable, self._now())
+
+
+def failed_messages(
+    messages: Sequence[StoredMessage],
+    status: ConsumeConcurrentlyStatus | None,
+    context: ConsumeConcurrentlyContext,
+) -> Sequence[StoredMessage]:
+    """Return the messages of a handler call that are to be redelivered."""
+    if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
+        return messages
+    if context.ack_index is None:
+        return ()
+    return messages[min(max(context.ack_index + 1, 0), len(messages)) :]

@@ -1,0 +1,148 @@
+"""``Inbox``: messages that an application takes when it wants, and settles."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.portal.loans import Loan, Loans
+    from rocketwire.wire.message.stored import StoredMessage
+
+
+class Batch:
+    """Messages of a queue that the application handles; iterate over it.
+
+    A batch is handled when ``ack`` is called, or when the next one is taken from the same iterator.
+
+    Attributes:
+        messages: the messages, in order.
+        message_queue: queue of the messages.
+    """
+
+    __slots__ = ("_inbox", "_is_settled", "_loan", "message_queue", "messages")
+
+    def __init__(self, inbox: Inbox, loan: Loan, messages: Sequence[StoredMessage]) -> None:
+        """Create a batch that is not handled yet."""
+        self.messages = messages
+        self.message_queue: MessageQueue = loan.queue
+        self._inbox = inbox
+        self._loan = loan
+        self._is_settled = False
+
+    def __iter__(self) -> Iterator[StoredMessage]:
+        """Iterate over the messages."""
+        return iter(self.messages)
+
+    def __len__(self) -> int:
+        """Return the number of messages."""
+        return len(self.messages)
+
+    def ack(self) -> None:
+        """Acknowledge the messages that were not rejected."""
+        if not self._is_settled:
+            self._is_settled = True
+            self._inbox.settle(self._loan, len(self.messages))
+
+    def reject(self, message: StoredMessage, delay_level: int = 0) -> None:
+        """Let the broker redeliver one message later; ``ack`` acknowledges the others.
+
+        Args:
+            message: a message of the batch.
+            delay_level: see ``reconsume_later``.
+        """
+        if not self._is_settled:
+            self._loan.reject([message], delay_level)
+
+    def reconsume_later(self, delay_level: int = 0) -> None:
+        """Let the broker redeliver all messages later; -1 makes them dead letters.
+
+        An orderly queue waits until its messages are handled, and ignores the level.
+        """
+        if not self._is_settled:
+            self._loan.reject(self.messages, delay_level)
+            self.ack()
+
+
+class Delivery(Batch):
+    """A message that the application handles."""
+
+    __slots__ = ()
+
+    @property
+    def message(self) -> StoredMessage:
+        """The message."""
+        return self.messages[0]
+
+
+class Inbox:
+    """Loans that nobody has taken yet."""
+
+    def __init__(self, notify: Callable[[], None]) -> None:
+        """Start empty.
+
+        Args:
+            notify: called in trio when there are messages.
+        """
+        self.loans: Loans | None = None
+        self._notify = notify
+        self._lock = Lock()
+        self._queue: deque[Loan] = deque()
+        self._position = 0
+        self._open: dict[int, int] = {}
+
+    def clear(self) -> None:
+        """Start anew, in a fork."""
+        self._lock = Lock()
+        self._queue.clear()
+        self._open.clear()
+        self._position = 0
+
+    def put(self, loans: Sequence[Loan]) -> None:
+        """Add loans; called in trio."""
+        self._queue.extend(loans)
+        self._notify()
+
+    def take(self, limit: int) -> Batch | None:
+        """Return at most ``limit`` messages, or None; from any thread."""
+        taken = self._take(limit)
+        return None if taken is None else Batch(self, *taken)
+
+    def take_one(self) -> Delivery | None:
+        """Return one message, or None; from any thread."""
+        taken = self._take(1)
+        return None if taken is None else Delivery(self, *taken)
+
+    def _take(self, limit: int) -> tuple[Loan, Sequence[StoredMessage]] | None:
+        with self._lock:
+            if not self._queue:
+                return None
+            loan, start = self._queue[0], self._position
+            messages = loan.messages
+            end = start + limit
+            if start == 0:
+                self._open[id(loan)] = len(messages)
+            if end >= len(messages):
+                self._queue.popleft()
+                self._position = 0
+                return loan, messages if start == 0 else messages[start:]
+            self._position = end
+            return loan, messages[start:end]
+
+    def settle(self, loan: Loan, count: int) -> None:
+        """Note that messages of a loan are handled or rejected."""
+        with self._lock:
+            self._open[id(loan)] -= count
+            if self._open[id(loan)]:
+                return
+            del self._open[id(loan)]
+        if self.loans is not None:
+            self.loans.settle(loan, soon=bool(self._queue))
+
+    def flush(self) -> None:
+        """Let trio know what is settled, before the application waits."""
+        if self.loans is not None:
+            self.loans.flush()

@@ -1,0 +1,190 @@
+"""Messages on loan from a push consumer of trio: what a facade handles, and how it settles it.
+
+Concurrent messages come as parts of batches (``rocketwire.client.consumer.push.lending``). Orderly
+and traced messages come one handler call at a time, for which trio waits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import islice
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
+    ConsumeOrderlyStatus,
+)
+from rocketwire.client.consumer.push.lending import LentConsumption
+from rocketwire.errors import ChannelClosedError, ClientForkedError
+from rocketwire.portal.errands import Errand
+
+if TYPE_CHECKING:
+    from rocketwire.client.consumer.push.lending import Failure, LentMessages
+    from rocketwire.client.consumer.push.push_consumer import PushConsumer
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.portal.interfaces import Poster
+    from rocketwire.wire.message.stored import StoredMessage
+
+MAX_UNPOSTED: Final = 8
+"""Most settled loans that wait until there is nothing else to handle."""
+
+DELAY: Final = 0.05
+"""Seconds for which they wait at most."""
+
+
+class Loan:
+    """Messages to handle.
+
+    Attributes:
+        queue: queue of the messages.
+        messages: the messages.
+        is_orderly: whether the messages of the queue are handled in order.
+        failures: rejected messages, each with the context of its handler call.
+    """
+
+    __slots__ = ("context", "errand", "failures", "is_orderly", "messages", "part", "queue")
+
+    def __init__(
+        self,
+        queue: MessageQueue,
+        messages: Sequence[StoredMessage],
+        *,
+        part: LentMessages | None = None,
+        errand: Errand | None = None,
+        context: Any = None,
+    ) -> None:
+        """Create a loan that is not settled.
+
+        Args:
+            part: the part of a batch, or None.
+            errand: the handler call that trio waits for, or None.
+            context: context of that call.
+        """
+        self.queue = queue
+        self.messages = messages
+        self.part = part
+        self.errand = errand
+        self.context = context
+        self.is_orderly = isinstance(context, ConsumeOrderlyContext)
+        self.failures: list[Failure] = []
+
+    def reject(self, messages: Sequence[StoredMessage], delay_level: int) -> None:
+        """Let messages be redelivered later."""
+        context = ConsumeConcurrentlyContext(message_queue=self.queue)
+        context.delay_level_when_next_consume = delay_level
+        self.failures.append((messages, context))
+
+
+class Loans:
+    """The loans of a push consumer; a ``Borrower``.
+
+    Attributes:
+        handles: see ``Borrower``.
+    """
+
+    def __init__(self, receive: Callable[[Sequence[Loan]], None], *, handles: bool) -> None:
+        """Start without loans.
+
+        Args:
+            receive: takes loans; called in trio, must neither block nor raise.
+            handles: see ``Borrower``.
+        """
+        self.handles = handles
+        self._receive = receive
+        self._posted_at = 0.0
+        self._portal: Poster | None = None
+        self._consumer: PushConsumer | None = None
+        self._settled: deque[tuple[LentMessages, Sequence[Failure]]] = deque()
+
+    def attach(self, portal: Poster, consumer: PushConsumer) -> None:
+        """Begin with an open consumer."""
+        self._portal = portal
+        self._consumer = consumer
+        self.flush()
+
+    # ------------------------------------------------------------------ in trio
+
+    def receive(self, parts: Sequence[LentMessages]) -> None:
+        """Take parts of batches; see ``Borrower``."""
+        self._receive([Loan(part.queue, part.messages, part=part) for part in parts])
+
+    async def concurrently(
+        self, portal: Poster, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> ConsumeConcurrentlyStatus:
+        """Lend the messages of a concurrent handler call, and wait until they are settled."""
+        status: ConsumeConcurrentlyStatus = await self._lend(portal, messages, context)
+        return status
+
+    async def orderly(
+        self, portal: Poster, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
+    ) -> ConsumeOrderlyStatus:
+        """Lend the messages of an orderly handler call, and wait until they are settled."""
+        status: ConsumeOrderlyStatus = await self._lend(portal, messages, context)
+        return status
+
+    async def _lend(
+        self,
+        portal: Poster,
+        messages: Sequence[StoredMessage],
+        context: ConsumeConcurrentlyContext | ConsumeOrderlyContext,
+    ) -> Any:
+        errand = Errand(portal, _nothing)
+        self._receive([Loan(context.message_queue, messages, errand=errand, context=context)])
+        return await errand.wait(_nothing)
+
+    # ------------------------------------------------------------------ from any thread
+
+    def settle(self, loan: Loan, *, soon: bool = False) -> None:
+        """Settle a loan whose messages are handled or rejected.
+
+        Args:
+            soon: whether more loans are settled before this thread waits, or ``flush`` is called.
+        """
+        errand = loan.errand
+        if errand is not None:
+            errand.finish(_status(loan), None)
+            return
+        if loan.part is None:
+            return
+        self._settled.append((loan.part, loan.failures))
+        if not soon or len(self._settled) >= MAX_UNPOSTED or monotonic() > self._posted_at + DELAY:
+            self.flush()
+
+    def flush(self) -> None:
+        """Let trio know what is settled."""
+        if self._settled and self._portal is not None:
+            self._posted_at = monotonic()
+            with suppress(ChannelClosedError, ClientForkedError):  # the messages are redelivered
+                self._portal.post(self._settle_parts)
+
+    def _settle_parts(self) -> None:
+        consumption = None if self._consumer is None else self._consumer.consumption
+        settled = list(islice(self._settled, len(self._settled)))
+        for _ in settled:
+            self._settled.popleft()
+        if settled and isinstance(consumption, LentConsumption):
+            consumption.settle_parts(settled)
+
+
+def _nothing() -> None:
+    """Do nothing: a thread that handles messages cannot be cancelled."""
+
+
+def _status(loan: Loan) -> ConsumeConcurrentlyStatus | ConsumeOrderlyStatus:
+    """Return the result of a handler call that trio waits for."""
+    context = loan.context
+    if loan.is_orderly:
+        if loan.failures:
+            return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
+        return ConsumeOrderlyStatus.SUCCESS
+    if loan.failures:
+        rejected = {message.queue_offset for messages, _ in loan.failures for message in messages}
+        first = next(n for n, m in enumerate(loan.messages) if m.queue_offset in rejected)
+        context.ack_index = first - 1
+        context.delay_level_when_next_consume = loan.failures[0][1].delay_level_when_next_consume
+    return ConsumeConcurrentlyStatus.CONSUME_SUCCESS

@@ -1,0 +1,366 @@
+"""``Portal``: runs trio in a thread of its own, and executes calls of other threads there.
+
+* One wake for many calls: a caller appends to a queue, and writes to a descriptor only if trio may
+  sleep. The task that reads the descriptor passes calls to workers.
+* A worker is a trio task that executes one call after the other. Idle workers are kept, because a
+  new task costs as much as a whole call.
+* The thread lives while anything is open: the last resource that is closed ends it.
+* A fork has no such thread. ``rocketwire.portal.forks`` marks the portal in the child.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import trio
+
+from rocketwire.errors import ChannelClosedError, ClientForkedError
+from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall
+
+if TYPE_CHECKING:
+    from rocketwire.portal.interfaces import Closable
+
+T = TypeVar("T")
+
+MAX_IDLE_WORKERS: Final = 64
+"""Most workers that wait for calls; others end."""
+
+THREAD_NAME: Final = "rocketwire"
+
+END_PATIENCE: Final = 1.0
+"""Seconds for running calls when the thread ends."""
+
+CLOSED: Final = "the client was closed"
+
+
+class Worker:
+    """A trio task that executes calls, one after the other."""
+
+    __slots__ = ("_portal", "_scope", "_task", "call")
+
+    def __init__(self, portal: Portal, call: Call | None) -> None:
+        """Create a worker with its first call."""
+        self._portal = portal
+        self._scope = trio.CancelScope()
+        self._task: trio.lowlevel.Task | None = None
+        self.call: Call | None = call
+
+    def give(self, call: Call) -> None:
+        """Let the idle worker execute a call."""
+        self.call = call
+        if self._task is not None:
+            task, self._task = self._task, None
+            trio.lowlevel.reschedule(task)
+
+    def cancel(self) -> None:
+        """Cancel the current call."""
+        self._scope.cancel()
+
+    async def run(self) -> None:
+        """Execute calls until there are more idle workers than are kept."""
+        portal = self._portal
+        while True:
+            with trio.CancelScope() as self._scope:
+                while not self._scope.cancel_called:
+                    call = self.call
+                    if call is None:
+                        if not await self._wait(portal):
+                            return
+                        continue
+                    await self._execute(call)
+                    self.call = portal.next_call()
+            if self.call is not None and self.call.is_done:
+                self.call = portal.next_call()
+
+    async def _execute(self, call: Call) -> None:
+        value: Any = None
+        error: BaseException | None = None
+        call.worker = self
+        self._portal.running += 1
+        try:
+            if call.is_cancelled:
+                error = CallCancelledError()
+            else:
+                value = await call.function(*call.arguments, **call.named)
+        except trio.Cancelled:
+            self._finish(call, None, CallCancelledError())
+            raise
+        except BaseException as raised:  # noqa: BLE001 - passed to the caller
+            error = raised
+        self._finish(call, value, error)
+        value = error = None
+
+    def _finish(self, call: Call, value: object, error: BaseException | None) -> None:
+        self._portal.running -= 1
+        call.worker = None
+        call.finish(value, error)
+
+    async def _wait(self, portal: Portal) -> bool:
+        """Wait for a call; returns whether there is one."""
+        idle = portal.idle_workers
+        if len(idle) >= MAX_IDLE_WORKERS:
+            return False
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            idle.remove(self)
+            self._task = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        self._task = trio.lowlevel.current_task()
+        idle.append(self)
+        await trio.lowlevel.wait_task_rescheduled(abort)
+        return True
+
+
+class Portal:
+    """Trio in a thread of its own; ``open_portal`` returns it.
+
+    Attributes:
+        is_forked: whether this process is a fork of the one in which the thread runs.
+        is_ended: whether the thread has ended.
+        idle_workers: workers without a call.
+        resources: what is open, or opening.
+        running: number of calls that workers execute.
+        uses: number of ``use_portal`` without ``leave_portal``.
+    """
+
+    def __init__(self) -> None:
+        """Start the thread."""
+        self.is_forked = False
+        self.is_ended = False
+        self.idle_workers: list[Worker] = []
+        self.resources: set[Closable] = set()
+        self.running = 0
+        self.uses = 0
+        self._queue: deque[Callable[[], object] | Call] = deque()
+        self._waiting: deque[Call] = deque()
+        self._on_ended: deque[Callable[[], object]] = deque()
+        self._is_awake = False
+        self._is_ending = False
+        self._sleeping, self._waking = socket.socketpair()
+        for end in (self._sleeping, self._waking):
+            end.setblocking(False)
+        self._wake_descriptor = self._waking.fileno()
+        self._nursery: trio.Nursery | None = None
+        self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
+        self._thread.start()
+
+    # ------------------------------------------------------------------ from any thread
+
+    def post(self, item: Callable[[], object] | Call) -> None:
+        """Let trio execute a call, or call a function that neither waits nor raises.
+
+        Raises:
+            ClientForkedError: this is a fork of the process in which trio runs.
+            ChannelClosedError: everything was closed.
+        """
+        if self.is_forked or self.is_ended:
+            self._refuse()
+        self._queue.append(item)
+        if not self._is_awake:
+            self._is_awake = True
+            with suppress(OSError):  # full: trio has not read earlier wakes yet
+                os.write(self._wake_descriptor, b"w")
+        if self.is_ended:
+            self._drop_queue()
+
+    def call(self, function: Callable[..., Awaitable[T]], *arguments: Any, **named: Any) -> T:
+        """Execute a coroutine function in trio, and wait for its result in this thread.
+
+        If the wait is interrupted (Ctrl-C), the call is cancelled, and the interrupt is raised when
+        it has ended.
+
+        Raises:
+            ClientForkedError: this is a fork of the process in which trio runs.
+            Exception: what the function raises.
+        """
+        value: T = self.wait(ThreadCall(function, arguments, named))
+        return value
+
+    def wait(self, call: ThreadCall) -> Any:
+        """Execute a call as ``call`` does; its errands run in this thread."""
+        self.post(call)
+        try:
+            call.lock.acquire()
+            while (errand := call.errand) is not None:
+                call.errand = None
+                errand.run()
+                call.lock.acquire()
+        except BaseException:  # an interrupt, raised by a signal handler
+            self.cancel(call)
+            while not call.is_done:
+                call.lock.acquire()  # another interrupt ends the wait
+            raise
+        if call.error is not None:
+            try:
+                raise call.visible_error()
+            finally:
+                del call  # no cycle with the traceback
+        return call.value
+
+    def cancel(self, call: Call) -> None:
+        """Cancel a call that may have started; it finishes all the same."""
+        call.is_cancelled = True
+        self.post(lambda: self._cancel(call))
+
+    def _cancel(self, call: Call) -> None:
+        if call.worker is not None:
+            call.worker.cancel()
+
+    def _refuse(self) -> None:
+        if self.is_forked:
+            raise ClientForkedError
+        raise ChannelClosedError(CLOSED)
+
+    # ------------------------------------------------------------------ in trio's thread
+
+    def next_call(self) -> Call | None:
+        """Return a call that no worker has taken, or None."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def start_soon(self, function: Callable[..., Awaitable[object]], *arguments: Any) -> None:
+        """Start a trio task."""
+        if self._nursery is None:
+            raise ChannelClosedError(CLOSED)
+        self._nursery.start_soon(function, *arguments)
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._serve)
+        finally:
+            self.is_ended = True
+            current.ending.discard(self)
+            self._drop_queue()
+            self._wake_descriptor = -1
+            self._waking.close()
+            self._sleeping.close()
+            self._call_on_ended()
+
+    def _drop_queue(self) -> None:
+        """Let the calls fail that came too late."""
+        with suppress(IndexError):
+            while True:
+                item = self._queue.popleft()
+                if isinstance(item, Call):
+                    item.finish(None, ChannelClosedError(CLOSED))
+
+    async def _serve(self) -> None:
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            descriptor = self._sleeping.fileno()
+            while not self._is_ending:
+                await trio.lowlevel.wait_readable(descriptor)
+                os.read(descriptor, 4096)
+                self._is_awake = False  # whoever appends now wakes again
+                self._take()
+            with trio.move_on_after(END_PATIENCE):
+                while self.running:
+                    await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+
+    def _take(self) -> None:
+        """Pass what is queued to workers."""
+        queue, idle = self._queue, self.idle_workers
+        while queue:
+            item = queue.popleft()
+            if not isinstance(item, Call):
+                item()
+            elif idle:
+                idle.pop().give(item)
+            else:
+                self.start_soon(Worker(self, item).run)
+
+    def end_soon(self) -> None:
+        """End trio when no call runs."""
+
+        def end() -> None:
+            self._is_ending = True
+
+        with suppress(ChannelClosedError):
+            self.post(end)
+
+    def when_ended(self, function: Callable[[], object]) -> None:
+        """Call a function when the thread ends, or now if it has ended; from any thread."""
+        self._on_ended.append(function)
+        if self.is_ended:
+            self._call_on_ended()
+
+    def _call_on_ended(self) -> None:
+        with suppress(IndexError):
+            while True:
+                self._on_ended.popleft()()
+
+    def abandon(self) -> None:
+        """Give the portal up in a fork, where its thread does not run."""
+        self.is_forked = True
+        self._waking.close()
+        self._sleeping.close()
+
+    def join_if_unused(self) -> None:
+        """Wait for the end of the thread if nothing is open; not in trio's thread."""
+        if self.uses == 0 and not self.is_forked:
+            self._thread.join()
+
+
+class _Current:
+    """The portal of the process, if there is one.
+
+    Attributes:
+        portal: the portal; None while nothing is open.
+        ending: portals whose threads end.
+        lock: guards all that, and ``Portal.uses``.
+    """
+
+    def __init__(self) -> None:
+        self.portal: Portal | None = None
+        self.ending: set[Portal] = set()
+        self.lock = threading.Lock()
+
+
+current: Final = _Current()
+
+
+def use_portal() -> Portal:
+    """Return the portal of the process for a new resource; ``leave_portal`` has to follow."""
+    with current.lock:
+        portal = current.portal
+        if portal is None or portal.is_ended:
+            portal = current.portal = Portal()
+        portal.uses += 1
+        return portal
+
+
+def leave_portal(portal: Portal) -> None:
+    """End the use of a portal; the last one ends its thread."""
+    with current.lock:
+        portal.uses -= 1
+        if portal.uses or portal.is_forked:
+            return
+        if current.portal is portal:
+            current.portal = None
+        current.ending.add(portal)
+        portal.end_soon()
+
+
+def close_everything() -> None:
+    """Close what a program has left open, when it ends."""
+    portal = current.portal
+    if portal is None or portal.is_forked:
+        return
+    for resource in list(portal.resources):
+        resource.close_soon()
+    for resource in list(portal.resources):
+        resource.wait_closed(EXIT_PATIENCE)
+
+
+EXIT_PATIENCE: Final = 5.0
+"""Seconds for what a program has left open, when it ends."""
+
+atexit.register(close_everything)

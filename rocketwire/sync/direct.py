@@ -1,0 +1,256 @@
+"""Sends of threads over connections of their own; see ``rocketwire.portal.direct``.
+
+A thread takes a *lane* for a send: queues and connections that no other thread uses meanwhile. If
+all lanes are taken, the send goes through trio, which joins the sends of many threads.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rocketwire.client.addresses import split_address
+from rocketwire.client.send_result import SendResult
+from rocketwire.errors import ChannelBrokenError, DecodeError, RequestTimeoutError, RocketWireError
+from rocketwire.portal.direct import WARM_SENDS, DirectPath, read_result
+from rocketwire.portal.forks import plain_sockets
+from rocketwire.transport.fastpath.direct_requests import StartedRequest
+from rocketwire.wire.command import CommandDecoder
+
+if TYPE_CHECKING:
+    from rocketwire.client.message import Message
+    from rocketwire.client.producer.producer import Producer
+    from rocketwire.client.publish.request_builder import OutgoingMessage
+    from rocketwire.client.publish.sender import FirstAttempt
+    from rocketwire.wire.request_template import RequestTemplate
+
+FailedAttempt: TypeAlias = "tuple[OutgoingMessage, FirstAttempt, RocketWireError]"
+"""A first attempt and its error, for ``MessageSender.send_after_failure``."""
+
+MAX_LANES: Final = 8
+"""Most connections of a producer to a broker, for as many threads at a time."""
+
+IDLE_SECONDS: Final = 1.0
+"""Seconds after which a connection is checked before it is used: the broker may have closed it."""
+
+_READ_SIZE: Final = 4096
+_MAX_OPAQUE: Final = 2**31 - 1
+
+
+class DirectConnection:
+    """A connection that one thread uses at a time.
+
+    Attributes:
+        address: address of the broker.
+        is_open: whether it can be used.
+    """
+
+    def __init__(self, address: str, connect_timeout: float) -> None:
+        """Connect.
+
+        Raises:
+            OSError: the broker does not accept the connection.
+        """
+        self.address = address
+        self.is_open = True
+        self._socket = socket.create_connection(split_address(address), connect_timeout)
+        plain_sockets.add(self._socket)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.settimeout(None)
+        self._descriptor = self._socket.fileno()
+        self._timeout = -1.0
+        self._opaque = 0
+        self._used_at = time.monotonic()
+
+    def request(
+        self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
+    ) -> StartedRequest | None:
+        """Send a request and wait for bytes; see ``DirectRequests.request``."""
+        now = time.monotonic()
+        if now - self._used_at > IDLE_SECONDS and not self._is_quiet():
+            self.close()
+            return None
+        self._used_at = now
+        if timeout != self._timeout:
+            self._set_timeout(timeout)
+        self._opaque = opaque = self._opaque + 1 if self._opaque != _MAX_OPAQUE else 1
+        frame = template.frame(values, body, opaque)
+        data: bytes | None = None
+        try:
+            written = os.write(self._descriptor, frame)
+            while written < len(frame):
+                written += os.write(self._descriptor, frame[written:])
+            data = os.read(self._descriptor, _READ_SIZE)
+        except BlockingIOError:  # the timeout
+            data = None
+        except OSError:
+            data = b""
+        except BaseException:  # an interrupt: the response would be that of the next request
+            self.close()
+            raise
+        if not data:
+            self.close()
+        return StartedRequest(opaque, now, data)
+
+    def finish(self, started: StartedRequest, code: int, deadline: float) -> Any:
+        """Return the response to a request whose first bytes were read.
+
+        Raises:
+            ChannelBrokenError: the connection has ended.
+            RequestTimeoutError: the response did not come in time.
+        """
+        decoder, data = CommandDecoder(), started.data
+        try:
+            while True:
+                if data is None:
+                    raise RequestTimeoutError(self.address, code, deadline - started.sent_at)
+                if not data:
+                    raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
+                decoder.feed(data)
+                while (command := decoder.next_command()) is not None:
+                    if command.is_response and command.opaque == started.opaque:
+                        return command
+                self._set_timeout(max(0.001, deadline - time.monotonic()))
+                try:
+                    data = os.read(self._descriptor, _READ_SIZE)
+                except BlockingIOError:
+                    data = None
+                except OSError:
+                    data = b""
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.is_open = False
+        self._socket.close()
+
+    def _is_quiet(self) -> bool:
+        """Return whether nothing has come, neither bytes nor the end."""
+        return not select.select([self._descriptor], [], [], 0)[0]
+
+    def _set_timeout(self, seconds: float) -> None:
+        whole = int(seconds)
+        interval = struct.pack("ll", whole, int((seconds - whole) * 1_000_000) or (whole == 0))
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
+        self._timeout = seconds
+
+
+class Lane:
+    """What one thread needs for a send."""
+
+    def __init__(self, producer: Producer) -> None:
+        """Start without connections."""
+        self._connections: dict[str, DirectConnection] = {}
+        self._path = DirectPath(producer, self._connect)
+        self._connect_timeout = producer.instance.config.connect_timeout
+
+    def _connect(self, address: str) -> DirectConnection | None:
+        connection = self._connections.get(address)
+        if connection is None or not connection.is_open:
+            self._connections.pop(address, None)
+            try:
+                connection = DirectConnection(address, self._connect_timeout)
+            except (OSError, ValueError, RocketWireError):  # trio tells what is wrong
+                return None
+            self._connections[address] = connection
+        return connection
+
+    def send(self, message: Message, within: float) -> SendResult | FailedAttempt | None:
+        """Send a message.
+
+        Returns:
+            The result; or the first attempt and its error, to be continued in trio; or None if
+            nothing was sent.
+
+        Raises:
+            IllegalMessageError, EncodeError: see ``Producer.send``.
+        """
+        path = self._path
+        if not path.follow(message.topic):
+            return None
+        sent = path.send(message, within)
+        if sent is None or isinstance(sent, SendResult):
+            return sent
+        outgoing, first = sent
+        if first.sent_request is None:
+            path.forget()
+            return None
+        try:
+            return self._finish(outgoing, first)
+        except DecodeError as error:
+            self.close()
+            broken = ChannelBrokenError(f"the received bytes cannot be decoded: {error}")
+            broken.__cause__ = error
+            return outgoing, first, broken
+        except RocketWireError as error:
+            self.close()
+            return outgoing, first, error
+
+    def _finish(self, outgoing: OutgoingMessage, first: FirstAttempt) -> SendResult:
+        """Return the result of a send whose response is unusual, or not complete."""
+        name = first.target.info.broker_name(first.queue)
+        address = self._path.producer.instance.routes.master(name) or ""
+        connection = self._connections.get(address)
+        if connection is None or first.sent_request is None:
+            raise ChannelBrokenError(f"{address}: the connection has ended")
+        response = connection.finish(first.sent_request, outgoing.code, first.deadline)
+        return read_result(response, outgoing, first, address)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+        self._path.forget()
+
+
+class DirectSends:
+    """The lanes of a producer."""
+
+    def __init__(self) -> None:
+        """Start without lanes."""
+        self._free: list[Lane] = []
+        self._count = 0
+        self._sends = 0
+        self._closed = False
+
+    def send(
+        self, producer: Producer, message: Message, within: float
+    ) -> SendResult | FailedAttempt | None:
+        """Send a message over a lane, if there is one; see ``Lane.send``."""
+        try:
+            lane = self._free.pop()
+        except IndexError:
+            self._sends += 1
+            if self._sends <= WARM_SENDS or self._count >= MAX_LANES:
+                return None
+            if not producer.allows_direct_sends:
+                return None
+            self._count += 1
+            lane = Lane(producer)
+        try:
+            return lane.send(message, within)
+        finally:
+            self._free.append(lane)
+            if self._closed:
+                self.close()
+
+    def close(self) -> None:
+        """Close all connections; those in use when their sends have ended."""
+        self._closed = True
+        with suppress(IndexError):
+            while True:
+                self._free.pop().close()
+
+
+def remaining(first: FirstAttempt) -> float:
+    """Return the seconds for further attempts."""
+    return max(0.0, first.deadline - time.monotonic())

@@ -1,0 +1,166 @@
+"""``Producer``: sends messages from ordinary threads; ``open_producer`` opens it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from rocketwire.client.handlers import sync_function
+from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
+from rocketwire.client.producer.producer import Producer as TrioProducer
+from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.client.send_result import SendResult
+from rocketwire.portal.calls import ThreadCall
+from rocketwire.portal.errands import run_in_caller
+from rocketwire.portal.likeness import like
+from rocketwire.portal.settings import apply_settings, reopens
+from rocketwire.sync.client import trio_client
+from rocketwire.sync.direct import DirectSends, remaining
+from rocketwire.sync.opening import Opened, blocking
+from rocketwire.sync.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+    from typing import Unpack
+
+    from rocketwire.client.message import Message
+    from rocketwire.client.producer.transactions import (
+        LocalTransactionState,
+        TransactionSendResult,
+    )
+    from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
+    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.typed_settings import ProducerSettings
+    from rocketwire.sync.client import ClientLike
+    from rocketwire.wire.message.stored import StoredMessage
+
+
+TransactionCheck: TypeAlias = "Callable[[StoredMessage], LocalTransactionState | None]"
+"""Returns the state of a transaction: (half message) -> state. None means unknown."""
+
+LocalTransaction: TypeAlias = "Callable[[Message, SendResult], LocalTransactionState | None]"
+"""Runs the local transaction in the calling thread: (message, result of the half message) -> state.
+
+None means unknown.
+"""
+
+
+@like(TrioProducer)
+class Producer(Opened[TrioProducer]):
+    """A producer of a group, for any number of threads; ``open_producer`` opens it."""
+
+    def __init__(
+        self,
+        client: ClientLike,
+        group: str,
+        config: ProducerConfig | None = None,
+        *,
+        check: TransactionCheck | None = None,
+        executor: Executor | None = None,
+        **settings: Unpack[ProducerSettings],
+    ) -> None:
+        """Open a producer; for arguments and errors see ``open_producer``."""
+        resolved, own = apply_settings(client, config, ProducerConfig, settings)
+        self.config = own
+        pool = Pool(executor, 1)
+        self._direct = DirectSends()
+        checker: TrioTransactionCheck | None = None
+        if check is not None:
+            checker = partial(pool.run, sync_function("check", check, "message"))
+        super().__init__(
+            lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
+            reopens=lambda: reopens(resolved),
+            pool=pool,
+        )
+
+    def _open(self) -> Resource[TrioProducer]:
+        self._direct.close()
+        self._direct = DirectSends()
+        return super()._open()
+
+    def close(self) -> None:
+        self._direct.close()
+        super().close()
+
+    def send(self, message: Message, *, within: float | None = None) -> SendResult:
+        resource = self._resource
+        if resource.portal.is_forked:
+            resource = self._open_again()
+        producer = resource.thing
+        try:
+            limit = self.config.send_msg_timeout if within is None else within
+            sent = self._direct.send(producer, message, limit)
+        except AttributeError:  # no message: trio says so
+            sent = None
+        if isinstance(sent, SendResult):
+            return sent
+        if sent is None:
+            return resource.portal.call(TrioProducer.send, producer, message, within=within)
+        outgoing, first, error = sent
+        return resource.portal.call(
+            producer.sender.send_after_failure,
+            message.topic,
+            outgoing,
+            first.target,
+            first.queue,
+            error,
+            remaining(first),
+        )
+
+    send_to = blocking(TrioProducer.send_to)
+    send_by = blocking(TrioProducer.send_by)
+    send_ordered = blocking(TrioProducer.send_ordered)
+    send_oneway = blocking(TrioProducer.send_oneway)
+    queues = blocking(TrioProducer.queues)
+    send_many = blocking(TrioProducer.send_many)
+    send_batch = blocking(TrioProducer.send_batch)
+    send_batches = blocking(TrioProducer.send_batches)
+    request = blocking(TrioProducer.request)
+    recall = blocking(TrioProducer.recall)
+
+    def send_in_transaction(
+        self, message: Message, execute: LocalTransaction, *, within: float | None = None
+    ) -> TransactionSendResult:
+        portal, producer = self._portal, self._thing
+        sync_function("execute", execute, "message, result")
+
+        async def execute_here(half: Message, result: SendResult) -> LocalTransactionState | None:
+            state: LocalTransactionState | None = await run_in_caller(
+                portal, call, partial(execute, half, result)
+            )
+            return state
+
+        call = ThreadCall(producer.send_in_transaction, (message, execute_here), {"within": within})
+        result: TransactionSendResult = portal.wait(call)
+        return result
+
+
+def open_producer(
+    client: ClientLike,
+    group: str,
+    config: ProducerConfig | None = None,
+    *,
+    check: TransactionCheck | None = None,
+    executor: Executor | None = None,
+    **settings: Unpack[ProducerSettings],
+) -> Producer:
+    """Open a producer; ``close`` or the end of its block closes it.
+
+    Args:
+        client: an open client; settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the producer; or None for settings from the environment.
+        group: producer group; a client has one producer of a group.
+        config: settings of the producer.
+        check: returns the state of a transaction when a broker checks it: a function of (half
+            message).
+        executor: the threads in which ``check`` is called; None for a thread of the producer.
+        settings: single settings of the producer or of a new client.
+
+    Raises:
+        IllegalHandlerError: ``check`` cannot be called with a message, or is a coroutine function.
+        IllegalTypeError: an argument has the wrong type, or a setting is unknown.
+        IllegalNameError: the name of the group is invalid.
+        LocalProtocolError: the client already has a producer of that group.
+    """
+    return Producer(client, group, config, check=check, executor=executor, **settings)

@@ -1,0 +1,289 @@
+"""``PushConsumer``: receives messages for ordinary threads; ``open_push_consumer`` opens it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from threading import Condition
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
+    ConsumeOrderlyStatus,
+    Filter,
+    PushConsumerConfig,
+)
+from rocketwire.client.consumer.push.lending import failed_messages
+from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
+from rocketwire.client.handlers import sync_function
+from rocketwire.client.log_text import log_text
+from rocketwire.errors import LocalProtocolError
+from rocketwire.portal.inbox import Batch, Delivery, Inbox
+from rocketwire.portal.likeness import like
+from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.settings import apply_settings, reopens
+from rocketwire.sync.client import trio_client
+from rocketwire.sync.opening import Opened, immediate
+from rocketwire.sync.pool import Pool
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractAsyncContextManager
+    from typing import Unpack
+
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.typed_settings import PushConsumerSettings
+    from rocketwire.sync.client import ClientLike
+    from rocketwire.wire.message.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+Listener: TypeAlias = (
+    "Callable[[Sequence[StoredMessage], ConsumeConcurrentlyContext],"
+    " ConsumeConcurrentlyStatus | None]"
+)
+"""Handles messages. None means success; an exception means ``RECONSUME_LATER``."""
+
+OrderlyListener: TypeAlias = (
+    "Callable[[Sequence[StoredMessage], ConsumeOrderlyContext], ConsumeOrderlyStatus | None]"
+)
+"""Handles messages in order. None means success; an exception means that they are handled again."""
+
+
+@like(TrioPushConsumer)
+class PushConsumer(Opened[TrioPushConsumer]):
+    """A push consumer of a group, for any number of threads."""
+
+    def __init__(
+        self,
+        client: ClientLike,
+        group: str,
+        subscriptions: Mapping[str, Filter],
+        listener: Listener | None = None,
+        *,
+        orderly_listener: OrderlyListener | None = None,
+        orderly: bool = False,
+        config: PushConsumerConfig | None = None,
+        executor: Executor | None = None,
+        **settings: Unpack[PushConsumerSettings],
+    ) -> None:
+        """Open a consumer; for arguments and errors see ``open_push_consumer``."""
+        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
+        self.config = own
+        self._group = group
+        self._listener = listener
+        if listener is not None and orderly_listener is not None:
+            raise LocalProtocolError("give either listener or orderly_listener, not both")
+        if listener is not None:
+            sync_function("listener", listener, "messages, context")
+        if orderly_listener is not None:
+            sync_function("orderly_listener", orderly_listener, "messages, context")
+        self._ready = Condition()
+        self._inbox = Inbox(self._notify)
+        handles = listener is not None or orderly_listener is not None
+        self._has_handler = handles
+        self._loans = Loans(self._submit if handles else self._inbox.put, handles=handles)
+        self._inbox.loans = self._loans
+        threads = Pool(executor, own.consume_thread_max) if handles else None
+        self._threads = threads
+
+        def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
+            self._inbox.clear()
+            portal = self._opening.portal
+            concurrent: Any = partial(self._loans.concurrently, portal)
+            in_order: Any = None
+            if threads is not None and listener is not None:
+                concurrent = partial(threads.run, listener)
+            if threads is not None and orderly_listener is not None:
+                in_order = partial(threads.run, orderly_listener)
+            elif orderly:
+                in_order = partial(self._loans.orderly, portal)
+            return open_trio_consumer(
+                trio_client(resolved),
+                group,
+                subscriptions,
+                None if in_order is not None else concurrent,
+                orderly_listener=in_order,
+                config=own,
+                borrower=self._loans,
+            )
+
+        super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
+
+    def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
+        resource.on_closed.append(self._notify)
+        self._loans.attach(resource.portal, resource.thing)
+
+    # ------------------------------------------------------------------ handlers
+
+    def _submit(self, loans: Sequence[Loan]) -> None:
+        """Let the pool handle loans; in trio."""
+        if self._threads is not None:
+            for loan in loans:
+                self._threads.executor.submit(self._handle, loan)
+
+    def _handle(self, loan: Loan) -> None:
+        """Call the listener for the messages of a loan, in a thread of the pool."""
+        listener, size = self._listener, self.config.consume_message_batch_max_size
+        messages = loan.messages
+        for start in range(0, len(messages), size):
+            part = messages[start : start + size]
+            context = ConsumeConcurrentlyContext(message_queue=loan.queue)
+            try:
+                status = None if listener is None else listener(part, context)
+            except Exception:  # noqa: BLE001 - of the application; logged and retried
+                _LOG.exception(
+                    "%s: the handler failed for message %s", self._group, log_text(part[0].msg_id)
+                )
+                status = ConsumeConcurrentlyStatus.RECONSUME_LATER
+            failed = failed_messages(part, status, context)
+            if failed:
+                loan.failures.append((failed, context))
+        self._loans.settle(loan)
+
+    # ------------------------------------------------------------------ iteration
+
+    def _notify(self) -> None:
+        with self._ready:
+            self._ready.notify_all()
+
+    def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
+        """Return what ``take`` returns when it is not None; None after the timeout.
+
+        Raises:
+            ChannelClosedError: the consumer was closed; or the error that has ended it.
+        """
+        if self._has_handler:
+            raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+        taken = take()
+        if taken is not None:
+            return taken
+        resource = self._resource
+        resource.thing  # noqa: B018 - raises if the consumer has ended
+        self._inbox.flush()
+        deadline = None if within is None else time.monotonic() + within
+        with self._ready:
+            while (taken := take()) is None:
+                if resource.is_closed or self._closed:
+                    resource.thing  # noqa: B018
+                    return None
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                self._ready.wait(left)
+        return taken
+
+    def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
+        """Return the next messages of a queue; None if there are none in time.
+
+        They are handled when ``Batch.ack`` is called.
+
+        Args:
+            max: most messages.
+            within: timeout in seconds; None to wait for ever.
+
+        Raises:
+            LocalProtocolError: the consumer has a listener.
+            ChannelClosedError: the consumer was closed.
+        """
+        batch: Batch | None = self._wait(partial(self._inbox.take, max), within)
+        return batch
+
+    def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002
+        """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
+        while True:
+            batch = self.poll(max)
+            if batch is None:
+                return
+            yield batch
+            batch.ack()
+
+    def __iter__(self) -> Iterator[Delivery]:
+        """Iterate over messages; the next one acknowledges the last."""
+        while True:
+            delivery: Delivery | None = self._wait(self._inbox.take_one, None)
+            if delivery is None:
+                return
+            yield delivery
+            delivery.ack()
+
+    # ------------------------------------------------------------------ the trio consumer
+
+    def close(self) -> None:
+        self._inbox.flush()
+        super().close()
+        self._notify()
+
+    subscribe = immediate(TrioPushConsumer.subscribe)
+    unsubscribe = immediate(TrioPushConsumer.unsubscribe)
+    suspend = immediate(TrioPushConsumer.suspend)
+    resume = immediate(TrioPushConsumer.resume)
+
+    @property
+    def assigned(self) -> tuple[MessageQueue, ...]:
+        return self._thing.assigned
+
+    @property
+    def unreadable_messages(self) -> int:
+        return self._thing.unreadable_messages
+
+
+def open_push_consumer(
+    client: ClientLike,
+    group: str,
+    subscriptions: Mapping[str, Filter],
+    listener: Listener | None = None,
+    *,
+    orderly_listener: OrderlyListener | None = None,
+    orderly: bool = False,
+    config: PushConsumerConfig | None = None,
+    executor: Executor | None = None,
+    **settings: Unpack[PushConsumerSettings],
+) -> PushConsumer:
+    """Open a push consumer; ``close`` or the end of its block closes it.
+
+    Args:
+        client: an open client; settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the consumer; or None for settings from the environment. A client
+            has at most one consumer of a group.
+        group: consumer group.
+        subscriptions: filter by topic: tags as ``a || b``, ``*`` for all, or expression and type,
+            for example ``("a > 5", "SQL92")``.
+        listener: a function of (messages, context) that handles messages in any order. Without a
+            listener the consumer is iterated, or polled.
+        orderly_listener: a function of (messages, context) that handles the messages of each queue
+            in order.
+        orderly: whether iteration keeps order; implied by ``orderly_listener``.
+        config: settings of the consumer.
+        executor: the threads in which listeners are called; None for threads of the consumer.
+        settings: single settings of the consumer or of a new client.
+
+    Raises:
+        IllegalHandlerError: a listener is a coroutine function, or does not take two arguments.
+        IllegalTypeError: an argument has the wrong type, or a setting is unknown.
+        LocalProtocolError: a name or an expression is invalid, there are two listeners, or the
+            client already has a consumer of the group.
+        BrokerError: the broker rejects an expression.
+        ClientError, ChannelError: the broker is not reachable.
+
+    Closing: pulls end, handlers get ``await_termination`` to finish, offsets are stored, queues are
+    unlocked, and the consumer is unregistered. Messages that were not handled are redelivered, here
+    or to another member.
+    """
+    return PushConsumer(
+        client,
+        group,
+        subscriptions,
+        listener,
+        orderly_listener=orderly_listener,
+        orderly=orderly,
+        config=config,
+        executor=executor,
+        **settings,
+    )

@@ -1,0 +1,134 @@
+"""One text for threads, asyncio and uvloop: the facades behind one face with coroutine methods."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import uvloop
+
+from rocketwire import aio, sync
+
+DIALECTS = ("threads", "asyncio", "uvloop")
+
+
+class InThread:
+    """A client for threads whose methods are called in threads, and awaited."""
+
+    def __init__(self, client: Any, pool: ThreadPoolExecutor) -> None:
+        self.client = client
+        self._pool = pool
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self.client, name)
+        if not callable(member):
+            return member
+
+        async def call(*arguments: Any, **named: Any) -> Any:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, lambda: member(*arguments, **named))
+
+        return call
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._pool, self.client.close)
+
+
+class Face:
+    """A dialect: ``await face.open_producer(...)`` returns a client with coroutine methods."""
+
+    def __init__(self, dialect: str, pool: ThreadPoolExecutor) -> None:
+        self.dialect = dialect
+        self._pool = pool
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether it is that of threads."""
+        return self.dialect == "threads"
+
+    def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A handler in this dialect."""
+        if self.is_blocking:
+            return function
+
+        async def call(*arguments: Any) -> Any:
+            await asyncio.sleep(0)
+            return function(*arguments)
+
+        return call
+
+    async def open(self, kind: str, client: Any, *arguments: Any, **named: Any) -> Any:
+        """Open a producer, consumer or client; ``client`` may be one of this face."""
+        if self.is_blocking:
+            inner = client.client if isinstance(client, InThread) else client
+            opener = getattr(sync, f"open_{kind}")
+            loop = asyncio.get_running_loop()
+            opened = await loop.run_in_executor(
+                self._pool, lambda: opener(inner, *arguments, **named)
+            )
+            return InThread(opened, self._pool)
+        return _Opened(await getattr(aio, f"open_{kind}")(client, *arguments, **named))
+
+    async def take(self, consumer: Any, count: int) -> list[Any]:
+        """Iterate over a consumer until there are so many deliveries, and acknowledge all."""
+
+        def take() -> list[Any]:
+            found: list[Any] = []
+            for delivery in consumer.client:
+                found.append(delivery.message)
+                if len(found) == count:
+                    delivery.ack()
+                    break
+            return found
+
+        if self.is_blocking:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, take)
+        found: list[Any] = []
+        async for delivery in consumer.client:
+            found.append(delivery.message)
+            if len(found) == count:
+                delivery.ack()
+                break
+        return found
+
+
+class _Opened:
+    """An open client for asyncio, which a block closes."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.close()
+
+
+def run(dialect: str, scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
+    """Run a scenario."""
+    with ThreadPoolExecutor(32, thread_name_prefix="tests") as pool:
+        face = Face(dialect, pool)
+        if dialect == "uvloop":
+            uvloop.run(scenario(face))
+        else:
+            asyncio.run(scenario(face))
+
+
+async def until(condition: Callable[[], Awaitable[bool] | bool], seconds: float = 120.0) -> None:
+    """Ask again and again until something holds."""
+    async with asyncio.timeout(seconds):
+        while True:
+            found = condition()
+            if await found if inspect.isawaitable(found) else found:
+                return
+            await asyncio.sleep(0.05)

@@ -1,0 +1,56 @@
+"""Applications that servers with several processes load before they fork.
+
+``application`` is one for gunicorn, ``celery_app`` one for Celery. The environment has the name
+servers (``NAMESRV_ADDR``) and the topic (``FACADE_TOPIC``).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.client import Message
+from rocketwire.sync import open_producer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+TOPIC = os.environ.get("FACADE_TOPIC", "")
+
+producer = open_producer(None, "preloaded", reopen_after_fork=True)
+if TOPIC:
+    producer.send(Message(TOPIC, b"loaded"), within=60)
+
+
+def send(body: str) -> str:
+    """Send a message; returns its status and the process."""
+    result = producer.send(Message(TOPIC, body.encode()), within=60)
+    return f"{result.status.name} {os.getpid()}"
+
+
+def application(
+    environ: dict[str, Any], start_response: Callable[[str, list[tuple[str, str]]], object]
+) -> Iterable[bytes]:
+    """Send the path of a request."""
+    text = send(environ["PATH_INFO"])
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [text.encode()]
+
+
+def build_celery() -> Any:
+    """Create the Celery application, with a broker in memory that its files keep."""
+    from celery import Celery
+
+    folder = os.environ["FACADE_FOLDER"]
+    app = Celery("facades", broker="filesystem://", backend=f"file://{folder}/results")
+    app.conf.broker_transport_options = {
+        "data_folder_in": f"{folder}/queue",
+        "data_folder_out": f"{folder}/queue",
+        "control_folder": f"{folder}/control",
+    }
+    app.task(name="send")(send)
+    return app
+
+
+if "FACADE_FOLDER" in os.environ:
+    celery_app = build_celery()

@@ -1,0 +1,369 @@
+"""Clients for threads, asyncio and uvloop at a Java broker: one text for the three dialects."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    LocalTransactionState,
+    Message,
+    PushConsumerConfig,
+    create_reply,
+    open_client,
+)
+from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
+from rocketwire.messages.enums import ConsumeFromWhere
+from tests.java.client.messages import create_topic, unique
+from tests.java.client.settings import PATIENCE, patient
+from tests.java.facades.dialects import DIALECTS, Face, run, until
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.support.java.cluster import JavaCluster
+
+pytestmark = [pytest.mark.java, pytest.mark.parametrize("dialect", DIALECTS)]
+
+FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+SETTINGS: dict[str, Any] = {"send_msg_timeout": PATIENCE}
+
+
+def new_topic(cluster: JavaCluster, queues: int = 4) -> str:
+    """Create a topic."""
+    name = unique("facade")
+
+    async def create() -> None:
+        async with open_client(patient(namesrv_addr=cluster.address)) as client:
+            await create_topic(client, name, queues=queues)
+
+    trio.run(create)
+    return name
+
+
+def bodies(count: int, first: int = 0) -> list[bytes]:
+    return [b"%d" % number for number in range(first, first + count)]
+
+
+@asynccontextmanager
+async def world(face: Face, cluster: JavaCluster) -> AsyncGenerator[tuple[Any, Any]]:
+    """An open client and a producer of it."""
+    async with (
+        await face.open("client", patient(namesrv_addr=cluster.address)) as client,
+        await face.open("producer", client.client, unique("producers"), **SETTINGS) as producer,
+    ):
+        yield client.client, producer
+
+
+async def received(face: Face, client: Any, topic: str, count: int) -> list[bytes]:
+    """Consume messages of a topic with a new group."""
+    async with await face.open(
+        "push_consumer", client, unique("readers"), {topic: "*"}, consume_from_where=FIRST
+    ) as consumer:
+        messages = await face.take(consumer, count)
+    return [message.body for message in messages]
+
+
+def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: str) -> None:
+    topic = new_topic(java_cluster)
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+            await producer.send(Message(topic, b"0", tags="a", keys=("k",)))
+            queue = (await producer.queues(topic))[0]
+            sent = await producer.send_to(Message(topic, b"1"), queue)
+            assert sent.message_queue == queue
+            await producer.send_by(Message(topic, b"2"), lambda queues: queues[-1])
+            await producer.send_ordered(Message(topic, b"3"), "key")
+            await producer.send_oneway(Message(topic, b"4"))
+            await producer.send_batch([Message(topic, b"5"), Message(topic, b"6")])
+            await producer.send_batches([Message(topic, b"7"), Message(topic, b"8")])
+            await producer.send_many([Message(topic, body) for body in bodies(20, 9)])
+            await producer.send(Message(topic, b"29", delay_level=1))
+            assert sorted(await received(face, client, topic, 30)) == sorted(bodies(30))
+            with pytest.raises(IllegalMessageError):
+                await producer.send(Message(topic, b""))
+
+    run(dialect, scenario)
+
+
+def test_many_senders_of_a_producer_lose_repeat_and_reorder_nothing(
+    java_cluster: JavaCluster, dialect: str
+) -> None:
+    topic = new_topic(java_cluster)
+    senders, each = (10, 100) if dialect == "threads" else (1000, 2)
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+
+            async def send(sender: int) -> None:
+                for number in range(each):
+                    body = b"%d %d" % (sender, number)
+                    await producer.send_ordered(Message(topic, body), str(sender))
+                    await producer.send(Message(topic, b"x" + body))
+
+            await asyncio.gather(*map(send, range(senders)))
+            found = await received(face, client, topic, 2 * senders * each)
+        assert len(found) == len(set(found)) == 2 * senders * each
+        last: dict[bytes, int] = {}
+        for body in found:
+            if not body.startswith(b"x"):
+                sender, number = body.split()
+                assert int(number) == last.get(sender, -1) + 1
+                last[sender] = int(number)
+
+    run(dialect, scenario)
+
+
+def test_a_transaction_is_delivered_if_it_commits(java_cluster: JavaCluster, dialect: str) -> None:
+    topic = new_topic(java_cluster)
+
+    async def scenario(face: Face) -> None:
+        def execute(message: Message, half: Any) -> LocalTransactionState:
+            commits = message.body == b"commit"
+            return LocalTransactionState[f"{'COMMIT' if commits else 'ROLLBACK'}_MESSAGE"]
+
+        async with world(face, java_cluster) as (client, producer):
+            for body in (b"rollback", b"commit"):
+                ended = await producer.send_in_transaction(
+                    Message(topic, body), face.function(execute)
+                )
+                assert ended.state.name.lower().startswith(body.decode())
+            assert await received(face, client, topic, 1) == [b"commit"]
+
+    run(dialect, scenario)
+
+
+def test_a_request_gets_its_reply(java_cluster: JavaCluster, dialect: str) -> None:
+    topic = new_topic(java_cluster)
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+            replied: list[bytes] = []
+            loop = asyncio.get_running_loop()
+
+            def reply(messages: Sequence[StoredMessage], context: Any) -> None:
+                for message in messages:
+                    replied.append(message.body or b"")
+                    answer = producer.send(create_reply(message, b"re " + (message.body or b"")))
+                    asyncio.run_coroutine_threadsafe(answer, loop)
+
+            async with await face.open(
+                "push_consumer",
+                client,
+                unique("repliers"),
+                {topic: "*"},
+                face.function(reply),
+                consume_from_where=FIRST,
+            ):
+                answer = await producer.request(Message(topic, b"question"), within=PATIENCE)
+                assert answer.body == b"re question"
+            with pytest.raises(ReplyTimeoutError):
+                await producer.request(Message(topic, b"nobody"), within=0.5)
+
+    run(dialect, scenario)
+
+
+def test_handlers_get_every_message_once_and_failed_ones_again(
+    java_cluster: JavaCluster, dialect: str
+) -> None:
+    topic, group = new_topic(java_cluster), unique("handlers")
+    handled: list[bytes] = []
+    lock = threading.Lock()
+
+    async def scenario(face: Face) -> None:
+        def handle(messages: Sequence[StoredMessage], context: Any) -> None:
+            with lock:
+                handled.extend(message.body or b"" for message in messages)
+            if messages[0].body == b"7" and not messages[0].reconsume_times:
+                context.delay_level_when_next_consume = 1
+                raise ValueError("fails once")
+
+        async with world(face, java_cluster) as (client, producer):
+            await producer.send_many([Message(topic, body) for body in bodies(200)])
+            open_it = partial(
+                face.open, "push_consumer", client, group, {topic: "*"}, face.function(handle)
+            )
+            async with await open_it(consume_from_where=FIRST):
+                await until(lambda: handled.count(b"7") == 2 and len(handled) == 201)
+            async with await open_it(consume_from_where=FIRST):
+                await producer.send(Message(topic, b"last"))
+                await until(lambda: b"last" in handled)
+        assert sorted(set(handled)) == sorted([*bodies(200), b"last"])
+        assert len(handled) == 202
+
+    run(dialect, scenario)
+
+
+def test_an_orderly_handler_gets_the_messages_of_a_queue_in_order(
+    java_cluster: JavaCluster, dialect: str
+) -> None:
+    topic = new_topic(java_cluster)
+    handled: dict[str, list[int]] = {}
+
+    async def scenario(face: Face) -> None:
+        def handle(messages: Sequence[StoredMessage], context: Any) -> None:
+            for message in messages:
+                key, number = (message.body or b"").decode().split()
+                handled.setdefault(key, []).append(int(number))
+
+        async with world(face, java_cluster) as (client, producer):
+            for number in range(50):
+                await producer.send_ordered(Message(topic, b"a %d" % number), "a")
+                await producer.send_ordered(Message(topic, b"b %d" % number), "b")
+            async with await face.open(
+                "push_consumer",
+                client,
+                unique("orderly"),
+                {topic: "*"},
+                orderly_listener=face.function(handle),
+                consume_from_where=FIRST,
+            ):
+                await until(lambda: sum(map(len, handled.values())) == 100)
+        assert handled == {"a": list(range(50)), "b": list(range(50))}
+
+    run(dialect, scenario)
+
+
+def test_batches_are_polled_and_what_is_not_acknowledged_comes_again(
+    java_cluster: JavaCluster, dialect: str
+) -> None:
+    topic, group = new_topic(java_cluster, queues=1), unique("pollers")
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+            for body in bodies(20):
+                await producer.send(Message(topic, body))
+            open_it = partial(
+                face.open,
+                "push_consumer",
+                client,
+                group,
+                {topic: "*"},
+                config=PushConsumerConfig(consume_from_where=FIRST),
+            )
+            async with await open_it() as consumer:
+                first = await consumer.poll(8, within=PATIENCE)
+                second = await consumer.poll(8, within=PATIENCE)
+                assert [m.body for m in first] == bodies(8)
+                assert [m.body for m in second] == bodies(8, 8)
+                first.reject(first.messages[3], 1)
+                first.ack()
+                third = await consumer.poll(8, within=PATIENCE)
+                assert [m.body for m in third] == bodies(4, 16)
+            async with await open_it() as consumer:
+                again: list[bytes] = []
+                while len(set(again)) < 20:
+                    batch = await consumer.poll(32, within=PATIENCE)
+                    again += [message.body for message in batch]
+                    batch.ack()
+                assert await consumer.poll(within=0.2) is None
+        assert set(again) == set(bodies(20))
+
+    run(dialect, scenario)
+
+
+def test_a_pop_consumer_gets_every_message(java_cluster: JavaCluster, dialect: str) -> None:
+    topic = new_topic(java_cluster)
+    handled: list[bytes] = []
+
+    async def scenario(face: Face) -> None:
+        def handle(message: StoredMessage) -> None:
+            handled.append(message.body or b"")
+
+        async with world(face, java_cluster) as (client, producer):
+            await producer.send_many([Message(topic, body) for body in bodies(50)])
+            async with await face.open(
+                "pop_consumer", client, unique("poppers"), {topic: "*"}, face.function(handle)
+            ):
+                await until(lambda: set(handled) == set(bodies(50)))
+
+    run(dialect, scenario)
+
+
+def test_a_lite_pull_consumer_polls_seeks_and_commits(
+    java_cluster: JavaCluster, dialect: str
+) -> None:
+    topic = new_topic(java_cluster, queues=1)
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+            for body in bodies(10):
+                await producer.send(Message(topic, body))
+            async with await face.open(
+                "lite_pull_consumer", client, unique("lite"), consume_from_where=FIRST
+            ) as consumer:
+                queues = await consumer.fetch_message_queues(topic)
+                assigned = consumer.assign(queues)
+                await assigned
+                found: list[bytes] = []
+                while len(found) < 10:
+                    polled = await consumer.poll(within=PATIENCE)
+                    found += [message.body for message in polled.messages]
+                assert found == bodies(10)
+                await consumer.commit()
+                assert await consumer.committed(queues[0]) == 10
+                await consumer.seek(queues[0], 8)
+                polled = await consumer.poll(within=PATIENCE)
+                assert [message.body for message in polled.messages] == bodies(2, 8)
+
+    run(dialect, scenario)
+
+
+def test_operators_and_name_servers_are_asked(java_cluster: JavaCluster, dialect: str) -> None:
+    topic = new_topic(java_cluster)
+
+    async def scenario(face: Face) -> None:
+        async with (
+            await face.open("client", patient(namesrv_addr=java_cluster.address)) as client,
+            await face.open("admin", client.client) as admin,
+            await face.open("name_servers", client.client) as servers,
+        ):
+            names = admin.client.topics.names()
+            assert topic in (names if face.is_blocking else await names)
+            route = await servers.route(topic)
+            assert route.queue_datas[0].write_queue_nums == 4
+
+    run(dialect, scenario)
+
+
+@pytest.mark.slow
+def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect: str) -> None:
+    if dialect == "threads":
+        pytest.skip("threads are interrupted by signals: tests/unit/sync/test_producer.py")
+    topic, chance = new_topic(java_cluster), random.Random(5)
+    before = threading.active_count()
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+            await producer.send_many([Message(topic, b"warm") for _ in range(30)])
+            kept: list[bytes] = []
+            for number in range(200):
+                task = asyncio.create_task(producer.send(Message(topic, b"%d" % number)))
+                await asyncio.sleep(chance.random() * 0.002)
+                if not task.cancel():
+                    kept.append(b"%d" % number)
+                await asyncio.gather(task, return_exceptions=True)
+            assert client.instance.pool.in_flight == 0
+            assert len(asyncio.all_tasks()) == 1
+            assert (await producer.send(Message(topic, b"end"))).is_ok
+            found: list[bytes] = []
+            async with await face.open(
+                "push_consumer", client, unique("after"), {topic: "*"}, consume_from_where=FIRST
+            ) as consumer:
+                async with asyncio.timeout(20):
+                    async for delivery in consumer.client:
+                        found.append(delivery.message.body)
+                        if delivery.message.body == b"end" and set(kept) <= set(found):
+                            break
+        assert len(found) - found.count(b"warm") == len(set(found) - {b"warm"})
+
+    run(dialect, scenario)
+    assert threading.active_count() <= before + 1

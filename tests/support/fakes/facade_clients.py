@@ -1,0 +1,31 @@
+"""Clients of the facades for a cluster in memory, and both facades behind one face for tests."""
+
+from __future__ import annotations
+
+import threading
+
+from rocketwire import aio, sync
+from rocketwire.aio.opening import Opened as AsyncOpened
+from rocketwire.sync.opening import Opened as BlockingOpened
+from tests.support.fakes.storing_cluster import StoringCluster, connected
+
+
+class BlockingClient(sync.Client):
+    """A client for threads of a cluster in memory."""
+
+    def __init__(self, cluster: StoringCluster) -> None:
+        self.reopens_after_fork = False
+        BlockingOpened.__init__(self, lambda: connected(cluster))
+
+
+class AsyncClient(aio.Client):
+    """A client for asyncio of a cluster in memory."""
+
+    def __init__(self, cluster: StoringCluster) -> None:
+        self.reopens_after_fork = False
+        AsyncOpened.__init__(self, lambda: connected(cluster))
+
+
+def threads() -> list[str]:
+    """Names of the threads of rocketwire that run now."""
+    return [each.name for each in threading.enumerate() if each.name.startswith("rocketwire")]

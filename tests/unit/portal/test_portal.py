@@ -1,0 +1,117 @@
+"""The thread of trio: calls from threads, their cancellation, its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import trio
+
+from rocketwire.errors import ChannelClosedError
+from rocketwire.portal.calls import ThreadCall
+from rocketwire.portal.portal import MAX_IDLE_WORKERS, Portal, leave_portal, use_portal
+
+
+@pytest.fixture
+def portal() -> Iterator[Portal]:
+    portal = use_portal()
+    yield portal
+    leave_portal(portal)
+    portal.join_if_unused()
+    assert portal.is_ended
+
+
+async def double(number: int) -> int:
+    await trio.lowlevel.checkpoint()
+    return 2 * number
+
+
+def test_a_call_returns_the_result(portal: Portal) -> None:
+    assert portal.call(double, 21) == 42
+
+
+def test_an_error_is_raised_in_the_calling_thread(portal: Portal) -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        portal.call(fail)
+
+
+def test_calls_of_many_threads_run_at_the_same_time(portal: Portal) -> None:
+    count = 2 * MAX_IDLE_WORKERS
+    everybody = trio.Event()
+    waiting: list[int] = []
+
+    async def wait(number: int) -> None:
+        waiting.append(number)
+        if len(waiting) == count:
+            everybody.set()
+        await everybody.wait()
+
+    threads = [threading.Thread(target=portal.call, args=(wait, n)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(waiting) == list(range(count))
+    assert portal.call(double, 1) == 2
+    assert len(portal.idle_workers) <= MAX_IDLE_WORKERS
+
+
+def test_a_cancelled_call_ends_and_its_worker_executes_the_next(portal: Portal) -> None:
+    started = threading.Event()
+
+    async def wait() -> None:
+        started.set()
+        await trio.sleep_forever()
+
+    call = ThreadCall(wait, (), {})
+    portal.post(call)
+    started.wait()
+    portal.cancel(call)
+    call.lock.acquire()
+
+    assert call.is_done
+    assert isinstance(call.visible_error(), ChannelClosedError)
+    assert [portal.call(double, n) for n in range(5)] == [0, 2, 4, 6, 8]
+
+
+def test_a_call_that_is_cancelled_before_it_starts_does_nothing(portal: Portal) -> None:
+    called: list[int] = []
+
+    async def note() -> None:
+        called.append(1)
+
+    call = ThreadCall(note, (), {})
+    call.is_cancelled = True
+    portal.post(call)
+    call.lock.acquire()
+
+    assert called == []
+
+
+def test_a_portal_that_has_ended_refuses_calls() -> None:
+    portal = use_portal()
+    leave_portal(portal)
+    portal.join_if_unused()
+
+    with pytest.raises(ChannelClosedError):
+        portal.call(double, 1)
+
+
+def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
+    first, second = use_portal(), use_portal()
+    assert first is second
+    leave_portal(first)
+    assert first.call(double, 2) == 4
+    leave_portal(second)
+    first.join_if_unused()
+
+    third = use_portal()
+    assert third is not first
+    assert third.call(double, 3) == 6
+    leave_portal(third)
+    third.join_if_unused()

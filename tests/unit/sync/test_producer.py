@@ -1,0 +1,189 @@
+"""Sends from threads, at a cluster in memory."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from rocketwire.client import LocalTransactionState, Message
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import (
+    ChannelClosedError,
+    IllegalHandlerError,
+    IllegalMessageTypeError,
+    IllegalNameError,
+    IllegalTypeError,
+    IllegalValueError,
+    SendManyError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.sync import Producer, open_producer
+from rocketwire.testing import reply
+from tests.support.fakes.facade_clients import BlockingClient, threads
+from tests.support.fakes.storing_cluster import StoringCluster
+
+
+@pytest.fixture
+def cluster() -> StoringCluster:
+    return StoringCluster(t=2)
+
+
+@pytest.fixture
+def producer(cluster: StoringCluster) -> Iterator[Producer]:
+    with BlockingClient(cluster) as client, open_producer(client, "g") as producer:
+        yield producer
+
+
+def bodies(cluster: StoringCluster) -> set[bytes | None]:
+    return {message.body for queue in cluster.queues.values() for message in queue}
+
+
+def test_a_send_returns_what_the_broker_answered(
+    cluster: StoringCluster, producer: Producer
+) -> None:
+    result = producer.send(Message("t", b"one"))
+
+    assert result.is_ok
+    assert bodies(cluster) == {b"one"}
+
+
+def test_errors_are_those_of_the_trio_client(producer: Producer) -> None:
+    with pytest.raises(TopicRouteNotFoundError):
+        producer.send(Message("other", b"x"))
+    with pytest.raises(IllegalMessageTypeError):
+        producer.send("no message")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_many_threads_share_a_producer_and_nothing_is_lost(
+    cluster: StoringCluster, producer: Producer
+) -> None:
+    with ThreadPoolExecutor(10) as pool:
+        results = list(pool.map(lambda n: producer.send(Message("t", b"%d" % n)), range(200)))
+
+    assert len({result.msg_id for result in results}) == 200
+    assert bodies(cluster) == {b"%d" % n for n in range(200)}
+
+
+def test_send_many_returns_the_results_in_the_order_of_the_messages(
+    cluster: StoringCluster, producer: Producer
+) -> None:
+    results = producer.send_many([Message("t", b"%d" % n) for n in range(100)])
+
+    found = {
+        (queue, message.queue_offset): message.body
+        for (_, queue), stored in cluster.queues.items()
+        for message in stored
+    }
+    assert [found[r.message_queue.queue_id, r.queue_offset] for r in results] == [
+        b"%d" % n for n in range(100)
+    ]
+
+
+def test_send_many_reports_the_messages_that_failed(producer: Producer) -> None:
+    with pytest.raises(SendManyError, match="1 of 2 messages failed") as caught:
+        producer.send_many([Message("t", b"a"), Message("other", b"b")])
+
+    assert caught.value.results[0].is_ok  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(caught.value.results[1], TopicRouteNotFoundError)
+
+
+def test_a_local_transaction_runs_in_the_calling_thread(
+    cluster: StoringCluster,
+) -> None:
+    called: list[str] = []
+
+    def execute(message: Message, half: Any) -> LocalTransactionState:
+        called.append(threading.current_thread().name)
+        return LocalTransactionState.COMMIT_MESSAGE
+
+    with BlockingClient(cluster) as client, open_producer(client, "g") as producer:
+        cluster.broker.on(RequestCode.END_TRANSACTION, None)
+        ended = producer.send_in_transaction(Message("t", b"x"), execute)
+
+    assert ended.state is LocalTransactionState.COMMIT_MESSAGE
+    assert called == [threading.current_thread().name]
+
+
+def test_an_error_of_a_local_transaction_is_raised(cluster: StoringCluster) -> None:
+    def execute(message: Message, half: Any) -> LocalTransactionState:
+        raise ZeroDivisionError
+
+    with BlockingClient(cluster) as client, open_producer(client, "g") as producer:
+        cluster.broker.on(RequestCode.END_TRANSACTION, None)
+        with pytest.raises(ZeroDivisionError):
+            producer.send_in_transaction(Message("t", b"x"), execute)
+
+
+def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> None:
+    async def execute(message: Message, half: Any) -> LocalTransactionState:
+        return LocalTransactionState.COMMIT_MESSAGE
+
+    with pytest.raises(IllegalHandlerError):
+        producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
+    cluster: StoringCluster, producer: Producer
+) -> None:
+    producer.send(Message("t", b"first"))
+    interrupted = threading.Event()
+
+    def lose(_: str) -> Any:
+        if not interrupted.is_set():
+            interrupted.set()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        return StoringCluster.LOST
+
+    cluster.after_store = lose
+    with pytest.raises(KeyboardInterrupt):
+        producer.send(Message("t", b"x"), within=60)
+
+    assert producer._thing.instance.pool.in_flight == 0  # pyright: ignore[reportPrivateUsage]
+    cluster.after_store = lambda _: None
+    assert producer.send(Message("t", b"y")).is_ok
+
+
+def test_the_thread_ends_with_the_last_client(cluster: StoringCluster) -> None:
+    with BlockingClient(cluster) as client:
+        with open_producer(client, "g") as producer:
+            assert threads() == ["rocketwire"]
+        with pytest.raises(ChannelClosedError):
+            producer.send(Message("t", b"x"))
+        producer.close()
+
+    assert threads() == []
+
+
+def test_what_cannot_be_opened_leaves_no_thread() -> None:
+    with pytest.raises(IllegalValueError):
+        open_producer("127.0.0.1:1", "g", send_msg_timeout=-1)
+    with pytest.raises(IllegalTypeError, match="no_such"):
+        open_producer("127.0.0.1:1", "g", no_such=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    with pytest.raises(IllegalNameError):
+        open_producer("127.0.0.1:1", "not a group")
+
+    assert threads() == []
+
+
+def test_keyword_settings_change_the_config(cluster: StoringCluster) -> None:
+    with (
+        BlockingClient(cluster) as client,
+        open_producer(client, "g", send_msg_timeout=7.5) as producer,
+    ):
+        assert producer.config.send_msg_timeout == 7.5
+    with pytest.raises(IllegalTypeError, match="because of instance_name"):
+        open_producer(client, "g", instance_name="x")
+
+
+def test_a_broker_that_refuses_ends_the_send_with_its_error(
+    cluster: StoringCluster, producer: Producer
+) -> None:
+    cluster.before_store = lambda _: reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="no")
+
+    with pytest.raises(Exception, match="no"):
+        producer.send(Message("t", b"x"))
