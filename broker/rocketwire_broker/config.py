@@ -40,6 +40,7 @@ class Config:
         max_pull_messages: most messages of a pull.
         max_pull_bytes: most bytes of a pull, unless it has one message.
         max_filtered: records that a pull with a filter looks at.
+        unique_key_hits: messages that a query by a unique key returns.
         retain_bytes: bytes of messages that are kept; the oldest go first.
         retain_hours: time that messages are kept.
         delay_levels: delays as Java writes them.
@@ -80,6 +81,7 @@ class Config:
     max_pull_messages: int = 32
     max_pull_bytes: int = 256 << 10
     max_filtered: int = 800
+    unique_key_hits: int = 32
     retain_bytes: int = 256 << 20
     retain_hours: float = 72.0
     delay_levels: str = DELAY_LEVELS
@@ -176,6 +178,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "maxMessageSize": Setting("max_message_size", int),
     "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", int),
     "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", int),
+    "defaultQueryMaxNum": Setting("unique_key_hits", int),
     "fileReservedTime": Setting("retain_hours", float, _hours),
     "messageDelayLevel": Setting("delay_levels"),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),

@@ -23,6 +23,9 @@ Handler: TypeAlias = "Callable[[Broker, RemotingCommand, Peer, int], Response | 
 FAQ: Final = "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 """The last words of many of Java's remarks."""
 
+_DIGITS: Final = 20
+"""Digits that no number of 64 bits has."""
+
 T = TypeVar("T")
 
 
@@ -54,10 +57,10 @@ def integer(fields: Mapping[str, str], name: str, default: int | None = None) ->
         if default is None:
             raise DecodeError(f"the custom field <{name}> is null", path=name)
         return default
-    digits = value[1:] if value[:1] in {"-", "+"} else value
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
-        raise DecodeError(f'For input string: "{value[:64]}"', path=name)
-    return int(value)
+    digits = value if value.isdigit() else value[1:] if value[:1] in {"-", "+"} else ""
+    if digits.isdigit() and digits.isascii() and len(digits) < _DIGITS:
+        return int(value)
+    raise DecodeError(f'For input string: "{value[:64]}"', path=name)
 
 
 def required(value: T | None, name: str) -> T:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 MOST_FOUND: Final = 64
 """Most messages of a query (Java: ``maxMsgsNumBatch``)."""
-FOUND_BY_UNIQUE_KEY: Final = 32
-"""Messages that a query by a unique key returns (Java: ``defaultQueryMaxNum``)."""
 TAG_INDEX: Final = "T"
 
 Found = tuple[int, int, bytes]
@@ -48,7 +46,7 @@ def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int
     topic, key = text(fields, "topic"), text(fields, "key")
     most = integer(fields, "maxNum")
     if fields.get("_UNIQUE_KEY_QUERY") == "true":
-        most = FOUND_BY_UNIQUE_KEY
+        most = broker.config.unique_key_hits
     begin, end = integer(fields, "beginTimestamp"), integer(fields, "endTimestamp")
     by_tag = fields.get("indexType") == TAG_INDEX
     hits = (

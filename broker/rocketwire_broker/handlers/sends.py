@@ -220,9 +220,16 @@ def check_size(broker: Broker, message: Message) -> None:
         RefusedError: the body or the properties are too large.
     """
     limit = broker.config.max_message_size
-    size = len(encode_properties(message.properties).encode("utf-8", "surrogatepass"))
-    if len(message.body or b"") > limit or size > MAX_PROPERTIES_BYTES:
+    if len(message.body or b"") > limit or _are_too_large(message.properties):
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit))
+
+
+def _are_too_large(properties: Mapping[str, str]) -> bool:
+    characters = sum(map(len, properties)) + sum(map(len, properties.values()))
+    if 4 * characters + 2 * len(properties) <= MAX_PROPERTIES_BYTES:
+        return False  # a character has four bytes at most
+    text_form = encode_properties(properties)
+    return len(text_form.encode("utf-8", "surrogatepass")) > MAX_PROPERTIES_BYTES
 
 
 def _check_retry(broker: Broker, header: SendFields, message: Message, now: int) -> None:

@@ -55,13 +55,13 @@ async def open_broker(
 async def open_name_server(port: int, address: str) -> AsyncGenerator[str]:
     """Run a name server until the end of the block, which gets its ``host:port``.
 
-    It keeps nothing on disk.
+    It keeps nothing on disk, and its configuration may be changed (code 318), as Java's may.
 
     Raises:
         BindError: the address is not local, or the port is in use.
     """
     async with trio.open_nursery() as nursery:
-        config = NameServerConfig(listen_port=port, bind_address=address)
+        config = NameServerConfig(listen_port=port, bind_address=address, allow_config_update=True)
         server: NameServer = await nursery.start(serve, config)
         yield f"{address}:{server.listening.port}"
         nursery.cancel_scope.cancel()

@@ -6,6 +6,7 @@ Java: ``MessageExtBrokerInner``, ``MessageExtEncoder``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import MessageSysFlag
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
 STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _HOST_BITS: Final = BORN_V6 | STORE_V6
+
+_tag_hash: Final = lru_cache(maxsize=1024)(string_hash)
+"""Messages of a topic have few tags."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,7 +81,7 @@ class Message:
         if self.tag_code is not None:
             return self.tag_code
         tag = self.properties.get(TAGS)
-        return string_hash(tag) if tag else 0
+        return _tag_hash(tag) if tag else 0
 
     def encode(
         self, queue_offset: int, physical_offset: int, store_host: Host, store_timestamp: int

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.groups import SubscriptionGroupConfig
@@ -24,6 +25,7 @@ from rocketwire.messages.heartbeat import (
     HeartbeatData,
     ProducerData,
 )
+from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
@@ -63,6 +65,7 @@ def show(answer: RemotingCommand) -> Shown:
 
 def _body(answer: RemotingCommand) -> object:
     body = (answer.body or b"").decode("utf-8", "replace")
+    body = re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", body)
     body = re.sub(r'("timestamp"|"lastUpdateTimestamp"|"lastTimestamp"):\d{10,}', r"\1:TIME", body)
     queues = re.compile(r'\{"brokerName":[^{}]*\}:(?:\{[^{}]*\}|\d+)')
     return queues.sub("QUEUE", body), sorted(queues.findall(body))  # in no order
@@ -435,9 +438,15 @@ def checks(connect: Connect, name: str) -> list[Shown]:
     ]
 
 
+def figures(connect: Connect, name: str) -> list[Shown]:
+    body = decode_body(KVTable, connect().call(28).body or b"")
+    assert body is not None
+    return [tuple(sorted(body.table or {}))]
+
+
 DIALOGUES = (
     *(sends, batches, pulls, filtered, held, offsets, resets, heartbeats, locks),
-    *(topics, groups, progress, queries, checks),
+    *(topics, groups, progress, queries, checks, figures),
 )
 
 

@@ -35,6 +35,9 @@ FIXED_AT_START: Final = frozenset(
 """Settings that cannot be changed later."""
 BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath", "storePathRootDir"})
 
+_POOLS: Final = ("send", "pull", "litePull", "query", "end", "ack")
+"""Java's pools of threads; here one thread does all."""
+
 _PERIODS: Final = (10_000, 60_000, 600_000)
 """Periods of the rates in 28, in milliseconds."""
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
@@ -86,12 +89,10 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     }
     queues = {
         f"{name}ThreadPool{figure}": value
-        for name in ("send", "pull", "query", "end", "ack", "litePull")
+        for name in _POOLS
         for figure, value in (("QueueSize", "0"), ("QueueCapacity", "10000"))
     }
-    waits = {
-        f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in ("send", "pull", "litePull")
-    }
+    waits = {f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in _POOLS}
     return {
         "bootTimestamp": str(broker.started),
         "brokerActive": "true",
