@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics import MetricWrapperBase
 
 from rocketwire.client import (
     ConsumeConcurrentlyStatus,
@@ -31,6 +34,9 @@ from tests.support.fakes import consumer_fakes, producer_fakes
 if TYPE_CHECKING:
     from rocketwire.testing import MemoryNetwork
     from rocketwire.wire.command import RemotingCommand
+
+
+GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "observing-clients.md"
 
 
 class Metrics:
@@ -90,6 +96,19 @@ def test_the_buckets_are_those_of_java_s_client() -> None:
             "+Inf",
         ],
     }
+
+
+def test_the_guide_has_each_metric_with_its_labels() -> None:
+    it = Metrics()
+    page = GUIDE.read_text("utf-8").partition("## Prometheus")[2]
+    rows = re.findall(
+        r"^\| `(rocketmq_\w+?)(?:_total)?` \| (\w+) \| ([^|]+) \|", page, re.MULTILINE
+    )
+    documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    counted = [one for one in vars(it.hook).values() if isinstance(one, MetricWrapperBase)]
+    actual = {one._name: (one._type, set(one._labelnames)) for one in counted}
+    actual |= {one.name: (one.type, set(one._labelnames)) for one in it.hook._clients.describe()}  # type: ignore[attr-defined]
+    assert documented == actual
 
 
 def test_a_registry_has_one_hook() -> None:
