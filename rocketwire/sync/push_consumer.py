@@ -25,7 +25,7 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.inbox import Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.loans import DELAY, Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.opening import Opened, immediate
@@ -166,7 +166,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
             return taken
         resource = self._resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        self._inbox.flush()
         deadline = None if within is None else time.monotonic() + within
         with self._ready:
             while (taken := take()) is None:
@@ -176,8 +175,18 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
                     return None
-                self._ready.wait(left)
+                self._wait_for_more(left)
         return taken
+
+    def _wait_for_more(self, seconds: float | None) -> None:
+        """Wait until there may be messages; let trio know meanwhile what is settled."""
+        if self._inbox.has_unposted:
+            if seconds is None or seconds > DELAY:
+                if self._ready.wait(DELAY):
+                    return
+                seconds = None if seconds is None else seconds - DELAY
+            self._inbox.flush()
+        self._ready.wait(seconds)
 
     def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
         """Return the next messages of a queue; None if there are none in time.

@@ -25,6 +25,7 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from tests.java.client.messages import create_topic, unique
 from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import DIALECTS, Face, run, until
+from tests.support.fakes.facade_clients import no_request_is_pending
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
@@ -351,7 +352,7 @@ def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect
                 if not task.cancel():
                     kept.append(b"%d" % number)
                 await asyncio.gather(task, return_exceptions=True)
-            assert client.instance.pool.in_flight == 0
+            await producer.client._call(no_request_is_pending)
             assert len(asyncio.all_tasks()) == 1
             assert (await producer.send(Message(topic, b"end"))).is_ok
             found: list[bytes] = []

@@ -24,7 +24,7 @@ from rocketwire.errors import (
 )
 from rocketwire.sync import Producer, open_producer
 from rocketwire.testing import reply
-from tests.support.fakes.facade_clients import BlockingClient, threads
+from tests.support.fakes.facade_clients import BlockingClient, no_request_is_pending, threads
 from tests.support.fakes.storing_cluster import StoringCluster
 
 
@@ -143,7 +143,7 @@ def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
     with pytest.raises(KeyboardInterrupt):
         producer.send(Message("t", b"x"), within=60)
 
-    assert producer._thing.instance.pool.in_flight == 0  # pyright: ignore[reportPrivateUsage]
+    producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage]
     cluster.after_store = lambda _: None
     assert producer.send(Message("t", b"y")).is_ok
 
