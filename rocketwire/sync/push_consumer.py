@@ -30,6 +30,7 @@ from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.opening import Opened, immediate
 from rocketwire.sync.pool import Pool
+from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -40,19 +41,17 @@ if TYPE_CHECKING:
     from rocketwire.portal.resources import Resource
     from rocketwire.portal.typed_settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
-    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-Listener: TypeAlias = (
-    "Callable[[Sequence[StoredMessage], ConsumeConcurrentlyContext],"
-    " ConsumeConcurrentlyStatus | None]"
-)
+Listener: TypeAlias = Callable[
+    [Sequence[StoredMessage], ConsumeConcurrentlyContext], ConsumeConcurrentlyStatus | None
+]
 """Handles messages. None means success; an exception means ``RECONSUME_LATER``."""
 
-OrderlyListener: TypeAlias = (
-    "Callable[[Sequence[StoredMessage], ConsumeOrderlyContext], ConsumeOrderlyStatus | None]"
-)
+OrderlyListener: TypeAlias = Callable[
+    [Sequence[StoredMessage], ConsumeOrderlyContext], ConsumeOrderlyStatus | None
+]
 """Handles messages in order. None means success; an exception means that they are handled again."""
 
 

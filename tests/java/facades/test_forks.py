@@ -19,7 +19,7 @@ from tests.java.client.settings import PATIENCE
 from tests.java.facades.test_facades import new_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from tests.support.java.cluster import JavaCluster
 
@@ -71,7 +71,7 @@ def test_a_new_process_has_no_client(java_cluster: JavaCluster, how: str) -> Non
 
 
 @contextmanager
-def server(command: list[str], environment: dict[str, str], log: Path) -> Iterator[None]:
+def server(command: list[str], environment: dict[str, str], log: Path) -> Generator[None]:
     """A server, until the end of the block."""
     with log.open("w") as output:
         process = subprocess.Popen(

@@ -63,7 +63,8 @@ def test_many_threads_share_a_producer_and_nothing_is_lost(
     cluster: StoringCluster, producer: Producer
 ) -> None:
     with ThreadPoolExecutor(10) as pool:
-        results = list(pool.map(lambda n: producer.send(Message("t", b"%d" % n)), range(200)))
+        messages = [Message("t", b"%d" % n) for n in range(200)]
+        results = list(pool.map(producer.send, messages))
 
     assert len({result.msg_id for result in results}) == 200
     assert bodies(cluster) == {b"%d" % n for n in range(200)}
