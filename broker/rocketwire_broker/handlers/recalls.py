@@ -22,7 +22,7 @@ from rocketwire.messages.message_const import (
 from rocketwire.messages.send import RecallMessageRequestHeader
 from rocketwire_broker.handlers.fields import Handler, required
 from rocketwire_broker.handlers.sends import REGION
-from rocketwire_broker.handlers.storing import store_message
+from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.later.timers import parse_handle, recall_key
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import Message

@@ -13,7 +13,7 @@ from rocketwire.messages.message_const import PUSH_REPLY_TIME, REPLY_TO_CLIENT
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_broker.handlers.fields import Handler, text
 from rocketwire_broker.handlers.sends import REGION, choose_queue, find_topic, read_send
-from rocketwire_broker.handlers.storing import store_message
+from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.message import Message
 

@@ -15,7 +15,7 @@ from rocketwire.messages.message_const import DELAY, ORIGIN_MESSAGE_ID, RETRY_TO
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.handlers.fields import FAQ, Handler, required
-from rocketwire_broker.handlers.storing import make_dead_letter, store_message
+from rocketwire_broker.later.storing import make_dead_letter, store_message
 from rocketwire_broker.state.response import SUCCESS, Response
 from rocketwire_broker.storage.message import Message, read_stored
 

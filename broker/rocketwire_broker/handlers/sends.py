@@ -27,7 +27,7 @@ from rocketwire.wire.message.properties import (
 )
 from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
 from rocketwire_broker.handlers.names import topic_problem
-from rocketwire_broker.handlers.storing import make_dead_letter, store_sent
+from rocketwire_broker.later.storing import make_dead_letter, store_sent
 from rocketwire_broker.later.timers import recall_handle
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import Message

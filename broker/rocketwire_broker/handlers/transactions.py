@@ -24,8 +24,8 @@ from rocketwire.messages.transactions import (
     ResumeCheckHalfMessageRequestHeader,
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
-from rocketwire_broker.handlers.storing import store_message
 from rocketwire_broker.later.delays import restored
+from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.later.transactions import (
     GIVEN_UP_TOPIC,
     HALF_TOPIC,

@@ -1,4 +1,6 @@
-"""What happens to messages later: delays, times of delivery, checks of transactions.
+"""Where messages go when they are stored, and what happens to them later.
 
-It may import ``state``, ``storage`` and ``config``.
+Delays, times of delivery, checks of transactions, and returns of popped messages.
+
+It may import ``state``, ``storage``, ``tables`` and ``config``.
 """

@@ -8,7 +8,7 @@ Java: ``ScheduleMessageService``, ``HookUtils.transformDelayLevelMessage``.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import (
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.store import Place
+
+
+AT_ONCE: Final = 1_000
+"""Messages that are delivered in one go; the others follow a millisecond later, after requests."""
 
 
 def level_of(properties: Mapping[str, str]) -> int:
@@ -61,7 +65,7 @@ def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
     return place
 
 
-def _schedule(broker: Broker, queue_id: int) -> None:
+def _schedule(broker: Broker, queue_id: int, earliest: int = 0) -> None:
     """Deliver the first message of a level that waits, at its time."""
     queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
     if queue is None:
@@ -70,7 +74,7 @@ def _schedule(broker: Broker, queue_id: int) -> None:
     if offset < queue.max_offset:
         broker.schedule.no_later(
             f"delay queue {queue_id}",
-            queue.tag_code(offset),
+            max(queue.tag_code(offset), earliest),
             lambda now: _deliver(broker, queue_id, now),
         )
 
@@ -81,14 +85,16 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
     if queue is None:
         return
     offset = max(broker.delivered.get(queue_id, 0), queue.min_offset)
-    while offset < queue.max_offset and queue.tag_code(offset) <= now:
+    left = AT_ONCE
+    while left and offset < queue.max_offset and queue.tag_code(offset) <= now:
+        left -= 1
         record = queue.record(offset)
         if record is not None:
             broker.put(restored(record), now)
         # storing it may have evicted the next ones
         offset = max(offset + 1, queue.min_offset)
     broker.delivered[queue_id] = offset
-    _schedule(broker, queue_id)
+    _schedule(broker, queue_id, now + 1)
 
 
 def delivered(broker: Broker) -> dict[int, tuple[int, int]]:

@@ -26,7 +26,7 @@ from rocketwire.messages.message_const import (
     UNIQ_KEY,
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX, TIMER_TOPIC
-from rocketwire_broker.later.delays import restored
+from rocketwire_broker.later.delays import AT_ONCE, restored
 from rocketwire_broker.later.numbers import number
 from rocketwire_broker.state.response import RefusedError
 
@@ -98,18 +98,20 @@ def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
     return place
 
 
-def _schedule(broker: Broker) -> None:
+def _schedule(broker: Broker, earliest: int = 0) -> None:
     due = broker.timers.next_due
     if due is not None:
-        broker.schedule.no_later("timers", due, lambda now: _deliver(broker, now))
+        broker.schedule.no_later("timers", max(due, earliest), lambda now: _deliver(broker, now))
 
 
 def _deliver(broker: Broker, now: int) -> None:
     """Deliver the messages whose time has come."""
     queue = broker.store.queue(TIMER_TOPIC, 0)
-    while queue is not None and (offset := broker.timers.pop(now)) is not None:
+    left = AT_ONCE
+    while left and queue is not None and (offset := broker.timers.pop(now)) is not None:
+        left -= 1
         _deliver_one(broker, queue, offset, now)
-    _schedule(broker)
+    _schedule(broker, now + 1)
 
 
 def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:

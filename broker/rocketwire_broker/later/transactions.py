@@ -143,7 +143,7 @@ def _check_all(broker: Broker, now: int) -> None:
     """Ask the producers of all transactions that are open for too long."""
     halves = broker.halves
     halves.forget(broker.store.min_offset(HALF_TOPIC, 0))
-    for half in list(halves.undecided()):
+    for half in halves.undecided():
         _check(broker, half, now)
     _write(broker, now)
     if halves.first_undecided is not None:

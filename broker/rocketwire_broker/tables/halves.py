@@ -7,7 +7,7 @@ Java: the consumer group ``CID_RMQ_SYS_TRANS`` and ``TransactionalMessageService
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
 
 
 class Half:
@@ -37,19 +37,27 @@ class Halves:
         self.unwritten: list[int] = []
         self.next_producer = 0
         self._by_offset: dict[int, Half] = {}
+        self._offsets: deque[int] = deque()  # the keys, in order
+        self._open: dict[int, Half] = {}  # by the newest offset, in order
 
     def __len__(self) -> int:
         return len(self._by_offset)
 
     def open(self, offset: int) -> Half:
         """Begin a transaction."""
-        half = self._by_offset[offset] = Half(offset)
+        half = Half(offset)
+        self._note(half)
         return half
 
     def move(self, half: Half, offset: int) -> None:
         """Note the offset of a further half message of a transaction."""
+        self._open.pop(half.offset, None)
         half.offset = offset
-        self._by_offset[offset] = half
+        self._note(half)
+
+    def _note(self, half: Half) -> None:
+        self._by_offset[half.offset] = self._open[half.offset] = half
+        self._offsets.append(half.offset)
 
     def get(self, offset: int) -> Half | None:
         """Return the transaction that has or had a half message at an offset, or None."""
@@ -58,23 +66,23 @@ class Halves:
     def end(self, half: Half) -> None:
         """End a transaction; it stays known."""
         half.ended = True
+        self._open.pop(half.offset, None)
         self.unwritten.append(half.offset)
 
-    def undecided(self) -> Iterator[Half]:
-        """Yield the open transactions in the order of their newest half messages."""
-        for offset, half in list(self._by_offset.items()):
-            if not half.ended and half.offset == offset:
-                yield half
+    def undecided(self) -> list[Half]:
+        """Return the open transactions in the order of their newest half messages."""
+        return list(self._open.values())
 
     @property
     def first_undecided(self) -> int | None:
         """Offset of the oldest half message that still counts; None if there is none."""
-        return next((half.offset for half in self.undecided()), None)
+        return next(iter(self._open), None)
 
     def forget(self, min_offset: int) -> None:
         """Forget the half messages before an offset, because they were evicted."""
-        for offset in list(self._by_offset):
-            if offset >= min_offset:
-                break
+        offsets = self._offsets
+        while offsets and offsets[0] < min_offset:
+            offset = offsets.popleft()
             half = self._by_offset.pop(offset)
-            half.ended = half.ended or half.offset == offset
+            if self._open.pop(offset, None) is not None:
+                half.ended = True

@@ -155,7 +155,7 @@ def full(
         ],
     )
     with broker:
-        broker.wait_registered(java_cluster.name_server.port)
+        broker.wait_registered(int(java_cluster.address.rpartition(":")[2]))
         yield broker
 
 

@@ -25,8 +25,10 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from tests.java.client.messages import create_topic, unique
 from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import DIALECTS, Face, run, until
+from tests.support.fakes.facade_clients import no_request_is_pending
 
 if TYPE_CHECKING:
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.java.cluster import JavaCluster
 
@@ -46,6 +48,10 @@ def new_topic(cluster: JavaCluster, queues: int = 4) -> str:
 
     trio.run(create)
     return name
+
+
+def last_queue(queues: Sequence[MessageQueue]) -> MessageQueue:
+    return queues[-1]
 
 
 def bodies(count: int, first: int = 0) -> list[bytes]:
@@ -80,7 +86,7 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
             queue = (await producer.queues(topic))[0]
             sent = await producer.send_to(Message(topic, b"1"), queue)
             assert sent.message_queue == queue
-            await producer.send_by(Message(topic, b"2"), lambda queues: queues[-1])
+            await producer.send_by(Message(topic, b"2"), last_queue)
             await producer.send_ordered(Message(topic, b"3"), "key")
             await producer.send_oneway(Message(topic, b"4"))
             await producer.send_batch([Message(topic, b"5"), Message(topic, b"6")])
@@ -351,7 +357,7 @@ def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect
                 if not task.cancel():
                     kept.append(b"%d" % number)
                 await asyncio.gather(task, return_exceptions=True)
-            assert client.instance.pool.in_flight == 0
+            await producer.client._call(no_request_is_pending)
             assert len(asyncio.all_tasks()) == 1
             assert (await producer.send(Message(topic, b"end"))).is_ok
             found: list[bytes] = []

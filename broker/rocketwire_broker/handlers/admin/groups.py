@@ -26,7 +26,7 @@ from rocketwire.messages.groups import (
 from rocketwire.messages.route import TopicList
 from rocketwire_broker.handlers.fields import Handler, body_of, required, text
 from rocketwire_broker.handlers.names import group_problem
-from rocketwire_broker.handlers.pops.returns import forget
+from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:

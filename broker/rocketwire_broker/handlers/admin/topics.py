@@ -30,7 +30,7 @@ from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.handlers.fields import Handler, body_of, required, text
 from rocketwire_broker.handlers.names import topic_problem
-from rocketwire_broker.handlers.pops.returns import forget
+from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import NOT_COUNTED
 

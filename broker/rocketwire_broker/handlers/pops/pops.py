@@ -1,7 +1,7 @@
 """Popping: 200050, and what looks at the same queues: 200052, 200054 and 200055.
 
 A pop takes messages of several queues, moves the group's offsets behind them and hides them for a
-time. ``acknowledgements`` ends that time early, ``returns`` does what follows when it is
+time. ``acknowledgements`` ends that time early, ``later.pop_returns`` does what follows when it is
 over.
 
 Java: ``PopMessageProcessor``, ``PeekMessageProcessor``, ``NotificationProcessor``,
@@ -30,7 +30,7 @@ from rocketwire.policy.resource_names import pop_retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.handlers.fields import FAQ, Handler, required
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.handlers.pops.returns import hide
+from rocketwire_broker.later.pop_returns import hide
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, compiled, filter_of, select

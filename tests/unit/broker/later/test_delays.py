@@ -8,6 +8,7 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
+from rocketwire_broker.later.delays import AT_ONCE
 from tests.support.broker import START, BrokerAtHand, bodies, messages
 
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
@@ -145,6 +146,21 @@ def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
 
     assert found[-1] == b"19"
     assert home.broker.delivered == {0: 20}
+
+
+@pytest.mark.parametrize("properties", [{"DELAY": "1"}, {"TIMER_DELAY_MS": "1000"}])
+def test_many_messages_that_are_due_leave_time_for_requests(
+    properties: dict[str, str | None],
+) -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for _ in range(AT_ONCE + 1):
+        client.send(properties=properties)
+
+    home.pass_time(SECOND)
+    assert home.broker.store.max_offset("orders", 0) == AT_ONCE
+    home.pass_time(1)
+    assert home.broker.store.max_offset("orders", 0) == AT_ONCE + 1
 
 
 def test_operators_see_how_far_each_level_is() -> None:

@@ -15,7 +15,7 @@ def test_a_transaction_is_known_by_each_of_its_offsets_and_comes_in_the_place_of
 
     assert halves.get(0) is first
     assert halves.get(2) is first
-    assert list(halves.undecided()) == [second, first]
+    assert halves.undecided() == [second, first]
     assert halves.first_undecided == 1
 
 
