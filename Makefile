@@ -27,13 +27,14 @@ JUDGE        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-units test-peers coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
+.PHONY: help run check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make check  set up, then format, lint, mypy and every test that starts no process; three minutes"
 	@echo "            (PYTEST=\"-k WORD\" WORKERS=2)"
 	@echo "make test   set up and run every check and every test; 22 minutes (PYTEST=\"-k WORD\" PEERS=4)"
+	@echo "make test-broker  the tests of clients and of operators at our broker for development instead of Java's"
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
 	@echo "make bench-pcap  rocketwire-pcap beside tshark: CPU, speed, memory; some minutes   (BENCH=\"--rounds 3 --whole\")"
@@ -76,6 +77,10 @@ test-units: types coverage uncovered interpreted
 
 test-peers: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(PEERS) --durations=20 -m "java or process" $(PYTEST) $(CHOSEN)
+
+# What Java's brokers are asked by these tests, our broker for development is asked too.
+test-broker: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n $(PEERS) --cluster=dev tests/java/client tests/java/admin $(PYTEST) $(CHOSEN)
 
 # Coverage is demanded of the library and the name server's pure rooms, by the quick tests of these
 # rooms (tests/unit/conftest.py); not if PYTEST chooses some.

@@ -37,7 +37,7 @@ class Locks:
         self, group: str, client_id: str, queues: Iterable[MessageQueue], now: int
     ) -> tuple[MessageQueue, ...]:
         """Lock or renew queues; return those that the client has now."""
-        locks = self._groups.setdefault(group, {})
+        locks = self._groups.get(group, {})
         count = sum(map(len, self._groups.values()))
         granted: list[MessageQueue] = []
         for queue in queues:
@@ -48,6 +48,8 @@ class Locks:
                 count += lock is None
                 locks[queue] = _Lock(client_id, now)
                 granted.append(queue)
+        if locks:
+            self._groups[group] = locks
         return tuple(granted)
 
     def unlock(self, group: str, client_id: str, queues: Iterable[MessageQueue]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages.enums import MessageModel
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
     from rocketwire.wire.header_fields import Language
     from rocketwire_broker.tables.peer import Peer
+
+
+MOST_PRODUCER_GROUPS: Final = 20_000
+"""Most groups of producers that are connected."""
 
 
 @dataclass(slots=True)
@@ -144,7 +148,9 @@ class Members:
     # ------------------------------------------------------------------ producers
 
     def produce(self, group: str, member: Member) -> None:
-        """Note the heartbeat of a producer."""
+        """Note the heartbeat of a producer, unless there are too many groups."""
+        if len(self.producers) >= MOST_PRODUCER_GROUPS and group not in self.producers:
+            return
         self._put(self.producers.setdefault(group, {}), member)
 
     def producer(self, client_id: str) -> Member | None:

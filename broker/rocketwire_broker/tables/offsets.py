@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rocketwire.messages.topic_config import DataVersion
+from rocketwire_broker.tables.topics import MAX_QUEUES
 
 GroupTopic = tuple[str, str]
 """A group and a topic."""
@@ -38,7 +39,9 @@ class Offsets:
         return self._offsets.get((group, topic), {}).get(queue_id)
 
     def commit(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
-        """Set the committed offset."""
+        """Set the committed offset; that of a queue beyond all limits is ignored."""
+        if not 0 <= queue_id < MAX_QUEUES:
+            return
         self._offsets.setdefault((group, topic), {})[queue_id] = offset
         self._changes += 1
         self._changed = now

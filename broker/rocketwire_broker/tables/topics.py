@@ -22,6 +22,9 @@ TEMPLATE_TOPIC: Final = "TBW102"
 NOT_COUNTED: Final = ("TRANS_CHECK_MAX_TIME_TOPIC", "CHECKPOINT_TOPIC")
 """System topics without queues."""
 
+MAX_QUEUES: Final = 65_536
+"""Most queues of a topic: statistics name each of them."""
+
 _READ_WRITE: Final = int(Perm.READ | Perm.WRITE)
 _INHERIT: Final = int(Perm.INHERIT)
 _ALL: Final = _READ_WRITE | _INHERIT
@@ -121,7 +124,7 @@ class Topics:
         if topic is None:
             if self._is_full():
                 return None
-            topic = new_topic(name, queues, order=order)
+            topic = new_topic(name, min(queues, MAX_QUEUES), order=order)
             self.put(topic, now)
         return topic
 

@@ -32,7 +32,7 @@ from rocketwire_broker.handlers.fields import Handler, body_of, required, text
 from rocketwire_broker.handlers.names import topic_problem
 from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
-from rocketwire_broker.tables.topics import NOT_COUNTED
+from rocketwire_broker.tables.topics import MAX_QUEUES, NOT_COUNTED
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -79,6 +79,10 @@ def _put(broker: Broker, topic: TopicConfig, now: int) -> None:
     if problem is not None:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, problem)
     _refuse_system(broker, name)
+    if not all(
+        0 <= number <= MAX_QUEUES for number in (topic.read_queue_nums, topic.write_queue_nums)
+    ):
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, f"more than {MAX_QUEUES} queues")
     if len(broker.topics) >= broker.config.max_topics and name not in broker.topics:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "too many topics")
     broker.topics.put(topic, now)

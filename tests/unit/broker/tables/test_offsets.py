@@ -23,6 +23,13 @@ def test_an_offset_is_known_by_group_topic_and_queue(offsets: Offsets) -> None:
     assert (offsets.version.counter, offsets.version.timestamp) == (1, 8)
 
 
+def test_a_queue_beyond_all_limits_has_no_offset(offsets: Offsets) -> None:
+    for queue_id in (-1, 65_536):
+        offsets.commit("readers", "orders", queue_id, 5, now=8)
+
+    assert offsets.of("readers", "orders") == {0: 5}
+
+
 def test_a_reset_is_pending_until_it_was_taken(offsets: Offsets) -> None:
     offsets.reset("readers", "orders", 0, 2, now=9)
 

@@ -70,6 +70,8 @@ def test_the_same_topic_again_is_no_new_version(client: Client, home: BrokerAtHa
         ("orders", {"topicFilterType": "ODD"}, 1, ""),
         ("orders", {"attributes": "+foo=bar"}, 1, "unsupported key: foo"),
         ("orders", {"attributes": "foo"}, 1, ""),
+        ("orders", {"readQueueNums": 65_537}, 29, "more than 65536 queues"),
+        ("orders", {"writeQueueNums": -1}, 29, "more than 65536 queues"),
     ],
 )
 def test_topics_that_are_refused(
