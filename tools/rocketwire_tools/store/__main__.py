@@ -6,14 +6,15 @@ is no store, or a package is missing; 130 if interrupted.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
+from rocketwire.output import reader_may_go
 from rocketwire_tools.store.cli import parser
 from rocketwire_tools.store.opened import NoStoreError
 from rocketwire_tools.store.sources.archives import ArchiveError
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,18 +42,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    with reader_may_go():
+        return _run(argv)
+    return 0
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except ImportError as error:
-        print(f"rocketwire-store: {error}; pip install rocketwire[store]", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}; pip install rocketwire[store]")
         return USAGE
     except _FAILURES as error:
-        print(f"rocketwire-store: {error}", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}")
+        return USAGE
+    except MemoryError:
+        print_error("rocketwire-store: there is not enough memory")
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED

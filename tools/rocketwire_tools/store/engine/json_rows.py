@@ -37,7 +37,7 @@ def body_texts(bodies: Sequence[bytes | None], form: str) -> list[str | None]:
 def _may_break(text: bytes) -> bool:
     """Whether a text in UTF-8 has bytes with which characters of ``unbroken`` begin."""
     numbers = np.frombuffer(text, np.uint8)
-    return bool((numbers == 0xC2).any() or (numbers == 0xE2).any())
+    return bool(((numbers == 0xC2) | (numbers == 0xE2) | (numbers == 0x7F)).any())
 
 
 class JsonRows:
