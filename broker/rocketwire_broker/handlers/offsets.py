@@ -14,6 +14,8 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
     ConsumerOffsetSerializeWrapper,
+    QueryCorrectionOffsetBody,
+    QueryCorrectionOffsetHeader,
     ResetOffsetBody,
     ResetOffsetRequestHeader,
 )
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.tables.peer import Peer
+
+
+_NO_BOUND: Final = 2**63 - 1
 
 
 def _offset(value: int, remark: str | None = None) -> Response:
@@ -212,6 +217,23 @@ def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now
     return SUCCESS
 
 
+def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """308: the lowest offset of all groups by queue; no bound where ``compareGroup`` is behind."""
+    header = decode_header(QueryCorrectionOffsetHeader, request.ext_fields)
+    topic = required(header.topic, "topic")
+    left_out = set((header.filter_groups or "").split(","))
+    lowest: dict[int, int] = {}
+    for group in broker.offsets.groups_of(topic):
+        for queue_id, offset in broker.offsets.of(group, topic).items():
+            if group not in left_out:
+                lowest[queue_id] = min(offset, lowest.get(queue_id, offset))
+    for queue_id, offset in broker.offsets.of(header.compare_group or "", topic).items():
+        if lowest.get(queue_id, 0) > offset:
+            lowest[queue_id] = _NO_BOUND
+    body = encode_body(QueryCorrectionOffsetBody(correction_offsets=lowest))
+    return Response(body=(required(body, "body"),))
+
+
 def get_all_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -232,4 +254,5 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.GET_ALL_CONSUMER_OFFSET: get_all_consumer_offset,
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: reset_offsets,
     RequestCode.CLONE_GROUP_OFFSET: clone_group_offset,
+    RequestCode.QUERY_CORRECTION_OFFSET: query_correction,
 }

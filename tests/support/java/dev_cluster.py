@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import raw_call
 from tests.support.java.cluster import BROKER
-from tests.support.java.peers import properties
+from tests.support.java.peers import BINARY_HEADERS, properties
 from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = (sys.executable, "-m", "rocketwire_broker")
+
+MISSING = frozenset({"authenticationEnabled", "authorizationEnabled"})
+"""Settings of tests that our broker does not have."""
 
 _READY = re.compile(r"ready: name server (\S+), broker \S+ at (\S+)")
 
@@ -142,9 +145,16 @@ class DevCluster:
         options: Mapping[str, object] | None = None,
         jvm: Sequence[str] = (),
     ) -> DevBroker:
-        """A further broker that has registered; the same one for the same name."""
+        """A further broker that has registered; the same one for the same name.
+
+        A test is skipped where its broker must do what ours does not.
+        """
         if role != "ASYNC_MASTER":
             self.slave()
+        if BINARY_HEADERS in jvm:
+            pytest.skip("brokers for development write JSON headers")
+        if (missing := MISSING & (options or {}).keys()) != frozenset():
+            pytest.skip(f"brokers for development have no {', '.join(missing)}")
         found = self._brokers.get(name)
         if found is None:
             settings = {**BROKER, **(options or {})}
