@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 
-_NO_BOUND: Final = 2**63 - 1
-
-
 def _offset(value: int, remark: str | None = None) -> Response:
     return Response(remark=remark, ext_fields={"offset": str(value)})
 
@@ -218,18 +215,19 @@ def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now
 
 
 def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """308: the lowest offset of all groups by queue; no bound where ``compareGroup`` is behind."""
+    """308: the lowest offset of all groups by queue.
+
+    As in Java, the groups of ``filterGroups`` lose their offsets, so that ``compareGroup`` is never
+    behind the others.
+    """
     header = decode_header(QueryCorrectionOffsetHeader, request.ext_fields)
     topic = required(header.topic, "topic")
-    left_out = set((header.filter_groups or "").split(","))
+    for group in filter(None, (header.filter_groups or "").split(",")):
+        broker.offsets.delete_group(group)
     lowest: dict[int, int] = {}
     for group in broker.offsets.groups_of(topic):
         for queue_id, offset in broker.offsets.of(group, topic).items():
-            if group not in left_out:
-                lowest[queue_id] = min(offset, lowest.get(queue_id, offset))
-    for queue_id, offset in broker.offsets.of(header.compare_group or "", topic).items():
-        if lowest.get(queue_id, 0) > offset:
-            lowest[queue_id] = _NO_BOUND
+            lowest[queue_id] = min(offset, lowest.get(queue_id, offset))
     body = encode_body(QueryCorrectionOffsetBody(correction_offsets=lowest))
     return Response(body=(required(body, "body"),))
 

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages import encode_body
-from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
+from rocketwire.messages.brokers import (
+    BrokerStatsData,
+    BrokerStatsItem,
+    TimerMetricsSerializeWrapper,
+)
 from rocketwire.messages.config_text import read_config
 from rocketwire.messages.ha import HARuntimeInfo
 from rocketwire.messages.kvconfig import KVTable
@@ -184,6 +188,12 @@ def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
     return Response(body=(required(encode_body(body), "body"),))
 
 
+def get_timer_metrics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """61: waiting messages with a time of delivery, by topic; they are not counted by topic."""
+    body = encode_body(TimerMetricsSerializeWrapper(data_version=DataVersion(timestamp=now)))
+    return Response(body=(required(body, "body"),))
+
+
 def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """Answer 0: files that are not there need no upkeep."""
     return SUCCESS
@@ -207,6 +217,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.GET_BROKER_RUNTIME_INFO: get_runtime_info,
     RequestCode.GET_ALL_DELAY_OFFSET: get_delay_offsets,
     RequestCode.VIEW_BROKER_STATS_DATA: view_stats,
+    RequestCode.GET_TIMER_METRICS: get_timer_metrics,
     RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
     RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,
     RequestCode.CLEAN_UNUSED_TOPIC: nothing_to_do,

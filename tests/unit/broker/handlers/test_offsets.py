@@ -173,17 +173,20 @@ def test_a_reset_may_be_pushed_to_the_consumers(client: Client, home: BrokerAtHa
     assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
 
 
-def test_the_lowest_offset_of_all_groups_is_told_unless_the_group_is_behind_it(
+def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_theirs(
     client: Client, home: BrokerAtHand
 ) -> None:
     for group, committed in (("a", 5), ("b", 3), ("left-out", 1), ("behind", 2)):
         home.broker.offsets.commit(group, "orders", 0, committed, home.now)
 
-    def corrected(group: str) -> dict[int, int]:
-        fields = {"topic": "orders", "compareGroup": group, "filterGroups": "left-out,behind"}
+    def corrected(group: str, left_out: str = "") -> dict[int, int]:
+        fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
         body = decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body or b"")
         assert body is not None
         return dict(body.correction_offsets or {})
 
-    assert corrected("a") == {0: 3}
-    assert corrected("behind") == {0: 2**63 - 1}
+    assert corrected("a", "left-out") == {0: 2}
+    assert home.broker.offsets.get("left-out", "orders", 0) is None
+    home.broker.offsets.commit("behind", "orders", 1, 0, home.now)
+    home.broker.offsets.commit("a", "orders", 1, 2, home.now)
+    assert corrected("behind") == {0: 2, 1: 0}
