@@ -46,7 +46,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def java_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
     """Start Java's servers; returns the name server's address, and each broker's by its name."""
     name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
-    addresses = {}
+    addresses: dict[str, str] = {}
     for name in NAMES:
         broker = JavaBroker(folder / name, [name_server.address], BROKER, name=name)
         running.enter_context(broker).wait_registered(name_server.port)
@@ -57,7 +57,7 @@ def java_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]
 def own_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
     """Start our brokers, the first with a name server in its process; returns the same."""
     name_server: list[str] = []
-    addresses = {}
+    addresses: dict[str, str] = {}
     for name in NAMES:
         broker = running.enter_context(DevBroker(folder / name, name_server, BROKER, name=name))
         addresses[name] = broker.address
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in integration_tests.classes_of(options.release)
         if not options.word or any(word in name for word in options.word)
     ]
-    outcomes = []
+    outcomes: list[integration_tests.Outcome] = []
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as running:
         folder = Path(scratch)
         start = java_brokers if options.brokers == "java" else own_brokers

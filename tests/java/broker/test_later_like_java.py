@@ -6,9 +6,10 @@ left out: ids with positions, ports, times, and offsets in topics that all share
 
 from __future__ import annotations
 
+import json
 import re
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevCluster]:
         yield cluster
 
 
-def named(values: dict[str, str] | None) -> dict[str, object]:
+def named(values: Mapping[str, str | None] | None) -> dict[str, object]:
     """Fields or properties, those that cannot be equal without their values."""
     return {name: name in UNEQUAL or value for name, value in (values or {}).items()}
 
@@ -87,7 +88,7 @@ def show_message(message: StoredMessage) -> Shown:
 
 def in_order(shown: Shown) -> str:
     """Sorts messages, whatever the order of their properties."""
-    return repr([sorted(part) if isinstance(part, dict) else part for part in shown])
+    return json.dumps(shown, sort_keys=True, default=repr)
 
 
 def come(client: WireClient, topic: str, count: int, queue: int = 0) -> list[StoredMessage]:
@@ -270,6 +271,7 @@ def checks(connect: Connect, name: str) -> list[Shown]:
     client.call(34, {}, HeartbeatData(client_id=name, producer_data_set=(data,)))
     properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": "1"}
     shown = [show(client.send(name, b"x", queue=3, h=7, properties=properties))]
+    fields: Mapping[str, str] = {}
     for _ in range(2):
         check = client.request(39)
         assert check is not None
@@ -284,11 +286,10 @@ def checks(connect: Connect, name: str) -> list[Shown]:
                 message.store_size > 0,
             ),
         ]
-    assert check is not None
     end: dict[str, object] = {
         "producerGroup": name,
-        "tranStateTableOffset": (check.ext_fields or {})["tranStateTableOffset"],
-        "commitLogOffset": (check.ext_fields or {})["commitLogOffset"],
+        "tranStateTableOffset": fields["tranStateTableOffset"],
+        "commitLogOffset": fields["commitLogOffset"],
         "commitOrRollback": COMMIT,
         "fromTransactionCheck": True,
         "msgId": "KEY",
@@ -307,9 +308,10 @@ def late_checks(connect: Connect, name: str) -> list[Shown]:
     check = client.request(39)
     assert check is not None
     [message] = messages(check)
-    shown = show_message(message)
-    checks = shown[-1].pop("TRANSACTION_CHECK_TIMES")  # type: ignore[attr-defined]
-    return [shown, (int(checks) > 1, show(check))]
+    properties_ = named(dict(message.properties or {}))
+    checks = (message.properties or {})["TRANSACTION_CHECK_TIMES"]
+    del properties_["TRANSACTION_CHECK_TIMES"]
+    return [(message.flag, properties_), (int(checks or 0) > 1, *show(check))]
 
 
 def given_up(connect: Connect, name: str) -> list[Shown]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,8 @@ def examples(dialect: str) -> dict[str, Any]:
 def recipes() -> dict[str, Any]:
     """The names of the blocks that are those of no dialect."""
     text = GUIDE.read_text("utf-8")
-    return _run(re.findall(r"^(?:[^*\n][^\n]*)?\n\n```python\n(.*?)^```$", text, re.M | re.S))
+    blocks = re.findall(r"^(?:[^*\n][^\n]*)?\n\n```python\n(.*?)^```$", text, re.M | re.S)
+    return {name: value for block in blocks for name, value in _run([block]).items()}
 
 
 def _run(blocks: list[str]) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def test_examples_run_in_each_dialect(java_cluster: JavaCluster, dialect: str) -
         own = unique("guide")
         with sync.open_producer(address, unique("guide")) as producer:
             producer.send(sync.Message(topic, b"more"))
-        found = run(lambda each=each, own=own: names[each](address, topic, own, 6))
+        found = run(partial(names[each], address, topic, own, 6))
         assert set(found) >= expected
         expected |= {b"more"}
 

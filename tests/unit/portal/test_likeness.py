@@ -63,7 +63,8 @@ def pairs() -> list[tuple[str, type[Any], type[Any], type[Any]]]:
         if name != "client":
             facade: type[Any] = getattr(looping, name).__class__
             other = getattr(__import__("rocketwire.sync.admin", fromlist=["x"]), facade.__name__)
-            found.append((type(part).__name__, type(part), other, facade))
+            original: type[Any] = part.__class__
+            found.append((original.__name__, original, other, facade))
     return found
 
 

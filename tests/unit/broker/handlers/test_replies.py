@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -166,7 +166,7 @@ def test_a_reply_to_nobody_is_an_error_and_is_stored(to: str | None, remark: str
 
 @pytest.mark.parametrize(("changes", "code"), [({"b": "a!"}, 29), ({"e": 1}, 29)])
 def test_topic_and_queue_are_checked_as_those_of_a_message(
-    changes: dict[str, object], code: int
+    changes: dict[str, Any], code: int
 ) -> None:
     replier = BrokerAtHand().connect()
 

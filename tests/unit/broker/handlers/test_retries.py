@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -143,7 +144,7 @@ def test_a_retry_topic_that_may_not_be_written_is_an_error() -> None:
     send_back(client, message)
     topic = home.broker.topics.get("%RETRY%g")
     assert topic is not None
-    home.broker.topics.put(type(topic)(**{**_fields(topic), "perm": 4}), home.now)
+    home.broker.topics.put(replace(topic, perm=4), home.now)
 
     assert send_back(client, message) == 16
 
@@ -156,7 +157,3 @@ def test_a_dead_letter_of_a_producer_that_is_delayed_comes_at_once() -> None:
 
     assert (answer.ext_fields or {})["queueId"] == "0"
     assert bodies(client.pulled(topic="%DLQ%g")) == [b"body"]
-
-
-def _fields(topic: object) -> dict[str, object]:
-    return {name: getattr(topic, name) for name in topic.__dataclass_fields__}  # type: ignore[attr-defined]

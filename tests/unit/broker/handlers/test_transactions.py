@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,7 +22,7 @@ def send_half(client: Client, **changes: str | None) -> RemotingCommand:
     return client.send(queue=3, properties=properties, h=7)
 
 
-def end(client: Client, decision: int, offset: int = 0, **changes: object) -> RemotingCommand:
+def end(client: Client, decision: int, offset: int = 0, **changes: Any) -> RemotingCommand:
     """Decide on the half message at an offset of its queue."""
     half = messages(client.pulled(offset, HALF))[0]
     return client.call(37, _decision(half.queue_offset, half.commit_log_offset, decision) | changes)
@@ -108,7 +108,7 @@ def test_each_half_message_of_a_transaction_may_be_decided_on() -> None:
     ],
 )
 def test_a_decision_on_something_else_is_refused(
-    decision: int, changes: dict[str, object], remark: str
+    decision: int, changes: dict[str, Any], remark: str
 ) -> None:
     client = BrokerAtHand().connect()
     send_half(client)

@@ -183,7 +183,7 @@ def test_decisions_are_written_to_their_topic_and_offsets_show_how_far_they_go(c
     home.pass_time(30_000 * checks)
     half = messages(client.pulled(topic=HALF))[0]
 
-    fields = {
+    fields: dict[str, object] = {
         "producerGroup": "p",
         "tranStateTableOffset": half.queue_offset,
         "commitLogOffset": half.commit_log_offset,

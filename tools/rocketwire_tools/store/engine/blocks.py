@@ -120,7 +120,9 @@ def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[F
     Raises:
         OSError: it cannot be opened.
     """
-    descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    # it may have become a pipe since it was listed: to open one must not wait for a writer
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(file.path, flags)
     try:
         yield FileBlocks(file, descriptor, block_size=block_size)
     finally:

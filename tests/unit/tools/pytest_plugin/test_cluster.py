@@ -17,6 +17,8 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.pytest_plugin.requests import ask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
@@ -40,7 +42,7 @@ def consume(rocketmq: RocketMQ, topic: str, group: str, count: int) -> list[byte
     async def run() -> None:
         done = trio.Event()
 
-        async def listen(messages: list[StoredMessage], context: object) -> None:
+        async def listen(messages: Sequence[StoredMessage], context: object) -> None:
             bodies.extend(message.body or b"" for message in messages)
             if len(bodies) >= count:
                 done.set()
@@ -70,7 +72,7 @@ def test_a_program_gets_what_a_test_produces(rocketmq: RocketMQ) -> None:
     rocketmq.wait_until_consumed(group, topic)
 
     assert sorted(bodies) == [b"one", b"two"]
-    assert [message.properties["UNIQ_KEY"] for message in rocketmq.messages(topic)] == ids
+    assert [(message.properties or {})["UNIQ_KEY"] for message in rocketmq.messages(topic)] == ids
     assert rocketmq.lag(group) == 0
     assert rocketmq.lag("others", topic) == 2
 
