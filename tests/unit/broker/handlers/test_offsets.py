@@ -180,7 +180,11 @@ def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_theirs
         home.broker.offsets.commit(group, "orders", 0, committed, home.now)
 
     def corrected(group: str, left_out: str = "") -> dict[int, int]:
-        fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
+        fields: dict[str, object] = {
+            "topic": "orders",
+            "compareGroup": group,
+            "filterGroups": left_out,
+        }
         body = decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body or b"")
         assert body is not None
         return dict(body.correction_offsets or {})
