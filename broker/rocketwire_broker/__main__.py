@@ -77,7 +77,9 @@ def _serve(config: Config, topics: list[TopicConfig], name_server_port: int | No
             return 128 + trio.run(run_broker, config, topics, on_ready)
         return 128 + trio.run(run_dev, config, name_server_port, topics, on_ready)
     except* BindError as group:
-        error = group.exceptions[0]
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
     return _cannot_start(str(error))
 
 

@@ -1,0 +1,86 @@
+"""The commands ``rocketwire`` and ``rocketwire-broker`` as processes."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java.dev_cluster import PROGRAM, DevBroker
+from tests.support.processes import LOOPBACK, Child
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.process
+
+ANY_PORTS = ("--port", "0", "--broker-port", "0")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ``rocketwire`` to its end."""
+    return subprocess.run(
+        [*PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_is_ready_when_it_says_so_and_ends_at_a_signal(tmp_path: Path, number: int) -> None:
+    (tmp_path / "topics.toml").write_text("[topics.orders]\nqueues = 2\n")
+    child = Child("dev", [*PROGRAM, "dev", *ANY_PORTS, "--topics", "topics.toml"], tmp_path)
+    child.wait_until(lambda: "ready: " in child.output, "ready")
+    found = re.fullmatch(
+        r"ready: name server 127\.0\.0\.1:(\d+), broker broker-a at (127\.0\.0\.1:\d+)\n",
+        child.output,
+    )
+
+    assert found is not None, child.output
+    assert raw_call.brokers(int(found[1])) == {found[2]}
+    assert raw_call.routes_to(int(found[1]), "orders", found[2])
+    child.signal(number)
+    assert child.process.wait(60) == 128 + number
+
+
+def test_a_broker_alone_joins_another_cluster(tmp_path: Path) -> None:
+    with (
+        DevBroker(tmp_path / "a") as first,
+        DevBroker(tmp_path / "b", [f"{LOOPBACK}:{first.name_server_port}"], name="b") as second,
+    ):
+        known = raw_call.brokers(first.name_server_port)
+
+    assert known == {first.address, second.address}
+
+
+def test_a_port_in_use_ends_the_start_with_a_reason() -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        ended = run("dev", "--port", "0", "--broker-port", str(taken.getsockname()[1]))
+
+    assert ended.returncode == 255
+    assert "the broker cannot start: Failed to bind to 127.0.0.1:" in ended.stderr
+
+
+def test_wrong_settings_end_the_start_with_a_reason(tmp_path: Path) -> None:
+    conf = tmp_path / "broker.conf"
+    conf.write_text("listenPort=x\n")
+
+    for arguments in (("-c", str(conf)), ("-c", "missing"), ("--delay-levels", "1x")):
+        ended = run("broker", *arguments)
+        assert ended.returncode == 255
+        assert ended.stderr.startswith("the broker cannot start: ")
+    assert run().returncode == 2
+
+
+def test_help_is_there() -> None:
+    text = subprocess.run(
+        [sys.executable, "-c", "from rocketwire_broker.__main__ import broker; broker(['-h'])"],
+        capture_output=True, text=True, timeout=120, check=True,
+    ).stdout  # fmt: skip
+
+    assert "usage: rocketwire-broker" in text
+    assert "--namesrvAddr" in text
