@@ -53,9 +53,12 @@ run: $(VENV)/.installed-run
 # Exit status 5 of pytest is "no test was chosen".
 CHOSEN := || [ $$? -eq 5 ]
 
+# pytest keeps the assertions that it has rewritten, also in packages that it has loaded before it reads tests/conftest.py.
+check test test-units test-peers coverage uncovered interpreted: export PYTHONDONTWRITEBYTECODE :=
+
 check: lint
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not java and not process" $(PYTEST) $(CHOSEN)
+	$(BIN)/python -m tests.support.shares -n $(WORKERS) -- -q -m "not java and not process" $(PYTEST) $(CHOSEN)
 
 # Two halves run side by side: what needs processes and Java peers, which takes longest, and all the rest.
 test: lint

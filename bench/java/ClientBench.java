@@ -23,6 +23,7 @@ public class ClientBench {
         DefaultMQProducer producer = new DefaultMQProducer("bench-java");
         producer.setNamesrvAddr(words[0]);
         producer.setSendMsgTimeout(60_000);  // ours waits as long: a slow moment of the broker's is not the client's
+        producer.setMqClientApiTimeout(60_000);
         producer.start();
         String topic = words[1];
         if (words.length > 2) {

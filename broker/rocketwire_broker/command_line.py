@@ -9,6 +9,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from rocketwire import __version__
 from rocketwire.errors import IllegalValueError
 from rocketwire_broker.config import Config, read_settings
 from rocketwire_broker.tables.topics import new_topic
@@ -24,6 +25,7 @@ BROKER_PORT: Final = 10911
 def main_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire``."""
     parser = argparse.ArgumentParser(prog="rocketwire", description="RocketMQ for development.")
+    parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     text = "run a name server and a broker in one process"
     dev = verbs.add_parser("dev", help=text, description=f"{text}.".capitalize())
@@ -39,6 +41,7 @@ def broker_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rocketwire-broker", description="Run a broker for development, messages in memory."
     )
+    parser.add_argument("--version", action="version", version=__version__)
     _add_own_options(parser)
     return parser
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.output import reader_may_go
 from rocketwire_namesrv.command_line import (
     CHECK_CONFIG,
     HELP,
@@ -48,8 +49,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = parse(sys.argv[1:] if argv is None else argv)
     except UsageError as error:
         print(error, file=sys.stderr)
-        print(USAGE, end="")
+        with reader_may_go():
+            print(USAGE, end="")
         return 1
+    if not options.keys() - {"c", "n"}:
+        return _start(options.get("c"))
+    with reader_may_go():
+        return _print(options)
+    return 0
+
+
+def _print(options: Mapping[str, str]) -> int:
+    """Print what the options ask for; return the exit status."""
     if "h" in options:
         print(HELP, end="")
         return 0
@@ -89,7 +100,7 @@ def _counted(errors: int, warnings: int) -> str:
     )
 
 
-def _start(path: str | None, *, print_items: bool) -> int:
+def _start(path: str | None, *, print_items: bool = False) -> int:
     """Read the settings, then print them or serve; return the exit status."""
     from rocketwire_namesrv.runtime.configuration import configured
     from rocketwire_namesrv.runtime.os_errors import os_error_text

@@ -181,6 +181,11 @@ class LoopConnection:
         self._timer: asyncio.TimerHandle | None = None
         loop.add_reader(self._descriptor, self._read)
 
+    @property
+    def in_flight(self) -> int:
+        """Number of requests that wait for their responses."""
+        return len(self._pending)
+
     def request(
         self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
     ) -> StartedRequest | None:
@@ -343,6 +348,16 @@ class DirectSends:
         self._connect_timeout = producer.instance.config.connect_timeout
         self._sends = 0
         self._is_closed = False
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Addresses with an open connection."""
+        return tuple(address for address, c in self._connections.items() if c.is_open)
+
+    @property
+    def in_flight(self) -> int:
+        """Number of requests that wait for their responses."""
+        return sum(connection.in_flight for connection in self._connections.values())
 
     def start(self, message: Message, within: float) -> PendingSend | None:
         """Start to send a message; returns None if it has to go through trio.

@@ -27,7 +27,7 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
 from rocketwire.portal.inbox import Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.loans import DELAY, Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
             )
         self._waiting: set[asyncio.Future[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._flush: asyncio.TimerHandle | None = None
         self._inbox = Inbox(self._notify)
         handles = listener is not None or orderly_listener is not None
         self._has_handler = handles
@@ -163,6 +164,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
         if self._endpoint is not None:
             self._endpoint.post(self._wake)
 
+    def _flush_now(self) -> None:
+        self._flush = None
+        self._inbox.flush()
+
     def _wake(self) -> None:
         for future in self._waiting:
             if not future.done():
@@ -181,8 +186,9 @@ class PushConsumer(Opened[TrioPushConsumer]):
             return taken
         resource = self._open_resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        self._inbox.flush()
         loop = asyncio.get_running_loop()
+        if self._inbox.has_unposted and self._flush is None:
+            self._flush = loop.call_later(DELAY, self._flush_now)
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 while (taken := take()) is None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from rocketwire.client.registration.registration import Registration, open_registration
     from rocketwire.client.send_result import SendResult
     from rocketwire.client.telemetry.otel import OpenTelemetryHook
+    from rocketwire.client.telemetry.prometheus import PrometheusHook
     from rocketwire.policy.retry import SendStatus
 
 _HOMES = {
@@ -78,6 +79,7 @@ _HOMES = {
     "open_registration": "registration.registration",
     "ClientHook": "hooks",
     "OpenTelemetryHook": "telemetry.otel",
+    "PrometheusHook": "telemetry.prometheus",
     "create_reply": "producer.request_reply",
     "LocalTransactionState": "producer.transactions",
     "SendResult": "send_result",
@@ -107,6 +109,7 @@ __all__ = [
     "PopConsumerConfig",
     "Producer",
     "ProducerConfig",
+    "PrometheusHook",
     "PushConsumer",
     "PushConsumerConfig",
     "Registration",

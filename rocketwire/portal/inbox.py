@@ -140,9 +140,14 @@ class Inbox:
                 return
             del self._open[id(loan)]
         if self.loans is not None:
-            self.loans.settle(loan, soon=bool(self._queue))
+            self.loans.settle(loan, soon=True)
+
+    @property
+    def has_unposted(self) -> bool:
+        """Whether ``flush`` has anything to do."""
+        return self.loans is not None and self.loans.has_unposted
 
     def flush(self) -> None:
-        """Let trio know what is settled, before the application waits."""
+        """Let trio know what is settled."""
         if self.loans is not None:
             self.loans.flush()

@@ -139,11 +139,16 @@ class Loans:
 
     # ------------------------------------------------------------------ from any thread
 
+    @property
+    def has_unposted(self) -> bool:
+        """Whether there are settled loans of which trio does not know yet."""
+        return bool(self._settled)
+
     def settle(self, loan: Loan, *, soon: bool = False) -> None:
         """Settle a loan whose messages are handled or rejected.
 
         Args:
-            soon: whether more loans are settled before this thread waits, or ``flush`` is called.
+            soon: whether more loans are settled, or ``flush`` is called, within ``DELAY``.
         """
         errand = loan.errand
         if errand is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from rocketwire.client.arguments import check_config, wrong_type
 from rocketwire.client.config import ClientConfig, to_config
@@ -32,7 +32,8 @@ def apply_settings(
     own = {name: value for name, value in settings.items() if _has(config_class, name)}
     result = config if config is not None else config_class(**own)
     if config is not None and own:
-        result = replace(config, **own)  # type: ignore[type-var]  # all configs are dataclasses
+        changed: Any = replace(cast("Any", config), **own)
+        result = cast("Config", changed)
     rest = {name: value for name, value in settings.items() if name not in own}
     return apply_client_settings(client, rest), result
 

@@ -13,26 +13,33 @@ from rocketwire.messages import message_const
 from rocketwire.store import layouts
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, PRE_BLANK_SIZE, UNIT_SIZE
 from rocketwire.store.java_records import JavaRecord, Release
+from rocketwire.store.unit_search import first_from, first_invalid
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.properties import decode_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 QUEUE_FILES: Final = 3
 """Files at the end of a queue (4.9.4: of the log too) that recovery reads."""
 
 _CHUNK: Final = 1 << 20
+_FIRST_RUN: Final = 1 << 16
+_RUN: Final = 8 << 20
+"""Bytes of a file that are searched at once; many queues are short, and a file has 6 MB."""
+
 _UNIT: Final = Struct(layouts.format_of(layouts.QUEUE_UNIT))
 _BATCH_UNIT: Final = Struct(layouts.format_of(layouts.BATCH_UNIT))
-_SIGNS: Final = bytes(128) + b"\1" * 128
 _PRE_BLANK: Final = _UNIT.pack(0, PRE_BLANK_SIZE, 0)
 
 Topic: TypeAlias = "tuple[str, int]"
 """Topic and queue id."""
 
 QueueReader: TypeAlias = "Callable[[Topic, int, int, int], bytes]"
-"""Reads a file of a queue: topic and queue, offset of the file, position, size."""
+"""Reads a file of a queue: topic and queue, offset of the file, position, size.
+
+Zeros at the end may be left out: most of a queue's file is a hole.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,37 +65,6 @@ class RecoveredQueue:
 
 class RefusedError(Exception):
     """The broker does not start."""
-
-
-def first_invalid(data: bytes, unit_size: int) -> int:
-    """Position of the first unit that Java takes for the end of a queue; the end without one.
-
-    A unit is valid if its offset is not negative and its size is positive; one of a batch must
-    have a base that is not negative and a positive count too.
-
-    Args:
-        data: whole units.
-        unit_size: of one unit, which says what kind it is.
-    """
-    count = len(data) // unit_size
-    if not count:
-        return 0
-    is_batch = unit_size == BATCH_UNIT_SIZE
-    data = data[: count * unit_size]
-    firsts = (0, 8, 28, 36) if is_batch else (0, 8)
-    places = [_joined(data, firsts, unit_size).translate(_SIGNS).find(1)]
-    places.append(_joined(data, range(8, 12), unit_size).find(0))
-    if is_batch:
-        places.append(_joined(data, (36, 37), unit_size).find(0))
-    return min((place for place in places if place >= 0), default=count) * unit_size
-
-
-def _joined(data: bytes, columns: Iterable[int], unit_size: int) -> bytes:
-    """For each unit the bits of some of its bytes, put together with *or*."""
-    bits = 0
-    for column in columns:
-        bits |= int.from_bytes(data[column::unit_size], "big")
-    return bits.to_bytes(len(data) // unit_size, "big")
 
 
 class MappedFiles:
@@ -185,12 +161,30 @@ class BuiltQueue:
         self.files.written[file] = position + len(data)
 
     def _units(self, file: int, position: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Positions and bytes of runs of whole units, up to the end of a file."""
-        step = _CHUNK - _CHUNK % self.unit_size
-        while position + self.unit_size <= self.files.size:
-            data = self._bytes(file, position, step)
-            yield position, data
+        """Positions and bytes of runs of whole units, up to the end of what is written."""
+        step, written = _CHUNK - _CHUNK % self.unit_size, self.files.written[file]
+        while position < written and position + self.unit_size <= self.files.size:
+            size = min(step, written - position)
+            yield position, self._bytes(file, position, size + -size % self.unit_size)
             position += step
+
+    def _runs(self, file: int, position: int) -> Iterator[tuple[int, bytes, int]]:
+        """Positions and bytes of runs of whole units up to the end of a file, and their sizes.
+
+        The size also counts zeros that the bytes leave out: most of a queue's file is a hole.
+        """
+        step = _FIRST_RUN - _FIRST_RUN % self.unit_size
+        is_changed = file in self._created or file in self._appended
+        while position + self.unit_size <= self.files.size:
+            size = min(step, self.files.size - position)
+            if is_changed:
+                data = self._bytes(file, position, size)
+            else:
+                data = self._read(self.name, file, position, size)[:size]
+            whole = len(data) + -len(data) % self.unit_size
+            yield position, data.ljust(min(whole, size), b"\0"), size
+            position += step
+            step = _RUN - _RUN % self.unit_size
 
     def _end_of_unit(self, file: int, position: int) -> int:
         offset, size, _ = _UNIT.unpack(self._bytes(file, position, UNIT_SIZE))
@@ -232,16 +226,16 @@ class BuiltQueue:
     def _end_of_valid(self, file: int) -> int:
         """Where the first unit of a file stands that is not valid, or the end of the file."""
         end = 0
-        for position, data in self._units(file):
+        for position, data, size in self._runs(file, 0):
             place = first_invalid(data, self.unit_size)
             end = position + place
-            if end < position + len(data):
+            if place < size:
                 break
         return end
 
     def _count_valid(self, file: int, start: int) -> int:
         count = 0
-        for _, data in self._units(file, start):
+        for _, data, _ in self._runs(file, start):
             if data != bytes(len(data)):
                 units = range(0, len(data) - self.unit_size + 1, self.unit_size)
                 count += sum(
@@ -269,15 +263,14 @@ class BuiltQueue:
 
     def _end_before(self, file: int, log_end: int) -> int:
         """Where the first unit but one stands that is not valid, or points behind the log."""
-        layout = _UNIT if self.unit_size == UNIT_SIZE else _BATCH_UNIT
         end = self.unit_size
-        for position, data in self._units(file, self.unit_size):
+        for position, data, size in self._runs(file, self.unit_size):
             valid = first_invalid(data, self.unit_size)
-            for number, unit in enumerate(layout.iter_unpack(data[:valid])):
-                if unit[0] >= log_end:
-                    return position + number * self.unit_size
+            behind = first_from(data[:valid], self.unit_size, log_end)
+            if behind is not None:
+                return position + behind
             end = position + valid
-            if valid < len(data):
+            if valid < size:
                 break
         return end
 

@@ -6,6 +6,7 @@ inside a store, so that no path leads out of it; links are listed as ignored.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 from dataclasses import dataclass, field, replace
@@ -147,9 +148,9 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
     Raises:
         FileNotFoundError: a path does not exist.
         OverflowError: there are more than ``max_files`` files.
-        OSError: a folder cannot be read.
+        OSError: a folder cannot be read, or a path is a pipe, a socket or a device.
     """
-    roots = tuple(Path(path).resolve(strict=True) for path in paths)
+    roots = tuple(Path(os.path.realpath(path, strict=True)) for path in paths)
     folder = StoreFolder(roots=roots)
     remaining = max_files
     for root in roots:
@@ -159,8 +160,10 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
             if remaining < 0:
                 raise OverflowError(f"the store has more than {max_files} files")
             add_files(folder, files)
-        else:
+        elif root.is_file():
             folder.commit_log.append(_store_file(root, root.name))
+        else:
+            raise OSError(errno.EINVAL, "neither a folder nor a plain file", str(root))
     sort_files(folder)
     return folder
 

@@ -102,7 +102,8 @@ class StoreImage:
             end.
         queues: topic and queue → everything in the folder of the queue.
         queue_file_size: setting ``mappedFileSizeConsumeQueue``, rounded up to whole units.
-        read_queue: reads a file of a queue: topic and queue, offset of the file, position, size.
+        read_queue: reads a file of a queue: topic and queue, offset of the file, position, size;
+            zeros at the end may be left out.
         batch_queues: as ``queues``, of the folder ``batchconsumequeue``.
         batch_queue_file_size: setting ``mapperFileSizeBatchConsumeQueue``.
         read_batch_queue: as ``read_queue``.

@@ -71,6 +71,8 @@ class DirectConnection:
         self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
     ) -> StartedRequest | None:
         """Send a request and wait for bytes; see ``DirectRequests.request``."""
+        if not self.is_open:  # another socket can have the descriptor
+            return None
         now = time.monotonic()
         if now - self._used_at > IDLE_SECONDS and not self._is_quiet():
             self.close()

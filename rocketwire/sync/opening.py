@@ -1,5 +1,8 @@
 """What all clients for threads share: they open themselves, call trio, and close."""
 
+# Methods that are built here call ``_call`` of their client.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import warnings

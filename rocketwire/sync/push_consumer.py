@@ -25,11 +25,12 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.inbox import Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.loans import DELAY, Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.opening import Opened, immediate
 from rocketwire.sync.pool import Pool
+from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -40,19 +41,17 @@ if TYPE_CHECKING:
     from rocketwire.portal.resources import Resource
     from rocketwire.portal.typed_settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
-    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-Listener: TypeAlias = (
-    "Callable[[Sequence[StoredMessage], ConsumeConcurrentlyContext],"
-    " ConsumeConcurrentlyStatus | None]"
-)
+Listener: TypeAlias = Callable[
+    [Sequence[StoredMessage], ConsumeConcurrentlyContext], ConsumeConcurrentlyStatus | None
+]
 """Handles messages. None means success; an exception means ``RECONSUME_LATER``."""
 
-OrderlyListener: TypeAlias = (
-    "Callable[[Sequence[StoredMessage], ConsumeOrderlyContext], ConsumeOrderlyStatus | None]"
-)
+OrderlyListener: TypeAlias = Callable[
+    [Sequence[StoredMessage], ConsumeOrderlyContext], ConsumeOrderlyStatus | None
+]
 """Handles messages in order. None means success; an exception means that they are handled again."""
 
 
@@ -166,7 +165,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
             return taken
         resource = self._resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        self._inbox.flush()
         deadline = None if within is None else time.monotonic() + within
         with self._ready:
             while (taken := take()) is None:
@@ -176,8 +174,18 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
                     return None
-                self._ready.wait(left)
+                self._wait_for_more(left)
         return taken
+
+    def _wait_for_more(self, seconds: float | None) -> None:
+        """Wait until there may be messages; let trio know meanwhile what is settled."""
+        if self._inbox.has_unposted:
+            if seconds is None or seconds > DELAY:
+                if self._ready.wait(DELAY):
+                    return
+                seconds = None if seconds is None else seconds - DELAY
+            self._inbox.flush()
+        self._ready.wait(seconds)
 
     def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
         """Return the next messages of a queue; None if there are none in time.

@@ -1,20 +1,24 @@
-"""JSON lines without characters that some readers treat as line ends."""
+"""JSON lines without characters that some readers treat as line ends, or that change a terminal."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-_BREAKS: Final = tuple(
-    (character.encode(), f"\\u{ord(character):04x}".encode()) for character in "\x85\u2028\u2029"
+_ESCAPED: Final = re.compile(
+    b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
 )
+"""In UTF-8: DEL and C1 controls, line separators, marks that turn the direction of writing."""
+
+_FIRST_BYTES: Final = (b"\x7f", b"\xc2", b"\xe2")
 
 
 def unbroken(text: bytes) -> bytes:
-    """Escape the characters other than line feed at which ``str.splitlines`` splits.
+    """Escape characters at which ``str.splitlines`` splits, and those that change a terminal.
 
     Args:
         text: JSON in UTF-8; these characters occur in its strings only.
     """
-    for character, escaped in _BREAKS:
-        text = text.replace(character, escaped)
-    return text
+    if not any(byte in text for byte in _FIRST_BYTES):
+        return text
+    return _ESCAPED.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), text)

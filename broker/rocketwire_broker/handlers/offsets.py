@@ -14,6 +14,8 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
     ConsumerOffsetSerializeWrapper,
+    QueryCorrectionOffsetBody,
+    QueryCorrectionOffsetHeader,
     ResetOffsetBody,
     ResetOffsetRequestHeader,
 )
@@ -212,6 +214,24 @@ def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now
     return SUCCESS
 
 
+def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """308: the lowest offset of all groups by queue.
+
+    As in Java, the groups of ``filterGroups`` lose their offsets, so that ``compareGroup`` is never
+    behind the others.
+    """
+    header = decode_header(QueryCorrectionOffsetHeader, request.ext_fields)
+    topic = required(header.topic, "topic")
+    for group in filter(None, (header.filter_groups or "").split(",")):
+        broker.offsets.delete_group(group)
+    lowest: dict[int, int] = {}
+    for group in broker.offsets.groups_of(topic):
+        for queue_id, offset in broker.offsets.of(group, topic).items():
+            lowest[queue_id] = min(offset, lowest.get(queue_id, offset))
+    body = encode_body(QueryCorrectionOffsetBody(correction_offsets=lowest))
+    return Response(body=(required(body, "body"),))
+
+
 def get_all_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -232,4 +252,5 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.GET_ALL_CONSUMER_OFFSET: get_all_consumer_offset,
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: reset_offsets,
     RequestCode.CLONE_GROUP_OFFSET: clone_group_offset,
+    RequestCode.QUERY_CORRECTION_OFFSET: query_correction,
 }

@@ -21,8 +21,7 @@ from rocketwire.messages.queries import (
     QueryConsumeQueueResponseBody,
 )
 from rocketwire_broker.handlers.fields import Handler, integer, required, text
-from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.state.response import Response
+from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import EVERYTHING, filter_of
 from rocketwire_broker.storage.message import read_stored
 
@@ -96,31 +95,34 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
     """321: entries of a queue, and whether they pass the filter of a group."""
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
     name = required(header.topic, "topic")
-    existing_topic(broker, name)
+    place = f"{header.queue_id}@{name} is not exist!"
+    if name not in broker.topics:
+        return Response(ResponseCode.SYSTEM_ERROR, place)
     queue = broker.store.queue(name, header.queue_id)
+    if queue is None or queue.record(header.index) is None:
+        return Response(remark=f"Index {header.index} of {place}")
     group = broker.members.online(header.consumer_group or "")
     subscription = None if group is None else group.subscriptions.get(name)
     wanted = EVERYTHING if subscription is None else filter_of(subscription)
     data: list[ConsumeQueueData] = []
-    if queue is not None:
-        start = max(header.index, queue.min_offset)
-        for offset, record in enumerate(queue.records(start, max(0, header.count)), start):
-            code = queue.tag_code(offset)
-            data.append(
-                ConsumeQueueData(
-                    physic_offset=queue.physical(offset),
-                    physic_size=len(record),
-                    tags_code=code,
-                    eval=wanted.passes(code, record),
-                )
+    records = queue.records(header.index, max(0, header.count))
+    for offset, record in enumerate(records, header.index):
+        code = queue.tag_code(offset)
+        data.append(
+            ConsumeQueueData(
+                physic_offset=queue.physical(offset),
+                physic_size=len(record),
+                tags_code=code,
+                eval=wanted.passes(code, record),
             )
+        )
     body = QueryConsumeQueueResponseBody(
-        max_queue_index=0 if queue is None else queue.max_offset,
-        min_queue_index=0 if queue is None else queue.min_offset,
+        max_queue_index=queue.max_offset,
+        min_queue_index=queue.min_offset,
         queue_data=tuple(data),
         subscription_data=subscription,
     )
-    return Response(body=(required(encode_body(body), "body"),))
+    return Response(remark=NOT_SET, body=(required(encode_body(body), "body"),))
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

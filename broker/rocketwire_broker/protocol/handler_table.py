@@ -10,8 +10,6 @@ from rocketwire_broker.handlers import (
     locks,
     members,
     offsets,
-    pop_acknowledgements,
-    pops,
     pulls,
     queries,
     recalls,
@@ -21,6 +19,7 @@ from rocketwire_broker.handlers import (
     transactions,
 )
 from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, topics
+from rocketwire_broker.handlers.pops import acknowledgements, pops
 
 if TYPE_CHECKING:
     from rocketwire_broker.handlers.fields import Handler
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
-    *(pops, pop_acknowledgements, assignments),
+    *(pops, acknowledgements, assignments),
     *(topics, groups, progress, runtime, relays),
 )
 """The modules of handlers."""

@@ -21,6 +21,7 @@ from rocketwire_broker.state.response import RefusedError, Response
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.state.faults import Fault
     from rocketwire_broker.tables.peer import Peer
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
@@ -61,9 +62,27 @@ class Session:
             command = decoder.next_command()
 
     def _handle(self, request: RemotingCommand, now: int) -> None:
+        if self._broker.faults:
+            fault = self._broker.faults.take(request.code)
+            if fault is not None:
+                self._handle_with_fault(request, fault, now)
+                return
         response = self._respond(request, now)
         if response is not None and not request.flag & _ONEWAY:
             self._broker.answer(self._peer, request.opaque, response)
+
+    def _handle_with_fault(self, request: RemotingCommand, fault: Fault, now: int) -> None:
+        broker, peer = self._broker, self._peer
+        if fault.is_cut:
+            broker.closing[peer.number] = "a test asks for it"
+            return
+        response = fault.refusal or self._respond(request, now)
+        if response is None or fault.is_lost or request.flag & _ONEWAY:
+            return
+        answer = response
+        broker.schedule.at(
+            now + fault.delay_ms, lambda now: broker.answer(peer, request.opaque, answer)
+        )
 
     def _respond(self, request: RemotingCommand, now: int) -> Response | None:
         handler = HANDLERS.get(request.code)

@@ -21,6 +21,7 @@ from rocketwire_namesrv.server.server import NameServer, serve
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire_broker.config import Config
+    from rocketwire_broker.state.broker import Broker
 
 Ready = Callable[[BrokerServer], None]
 """Called when a broker is registered and serves."""
@@ -28,19 +29,20 @@ Ready = Callable[[BrokerServer], None]
 
 @asynccontextmanager
 async def open_broker(
-    config: Config, topics: Iterable[TopicConfig] = ()
+    config: Config, topics: Iterable[TopicConfig] = (), broker: Broker | None = None
 ) -> AsyncGenerator[BrokerServer]:
     """Run a broker until the end of the block; it is registered when the block begins.
 
     Args:
         config: the settings.
         topics: topics that exist from the start, besides the system's.
+        broker: the state of a broker that has stopped, to go on with.
 
     Raises:
         BindError: the address is not local, or the port is in use.
     """
     async with trio.open_nursery() as nursery:
-        server = BrokerServer(config)
+        server = BrokerServer(config, broker)
         await nursery.start(server.run)
         for topic in topics:
             server.broker.topics.put(topic, server.clock.now())

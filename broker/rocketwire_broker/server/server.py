@@ -44,6 +44,8 @@ class BrokerServer:
 
     Args:
         config: the settings.
+        broker: the state of a broker that has stopped, to go on with; its port is that of
+            ``config``.
 
     Attributes:
         broker: the state, once it listens.
@@ -54,8 +56,11 @@ class BrokerServer:
 
     broker: Broker
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, broker: Broker | None = None) -> None:
         self.clock = Clock()
+        if broker is not None:
+            self.clock.advance(broker.clock_advance)
+        self._earlier = broker
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
@@ -74,7 +79,9 @@ class BrokerServer:
         listener = await listen(self._config.bind_address, self._config.listen_port)
         with listener:
             port = listener.getsockname()[1]
-            self.broker = Broker(replace(self._config, listen_port=port), self.clock.now())
+            self.broker = self._earlier or Broker(
+                replace(self._config, listen_port=port), self.clock.now()
+            )
             async with trio.open_nursery() as tasks:
                 tasks.start_soon(self._keep_time)
                 tasks.start_soon(self._accept_for_ever, listener, tasks)
@@ -92,9 +99,30 @@ class BrokerServer:
                 await trio.sleep_forever()
             await self.settle()
 
-    def look(self) -> None:
-        """Let the timer look at once, after the clock was moved."""
-        self._timer.cancel()
+    async def advance(self, milliseconds: int) -> None:
+        """Move the clock, for tests; what is due meanwhile happens at its own time.
+
+        Clients cannot send heartbeats meanwhile, so none of them expires.
+        """
+        broker = self.broker
+        end = self.clock.now() + milliseconds
+        while (due := broker.schedule.next_due) is not None and due <= end:
+            self._move_to(due)
+            await self.settle()
+            await trio.lowlevel.checkpoint()
+        self._move_to(end)
+        await self.settle()
+
+    def _move_to(self, time: int) -> None:
+        step = max(0, time - self.clock.now())
+        self.clock.advance(step)
+        self.broker.clock_advance += step
+        self.broker.members.postpone_expiry(step)
+
+    def cut(self) -> None:
+        """Close all connections, for tests."""
+        for connection in self._connections.values():
+            connection.close()
 
     def _hurry(self) -> None:
         """Wake the timer earlier, if something is due earlier than it knows."""

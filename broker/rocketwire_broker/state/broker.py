@@ -15,6 +15,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import EncodeError
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
+from rocketwire_broker.state.faults import Faults
 from rocketwire_broker.state.response import (
     RefusedError,
     Response,
@@ -65,6 +66,7 @@ class Broker:
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
             clients' clocks.
+        faults: what a test lets happen to the next requests.
         schedule: everything that happens later.
         waits: requests that wait for messages.
         statistics: counters.
@@ -94,6 +96,7 @@ class Broker:
         self.pop_orders = PopOrders()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         self.clock_advance = 0
+        self.faults = Faults()
         self.schedule = Schedule()
         self.waits = Waits()
         self.statistics = Statistics(now)

@@ -47,6 +47,9 @@ class Pops(Generic[T]):
     def __len__(self) -> int:
         return len(self._timers)
 
+    def __iter__(self) -> Iterator[HiddenMessage]:
+        return iter(self._timers)
+
     def hide(self, message: HiddenMessage, timer: T) -> None:
         """Note a message that was popped, and what ends its time."""
         self._timers[message] = timer

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import trio
 
@@ -30,6 +30,22 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
+
+
+class CachedMessages(NamedTuple):
+    """Messages of a topic that a consumer holds.
+
+    Attributes:
+        messages: messages that were received and are not finished; of pop consumers, inner batches
+            count once.
+        size: bytes of their bodies; None if unknown.
+        lag: messages behind the ends of the assigned queues at their last pulls, these included;
+            None if unknown.
+    """
+
+    messages: int
+    size: int | None
+    lag: int | None
 
 
 class GroupMember(ABC):
@@ -92,8 +108,31 @@ class GroupMember(ABC):
         self.rebalance_soon()
 
     @abstractmethod
+    def cached_messages(self) -> Mapping[str, CachedMessages]:
+        """Return what the consumer holds, by topic.
+
+        Raises:
+            RuntimeError: the trio thread changes the tables while another thread calls this.
+        """
+
+    @abstractmethod
     def rebalance_soon(self) -> None:
         """See ``ConsumerMember``."""
+
+    @staticmethod
+    def _sum_cached(
+        queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage]]],
+    ) -> dict[str, CachedMessages]:
+        """Add up the queues of each topic."""
+        cached: dict[str, CachedMessages] = {}
+        for queue, process in queues:
+            messages, size, lag = cached.get(queue.topic or "", (0, 0, 0))
+            # the end of a queue is the offset after its newest message
+            behind = process.count + max(0, process.backlog - 1)
+            cached[queue.topic or ""] = CachedMessages(
+                messages + process.count, (size or 0) + process.size, (lag or 0) + behind
+            )
+        return cached
 
     def _running_info(
         self,

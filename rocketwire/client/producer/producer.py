@@ -33,6 +33,7 @@ from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, Repl
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
+from rocketwire.transport.fastpath import hook
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import HookChain
@@ -494,9 +495,15 @@ class Producer(ProducerMember):
     def allows_direct_sends(self) -> bool:
         """Whether simple messages may be sent over other connections, without this producer.
 
-        Not if sends are traced, requests are changed, or connections are not plain TCP.
+        Not if sends are traced, requests are changed, connections are not plain TCP, or the fast
+        path is off (``ROCKETWIRE_FASTPATH``).
         """
-        return self.trace is None and self._sender.is_simple and self.instance.pool.is_plain
+        return (
+            hook.is_on
+            and self.trace is None
+            and self._sender.is_simple
+            and self.instance.pool.is_plain
+        )
 
     # ------------------------------------------------------------------ interface for the instance
 

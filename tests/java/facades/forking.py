@@ -73,7 +73,8 @@ def main(name_server: str, topic: str, how: str, *rest: str) -> None:
             os._exit(0)
         os.waitpid(pid, 0)
     else:
-        process = multiprocessing.get_context(how).Process(target=child, args=(topic,))
+        context: Any = multiprocessing.get_context(how)
+        process = context.Process(target=child, args=(topic,))
         process.start()
         process.join()
     use("parent", topic)

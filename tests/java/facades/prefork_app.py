@@ -42,7 +42,7 @@ def build_celery() -> Any:
     from celery import Celery
 
     folder = os.environ["FACADE_FOLDER"]
-    app = Celery("facades", broker="filesystem://", backend=f"file://{folder}/results")
+    app: Any = Celery("facades", broker="filesystem://", backend=f"file://{folder}/results")
     app.conf.broker_transport_options = {
         "data_folder_in": f"{folder}/queue",
         "data_folder_out": f"{folder}/queue",

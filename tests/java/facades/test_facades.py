@@ -22,11 +22,14 @@ from rocketwire.client import (
 )
 from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.transport.fastpath import hook
 from tests.java.client.messages import create_topic, unique
 from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import DIALECTS, Face, run, until
+from tests.support.fakes.facade_clients import no_request_is_pending
 
 if TYPE_CHECKING:
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.java.cluster import JavaCluster
 
@@ -46,6 +49,10 @@ def new_topic(cluster: JavaCluster, queues: int = 4) -> str:
 
     trio.run(create)
     return name
+
+
+def last_queue(queues: Sequence[MessageQueue]) -> MessageQueue:
+    return queues[-1]
 
 
 def bodies(count: int, first: int = 0) -> list[bytes]:
@@ -80,7 +87,7 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
             queue = (await producer.queues(topic))[0]
             sent = await producer.send_to(Message(topic, b"1"), queue)
             assert sent.message_queue == queue
-            await producer.send_by(Message(topic, b"2"), lambda queues: queues[-1])
+            await producer.send_by(Message(topic, b"2"), last_queue)
             await producer.send_ordered(Message(topic, b"3"), "key")
             await producer.send_oneway(Message(topic, b"4"))
             await producer.send_batch([Message(topic, b"5"), Message(topic, b"6")])
@@ -90,6 +97,43 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
             assert sorted(await received(face, client, topic, 30)) == sorted(bodies(30))
             with pytest.raises(IllegalMessageError):
                 await producer.send(Message(topic, b""))
+
+    run(dialect, scenario)
+
+
+@pytest.mark.parametrize("is_direct", [True, False], ids=["direct", "portal"])
+def test_simple_messages_are_the_same_over_own_connections_and_through_trio(
+    java_cluster: JavaCluster, dialect: str, is_direct: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook, "is_on", is_direct)
+    topic = new_topic(java_cluster, queues=1)
+
+    async def scenario(face: Face) -> None:
+        async with world(face, java_cluster) as (client, producer):
+            sent: dict[str, Any] = {}
+            for number in range(30):
+                body, tags = b"%d" % number, "odd" if number % 2 else None
+                result = await producer.send(Message(topic, body, tags=tags))
+                sent[result.msg_id] = (result.queue_offset, body, result.offset_msg_id, tags)
+                assert result.is_ok
+                assert result.transaction_id == result.msg_id
+            async with await face.open(
+                "push_consumer", client, unique("readers"), {topic: "*"}, consume_from_where=FIRST
+            ) as consumer:
+                messages = await face.take(consumer, 30)
+        found = {
+            message.properties["UNIQ_KEY"]: (
+                message.queue_offset,
+                message.body,
+                message.msg_id,
+                message.properties.get("TAGS"),
+            )
+            for message in messages
+        }
+        assert [offset for offset, *_ in sent.values()] == list(range(30))
+        assert {key: (o, b, t) for key, (o, b, _, t) in found.items()} == {
+            key: (o, b, t) for key, (o, b, _, t) in sent.items()
+        }
 
     run(dialect, scenario)
 
@@ -351,7 +395,7 @@ def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect
                 if not task.cancel():
                     kept.append(b"%d" % number)
                 await asyncio.gather(task, return_exceptions=True)
-            assert client.instance.pool.in_flight == 0
+            await producer.client._call(no_request_is_pending)
             assert len(asyncio.all_tasks()) == 1
             assert (await producer.send(Message(topic, b"end"))).is_ok
             found: list[bytes] = []

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
+
+import trio
 
 from rocketwire import aio, sync
 from rocketwire.aio.opening import Opened as AsyncOpened
 from rocketwire.sync.opening import Opened as BlockingOpened
 from tests.support.fakes.storing_cluster import StoringCluster, connected
+
+if TYPE_CHECKING:
+    from rocketwire.client.producer.producer import Producer as TrioProducer
 
 
 class BlockingClient(sync.Client):
@@ -24,6 +30,13 @@ class AsyncClient(aio.Client):
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
         AsyncOpened.__init__(self, lambda: connected(cluster))
+
+
+async def no_request_is_pending(producer: TrioProducer) -> None:
+    """Wait until no request is pending: a heartbeat may be, and passes."""
+    with trio.fail_after(30):
+        while producer.instance.pool.in_flight:
+            await trio.sleep(0.01)
 
 
 def threads() -> list[str]:

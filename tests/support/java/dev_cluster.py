@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import raw_call
 from tests.support.java.cluster import BROKER
-from tests.support.java.peers import properties
+from tests.support.java.peers import BINARY_HEADERS, properties
 from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
 
 if TYPE_CHECKING:
@@ -19,6 +19,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = (sys.executable, "-m", "rocketwire_broker")
+
+MISSING = frozenset({"authenticationEnabled", "authorizationEnabled"})
+"""Settings of tests that our broker does not have."""
+
+NOT_IN_DEV = {
+    "test_admin_containers": "containers",
+    "test_admin_controllers": "controllers",
+    "test_admin_lite": "lite topics",
+    "test_lite_topics": "lite topics",
+    "test_admin_rocksdb": "RocksDB",
+    "static_topic": "static topics",
+    "test_a09_the_second_port": "second port",
+    "test_numbers_of_a_topic_are_counted": "cold data",
+    "test_stores_and_cold_data": "cold data",
+    "test_pops_are_written_back": "files",
+    "test_encrypted_connections_carry_both": "TLS",
+}
+"""Parts of the names of tests -> what they need."""
 
 _READY = re.compile(r"ready: name server (\S+), broker \S+ at (\S+)")
 
@@ -68,6 +86,13 @@ class DevBroker:
         child = self._child = Child("broker", self._command, self.folder)
         ready = len(_READY.findall(child.output)) + 1
         child.wait_until(lambda: len(_READY.findall(child.output)) >= ready, "ready")
+
+    @property
+    def pid(self) -> int:
+        """Of its process, once it was started."""
+        if self._child is None:
+            raise PeerFailedError(f"{self.name} was never started")
+        return self._child.process.pid
 
     @property
     def runs(self) -> bool:
@@ -135,9 +160,16 @@ class DevCluster:
         options: Mapping[str, object] | None = None,
         jvm: Sequence[str] = (),
     ) -> DevBroker:
-        """A further broker that has registered; the same one for the same name."""
+        """A further broker that has registered; the same one for the same name.
+
+        A test is skipped where its broker must do what ours does not.
+        """
         if role != "ASYNC_MASTER":
             self.slave()
+        if BINARY_HEADERS in jvm:
+            pytest.skip("brokers for development write JSON headers")
+        if (missing := MISSING & (options or {}).keys()) != frozenset():
+            pytest.skip(f"brokers for development have no {', '.join(missing)}")
         found = self._brokers.get(name)
         if found is None:
             settings = {**BROKER, **(options or {})}

@@ -11,7 +11,7 @@ import pytest
 from tests.support.java import cache as java_cache
 from tests.support.java import class_archive
 from tests.support.java.cluster import JavaCluster
-from tests.support.java.dev_cluster import DevCluster
+from tests.support.java.dev_cluster import NOT_IN_DEV, DevCluster
 from tests.support.java.peers import CURRENT, JavaPeer
 
 if TYPE_CHECKING:
@@ -38,6 +38,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="java",
         help="what clients are tested against: Java's brokers, or our broker for development",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests of what the chosen cluster does not have."""
+    if config.getoption("cluster") != "dev":
+        return
+    for item in items:
+        for part, what in NOT_IN_DEV.items():
+            if part in item.nodeid:
+                reason = f"brokers for development have no {what}"
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

@@ -84,27 +84,31 @@ class _Meter:
         setattr(report, ATTRIBUTE, self._spent)
         return report
 
-    def _measured(self) -> Generator[None]:
-        own, others = time.process_time(), children_seconds()
+    def _measured(self, item: pytest.Item) -> Generator[None]:
+        has_children = any(map(item.get_closest_marker, ("java", "process")))
+        others = children_seconds() if has_children else 0.0
+        own = time.process_time()
         try:
             yield
         finally:
-            self._spent = [time.process_time() - own, children_seconds() - others]
+            self._spent = [time.process_time() - own, 0.0]
+            if has_children:
+                self._spent[1] = children_seconds() - others
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self) -> Generator[None]:
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None]:
         """Measure the fixtures."""
-        return (yield from self._measured())
+        return (yield from self._measured(item))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_call(self) -> Generator[None]:
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
         """Measure the test."""
-        return (yield from self._measured())
+        return (yield from self._measured(item))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self) -> Generator[None]:
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None]:
         """Measure the end of the fixtures."""
-        return (yield from self._measured())
+        return (yield from self._measured(item))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add what a process that runs tests has measured."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -109,6 +111,16 @@ class Broken(ClientHook):
 
     def consume_message_after(self, context: object, state: object) -> None:
         raise ValueError("after")
+
+
+def test_the_guide_has_each_method_of_a_hook() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "observing-clients.md").read_text(
+        "utf-8"
+    )
+    rows = page.partition("| Method | Called |")[2].splitlines()[2:]
+    cells = [row.split("|")[1] for row in rows if row.startswith("|")]
+    documented = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert documented == [name for name in vars(ClientHook) if not name.startswith("_")]
 
 
 # ---------------------------------------------------------------------- sends

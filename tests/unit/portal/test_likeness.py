@@ -55,15 +55,16 @@ ONLY_FACADES = {"executor", "settings"}
 
 def pairs() -> list[tuple[str, type[Any], type[Any], type[Any]]]:
     """Name, trio class and facades of each class and of each part of an admin."""
-    found = [
+    found: list[tuple[str, type[Any], type[Any], type[Any]]] = [
         (name, getattr(client, name), getattr(sync, name), getattr(aio, name)) for name in CLASSES
     ]
     looping = aio.Admin("h:1")
     for name, part in vars(Admin(None)).items():  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         if name != "client":
-            facade = type(getattr(looping, name))
+            facade: type[Any] = getattr(looping, name).__class__
             other = getattr(__import__("rocketwire.sync.admin", fromlist=["x"]), facade.__name__)
-            found.append((type(part).__name__, type(part), other, facade))
+            original: type[Any] = part.__class__
+            found.append((original.__name__, original, other, facade))
     return found
 
 

@@ -39,6 +39,7 @@ def server():
 def test_itself(seconds):
     time.spend(seconds)
 
+@pytest.mark.process
 def test_with_a_child(server):
     children_seconds.__self__.spend(6)
 """
@@ -53,7 +54,7 @@ def run(
     monkeypatch.setattr(cpu_report, "time", Clock())
     monkeypatch.setattr(cpu_report, "children_seconds", Clock().process_time)
     return lambda option: pytester.runpytest_inprocess(
-        *("-p", "no:randomly", option), plugins=[cpu_report]
+        *("-p", "no:randomly", "-o", "markers=process", option), plugins=[cpu_report]
     )
 
 

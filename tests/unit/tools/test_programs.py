@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tomllib
 from importlib import import_module
@@ -28,3 +30,37 @@ def test_every_program_prints_its_version(
 
     assert not status
     assert capsys.readouterr() == (f"{__version__}\n", "")
+
+
+COMMANDS = (
+    ("rocketwire-namesrv", "-p"),
+    ("rocketwire-namesrv", "-h"),
+    ("rocketwire-namesrv", "--sample-config"),
+    ("rocketwire-admin", "--help"),
+    ("rocketwire-pcap", "--help"),
+    ("rocketwire-codec", "--help"),
+    ("rocketwire-conformance", "--list"),
+    ("rocketwire-store", "messages", "--help"),
+)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, ...]) -> None:
+    program, *arguments = command
+    reader, writer = os.pipe()
+    os.close(reader)
+    module = PROGRAMS[program].partition(":")[0]
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+
+    assert ended.stderr == b""
+    assert ended.returncode in (0, 1)

@@ -13,6 +13,7 @@ import trio
 from rocketwire import __version__
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
+from rocketwire.output import reader_may_go
 from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import context_of
 from rocketwire_tools.admin.cli.examples import with_example
@@ -109,15 +110,14 @@ def _add_common(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program with these arguments, or those of the process; returns the exit status."""
-    try:
-        return _run(build_parser(all_commands()).parse_args(argv), os.environ)
-    except SystemExit as ended:  # argparse has printed the reason
-        return ended.code if isinstance(ended.code, int) else statuses.USAGE
-    except BrokenPipeError:  # the reader is gone; buffered output would raise at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return statuses.DONE
-    except KeyboardInterrupt:
-        return statuses.INTERRUPTED
+    with reader_may_go():
+        try:
+            return _run(build_parser(all_commands()).parse_args(argv), os.environ)
+        except SystemExit as ended:  # argparse has printed the reason
+            return ended.code if isinstance(ended.code, int) else statuses.USAGE
+        except KeyboardInterrupt:
+            return statuses.INTERRUPTED
+    return statuses.DONE
 
 
 def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import os
 import sys
 from functools import partial
 from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire import __version__
 from rocketwire.errors import EncodeError
+from rocketwire.output import forget_output, reader_may_go
 from rocketwire_tools.codec.expect import Plain, an_array, is_object, texts
 from rocketwire_tools.codec.jsonl import (
     Output,
@@ -54,6 +54,12 @@ class UsageError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, or those of the process; returns the exit status."""
+    with reader_may_go():
+        return _run(argv)
+    return 0
+
+
+def _run(argv: Sequence[str] | None) -> int:
     parser = _parser()
     arguments = parser.parse_args(argv)
     output = Output(sys.stdout.buffer)
@@ -62,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.buffer.flush()
     except (UsageError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # buffered output would raise at the end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            forget_output()
             return REFUSED if output.refused else 0
         print(f"rocketwire-codec: {error}", file=sys.stderr)
         return USAGE

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
+from rocketwire.output import forget_output, reader_may_go
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.pcap.cli import parser
 
@@ -32,6 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    with reader_may_go():
+        return _run(argv)
+    return 0
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = parser().parse_args(argv)
     if sys.stdout is None:  # closed by the parent process
         sys.stdout = _closed_output()
@@ -41,8 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_output()
-        return 0
+        raise
     except ImportError as error:
         print(f"rocketwire-pcap: {error}; pip install rocketwire[pcap]", file=sys.stderr)
         return USAGE
@@ -60,18 +66,12 @@ def _flush_if_possible() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        _forget_output()
+        forget_output()
 
 
 def _closed_output() -> TextIO:
     """A standard output that raises OSError for each write, if the process has none."""
     return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-
-
-def _forget_output() -> None:
-    """Redirect the output to the null device, so that buffered data does not fail at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
 
 
 if __name__ == "__main__":

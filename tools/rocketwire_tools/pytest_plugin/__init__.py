@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pytest_plugin.markers import BROKER, MODES, NAMESRV, checked
+from rocketwire_tools.pytest_plugin.markers import BROKER, CLUSTER, MODES, NAMESRV, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
     from rocketwire_tools.pytest_plugin.faults import FaultProxy
     from rocketwire_tools.pytest_plugin.name_servers import NameServer
     from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
@@ -46,6 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
+        "rocketmq(brokers=1, topics=[...], **settings): number of brokers, topics from the start,"
+        " and settings of broker.conf",
+    )
+    config.addinivalue_line(
+        "markers",
         "rocketmq_broker(register=True, **attributes): name, cluster, broker_id and topics of the"
         " scripted broker",
     )
@@ -53,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Check the markers of a test, even if it does not use their fixtures."""
-    for name in (NAMESRV, BROKER):
+    for name in (NAMESRV, BROKER, CLUSTER):
         checked(item, name)
 
 
@@ -64,6 +70,20 @@ def rocketmq_backstage() -> Iterator[Backstage]:
 
     with Backstage() as backstage:
         yield backstage
+
+
+@pytest.fixture
+def rocketmq(request: pytest.FixtureRequest, rocketmq_backstage: Backstage) -> Iterator[RocketMQ]:
+    """A name server and a broker that keeps messages, for this test; ``address`` is the name
+    server's address."""
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+    from rocketwire_tools.pytest_plugin.markers import setting_text
+
+    arguments = checked(request.node, CLUSTER)
+    brokers, topics = arguments.pop("brokers", 1), arguments.pop("topics", ())
+    settings = {name: setting_text(value) for name, value in arguments.items()}
+    with RocketMQ(rocketmq_backstage, brokers=brokers, topics=topics, settings=settings) as cluster:
+        yield cluster
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 MODES: Final = ("process", "thread")
 NAMESRV: Final = "rocketmq_namesrv"
 BROKER: Final = "rocketmq_broker"
+CLUSTER: Final = "rocketmq"
 
 
 class _Argument(NamedTuple):
@@ -48,6 +49,10 @@ def _is_broker_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
 def _is_mode(value: object) -> bool:
     return value in MODES
 
@@ -72,6 +77,10 @@ _BROKER: Final[Mapping[str, _Argument]] = {
     "name": _TEXT,
     "cluster": _TEXT,
     "broker_id": _Argument("an integer of at least 0", _is_broker_id),
+    "topics": _Argument("a list of texts", _is_topics),
+}
+_CLUSTER: Final[Mapping[str, _Argument]] = {
+    "brokers": _Argument("an integer of at least 1", _is_count),
     "topics": _Argument("a list of texts", _is_topics),
 }
 _MODE: Final = _Argument("'process' or 'thread'", _is_mode)
@@ -103,7 +112,12 @@ def checked(node: pytest.Item, name: str) -> dict[str, Any]:
 
 def _check(name: str, key: str, value: object) -> None:
     """Fail the test unless the marker has this argument."""
-    if name == BROKER:
+    if name == CLUSTER:
+        if key in _CLUSTER:
+            _check_value(name, key, value, _CLUSTER[key])
+        else:
+            _check_broker_setting(name, key, value)
+    elif name == BROKER:
         if key not in _BROKER:
             _refuse_name(f"@pytest.mark.{name} has no argument", key, _BROKER)
         _check_value(name, key, value, _BROKER[key])
@@ -129,6 +143,25 @@ def _check_setting(name: str, key: str, value: object) -> None:
             _refuse_name(f"@pytest.mark.{name}: the name server has no setting", key, names)
         types[key] = str
     _check_value(name, key, value, _SETTINGS[types[key]])
+
+
+def _check_broker_setting(name: str, key: str, value: object) -> None:
+    """Fail the test unless a broker for development has this setting, and accepts the value."""
+    from rocketwire.errors import IllegalValueError
+    from rocketwire_broker.config import SETTINGS, Config, read_settings
+
+    if key not in SETTINGS:
+        names = (*_CLUSTER, *SETTINGS)
+        _refuse_name(f"@pytest.mark.{name}: the broker has no setting", key, names)
+    try:
+        read_settings(Config(), {key: setting_text(value)})
+    except IllegalValueError as error:
+        _refuse(f"@pytest.mark.{name}({key}=...): {error}")
+
+
+def setting_text(value: object) -> str:
+    """Return a value of a marker as a properties file has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_tls(key: str) -> bool:

@@ -6,13 +6,14 @@ is no store, or a package is missing; 130 if interrupted.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
+from rocketwire.output import reader_may_go
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.store.cli import parser
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    with reader_may_go():
+        return _run(argv)
+    return 0
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = parser().parse_args(argv)
     try:
         if argv is None:  # a process of its own
@@ -39,13 +46,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except ImportError as error:
-        print(f"rocketwire-store: {error}; pip install rocketwire[store]", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}; pip install rocketwire[store]")
         return USAGE
     except _failures() as error:
-        print(f"rocketwire-store: {error}", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}")
+        return USAGE
+    except MemoryError:
+        print_error("rocketwire-store: there is not enough memory")
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -417,13 +417,18 @@ def _queue_differences(
 
 
 def _unit_ranges(files: Sequence[StoreFile], unit_size: int) -> Iterator[tuple[int, int]]:
-    """Numbers of the first unit, and counts, that together cover the files once."""
-    next_number = 0
-    for file in sorted(files, key=lambda file: file.offset):
-        begin, end = max(file.offset // unit_size, next_number), file.end // unit_size
-        for number in range(begin, end, UNITS_AT_ONCE):
-            yield number, min(UNITS_AT_ONCE, end - number)
-        next_number = max(next_number, end)
+    """Numbers of the first unit, and counts, that together cover the data of the files once."""
+    size = UNITS_AT_ONCE * unit_size
+    parts: set[int] = set()
+    for file in files:
+        with open_blocks(file, block_size=1) as blocks:
+            place = blocks.next_data(0)
+            while place < file.size:
+                part = (file.offset + place) // size
+                parts.add(part)
+                place = blocks.next_data((part + 1) * size - file.offset)
+    for part in sorted(parts):
+        yield part * UNITS_AT_ONCE, UNITS_AT_ONCE
 
 
 def _units(files: Sequence[StoreFile], number: int, count: int, unit_size: int) -> Bytes:

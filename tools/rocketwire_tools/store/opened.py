@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
@@ -19,10 +19,10 @@ from rocketwire_tools.store.sources.archives import is_archive, read_archive
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from rocketwire_tools.store.sources.rocks_config import read_tables
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 MAX_PLAIN_FILE: Final = 1 << 20
 """Bytes that are read of ``checkpoint``, ``abort`` and the like."""
@@ -33,6 +33,11 @@ _ALWAYS_THERE: Final = "rocksdbstore"
 
 _SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
 """Folder of brokers with ``useSeparateStorePathForRocksdbCQ``."""
+
+
+def _resolved(path: Path) -> Path:
+    """The path behind links; as it is if they lead in a circle."""
+    return Path(os.path.realpath(path))
 
 
 def is_root(path: Path) -> bool:
@@ -50,7 +55,7 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
     Raises:
         ValueError: some paths are stores and others are parts of one.
     """
-    paths = list({path.resolve(): path for path in paths}.values())
+    paths = list({_resolved(path): path for path in paths}.values())
     if len(paths) > 1 and all(map(is_root, paths)):
         return [OpenedStore([path]) for path in paths]
     return [OpenedStore(paths)]
@@ -99,10 +104,10 @@ class OpenedStore:
         Raises:
             ValueError: these are several stores.
         """
-        if len({path.resolve() for path in paths if is_root(path)}) > 1:
+        if len({_resolved(path) for path in paths if is_root(path)}) > 1:
             raise ValueError("these are several stores; give this command one of them")
-        archives = [path.resolve() for path in paths if is_archive(path)]
-        folder = read_folder(path for path in paths if path.resolve() not in archives)
+        archives = [_resolved(path) for path in paths if is_archive(path)]
+        folder = read_folder(path for path in paths if _resolved(path) not in archives)
         for archive in archives:
             files, ignored = read_archive(archive, self)
             add_files(folder, files)
@@ -200,10 +205,10 @@ class OpenedStore:
                 self._databases[name] = Database(files, name)
             except ImportError as error:
                 extra = "pip install rocketwire[store-rocksdb]"
-                print(f"{name} is not read, only the log is: {error}; {extra}", file=sys.stderr)
+                print_error(f"{name} is not read, only the log is: {error}; {extra}")
             except DatabaseError as error:
                 self._unopened[name] = str(error)
-                print(f"{name} is not read, only the log is: {error}", file=sys.stderr)
+                print_error(f"{name} is not read, only the log is: {error}")
         return self._databases[name]
 
     @property
@@ -257,7 +262,7 @@ class OpenedStore:
         file = self.folder.plain.get("lock")
         if file is None or file.is_packed:
             return False
-        descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1)
         except OSError:

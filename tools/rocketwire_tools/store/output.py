@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
 from datetime import UTC, datetime
@@ -11,25 +13,36 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 import msgspec
 
 from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
 
-_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160))}
 _INTERVAL: Final = 0.5
 """Seconds between two lines of progress."""
 
 
 def json_line(value: object) -> bytes:
     """A value as one line of JSON."""
-    return unbroken(msgspec.json.encode(value)) + b"\n"
+    try:
+        text = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # names of files that are no UTF-8
+        text = json.dumps(_without_surrogates(value), ensure_ascii=False).encode()
+    return unbroken(text) + b"\n"
 
 
-def printable(text: object) -> str:
-    """A text without characters that would change a terminal."""
-    return "" if text is None else str(text).translate(_CONTROLS)
+def _without_surrogates(value: Any) -> Any:
+    """A value whose texts can be encoded."""
+    if isinstance(value, str):
+        return os.fsencode(value).decode(errors="backslashreplace")
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        return {_without_surrogates(name): _without_surrogates(item) for name, item in pairs}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in cast("Sequence[Any]", value)]
+    return value
 
 
 def write_table(

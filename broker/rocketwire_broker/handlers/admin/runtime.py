@@ -9,10 +9,14 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages import encode_body
-from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
+from rocketwire.messages.brokers import (
+    BrokerStatsData,
+    BrokerStatsItem,
+    TimerMetricsSerializeWrapper,
+)
 from rocketwire.messages.config_text import read_config
 from rocketwire.messages.ha import HARuntimeInfo
 from rocketwire.messages.kvconfig import KVTable
@@ -35,7 +39,7 @@ FIXED_AT_START: Final = frozenset(
 """Settings that cannot be changed later."""
 BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath", "storePathRootDir"})
 
-_POOLS: Final = ("send", "pull", "litePull", "query", "end", "ack")
+_POOLS: Final = ("send", "pull", "litePull", "query", "ack")
 """Java's pools of threads; here one thread does all."""
 
 _PERIODS: Final = (10_000, 60_000, 600_000)
@@ -94,9 +98,10 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     }
     waits = {f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in _POOLS}
     return {
+        "EndTransactionQueueSize": "0",
+        "EndTransactionThreadPoolQueueCapacity": "10000",
         "bootTimestamp": str(broker.started),
         "brokerActive": "true",
-        "brokerVersion": str(CURRENT_VERSION),
         "brokerVersionDesc": "V5_5_0",
         "commitLogDirCapacity": "Total : 0 MiB, Free : 0 MiB.",
         "commitLogDiskRatio": "0.0",
@@ -104,6 +109,7 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
         "commitLogMinOffset": str(store.first_physical),
         "consumeQueueDiskRatio": "0.0",
         "dispatchBehindBytes": "0",
+        "dispatchMaxBuffer": "0",
         "earliestMessageTimeStamp": str(store.earliest_store_time),
         "getFoundTps": _rates(got, now),
         "getMessageEntireTimeMax": "0",
@@ -118,8 +124,12 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
         "msgPutTotalTodayNow": str(put.total),
         "msgPutTotalYesterdayMorning": "0",
         "pageCacheLockTimeMills": "0",
+        "putLatency99": "0.0",
+        "putLatency999": "0.0",
         "putMessageAverageSize": str(mean),
+        "putMessageDistributeTime": "",
         "putMessageEntireTimeMax": "0",
+        "putMessageFailedTimes": "0",
         "putMessageSizeTotal": str(statistics.put_bytes),
         "putMessageTimesTotal": str(put.total),
         "putTps": _rates(put, now),
@@ -178,6 +188,12 @@ def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
     return Response(body=(required(encode_body(body), "body"),))
 
 
+def get_timer_metrics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """61: waiting messages with a time of delivery, by topic; they are not counted by topic."""
+    body = encode_body(TimerMetricsSerializeWrapper(data_version=DataVersion(timestamp=now)))
+    return Response(body=(required(body, "body"),))
+
+
 def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """Answer 0: files that are not there need no upkeep."""
     return SUCCESS
@@ -201,6 +217,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.GET_BROKER_RUNTIME_INFO: get_runtime_info,
     RequestCode.GET_ALL_DELAY_OFFSET: get_delay_offsets,
     RequestCode.VIEW_BROKER_STATS_DATA: view_stats,
+    RequestCode.GET_TIMER_METRICS: get_timer_metrics,
     RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
     RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,
     RequestCode.CLEAN_UNUSED_TOPIC: nothing_to_do,

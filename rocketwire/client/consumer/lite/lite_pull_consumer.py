@@ -42,6 +42,7 @@ from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.member import CachedMessages
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
@@ -346,6 +347,10 @@ class LitePullConsumer(GroupMember):
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
         """See ``ConsumerMember``."""
         return self._offsets.snapshot(topic)
+
+    def cached_messages(self) -> Mapping[str, CachedMessages]:
+        """See ``GroupMember``."""
+        return self._sum_cached((queue, q.process) for queue, q in self._queues.items())
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""

@@ -30,7 +30,7 @@ from rocketwire.client.arguments import (
     whole,
 )
 from rocketwire.client.consumer.config import Filter, parse_subscriptions
-from rocketwire.client.consumer.member import GroupMember
+from rocketwire.client.consumer.member import CachedMessages, GroupMember
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopResult, PopStatus, handle_text
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
@@ -233,6 +233,13 @@ class PopConsumer(GroupMember):
         """Return no offsets: the broker keeps them."""
         del topic
         return {}
+
+    def cached_messages(self) -> Mapping[str, CachedMessages]:
+        """See ``GroupMember``."""
+        counts = dict.fromkeys(self._subscriptions, 0)
+        for (topic, _), count in self._unacknowledged.items():
+            counts[topic] = counts.get(topic, 0) + count
+        return {topic: CachedMessages(count, None, None) for topic, count in counts.items()}
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""

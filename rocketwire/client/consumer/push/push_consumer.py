@@ -55,6 +55,7 @@ from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.member import CachedMessages
     from rocketwire.client.consumer.push.lending import Borrower
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
@@ -244,6 +245,10 @@ class PushConsumer(GroupMember):
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
         """See ``ConsumerMember``."""
         return self._offsets.snapshot(topic)
+
+    def cached_messages(self) -> Mapping[str, CachedMessages]:
+        """See ``GroupMember``."""
+        return self._sum_cached(self.assignment.process_queues().items())
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""

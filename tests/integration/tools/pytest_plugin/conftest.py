@@ -20,7 +20,7 @@ def run_pytest(
     """Run pytest on the text of a test file: ``run_pytest(source, *options)``."""
     # the entry point is there or not, depending on how this package was installed
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    places = ":".join(str(ROOT / part) for part in ("", "namesrv", "tools"))
+    places = ":".join(str(ROOT / part) for part in ("", "namesrv", "broker", "tools"))
     monkeypatch.setenv("PYTHONPATH", places)
 
     def run(source: str, *options: str, trio: bool = True) -> pytest.RunResult:

@@ -6,7 +6,10 @@ import pytest
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
-from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper
+from rocketwire.messages.offsets import (
+    ConsumerOffsetSerializeWrapper,
+    QueryCorrectionOffsetBody,
+)
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import START, BrokerAtHand, Client
 
@@ -168,3 +171,22 @@ def test_a_reset_may_be_pushed_to_the_consumers(client: Client, home: BrokerAtHa
     assert (request.code, request.is_oneway, request.body) == (220, True, pushed.body)
     assert b":0}" in (request.body or b"")
     assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
+
+
+def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_theirs(
+    client: Client, home: BrokerAtHand
+) -> None:
+    for group, committed in (("a", 5), ("b", 3), ("left-out", 1), ("behind", 2)):
+        home.broker.offsets.commit(group, "orders", 0, committed, home.now)
+
+    def corrected(group: str, left_out: str = "") -> dict[int, int]:
+        fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
+        body = decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body or b"")
+        assert body is not None
+        return dict(body.correction_offsets or {})
+
+    assert corrected("a", "left-out") == {0: 2}
+    assert home.broker.offsets.get("left-out", "orders", 0) is None
+    home.broker.offsets.commit("behind", "orders", 1, 0, home.now)
+    home.broker.offsets.commit("a", "orders", 1, 2, home.now)
+    assert corrected("behind") == {0: 2, 1: 0}

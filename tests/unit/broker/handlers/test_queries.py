@@ -92,5 +92,9 @@ def test_the_entries_of_a_queue_are_listed(client: Client) -> None:
     assert (body.min_queue_index, body.max_queue_index) == (0, 3)
     assert len(body.queue_data or ()) == 2
     assert all(item.eval for item in body.queue_data or ())
-    empty = client.call(321, {**fields, "queueId": 3})
-    assert b'"queueData":[]' in (empty.body or b"")
+    for changes in ({"queueId": 3}, {"index": 99}):
+        nothing = client.call(321, {**fields, **changes})
+        assert (nothing.code, nothing.body) == (0, None)
+        assert (nothing.remark or "").endswith("@orders is not exist!")
+    missing = client.call(321, {**fields, "topic": "missing"})
+    assert (missing.code, missing.remark) == (1, "0@missing is not exist!")

@@ -11,7 +11,7 @@ from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
 from rocketwire.store.folder import is_queue_id
 from rocketwire.store.index_file import HEADER_SIZE, decode_index_header
 from rocketwire.store.recovery import FolderEntry, StoreImage
-from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
+from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.opened import OpenedStore
 
 BATCH_QUEUE_TYPE = "BatchCQ"
+_FEW = 64
+"""Bytes: those of a unit."""
+
 _DEFAULT_LOG_FILE = 1 << 30
 _DEFAULT_QUEUE_FILE = 300_000 * UNIT_SIZE
 _DEFAULT_BATCH_QUEUE_FILE = 300_000 * BATCH_UNIT_SIZE
@@ -133,8 +136,11 @@ def _log_reader(files: Mapping[int, StoreFile]) -> Callable[[int, int, int], byt
 def _queue_reader(table: Mapping[Topic, Sequence[StoreFile]]) -> QueueReader:
     def read(queue: Topic, offset: int, position: int, size: int) -> bytes:
         for file in table.get(queue, ()):
+            if file.offset == offset and size <= _FEW:
+                return read_bytes(file, position, size)
             if file.offset == offset:
-                return _read(file, position, size)
+                with open_blocks(file, block_size=1) as blocks:
+                    return blocks.read_data(position, size)
         return b""
 
     return read

@@ -61,23 +61,18 @@ class QueueFiles:
         return False
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
-        """Files, numbers of the first unit, and units, piece by piece."""
+        """Files, numbers of the first unit, and units, piece by piece; holes are left out."""
         size = self.unit.itemsize
         step = _CHUNK - _CHUNK % size
         for file in self.files:
             with open_blocks(file, block_size=step) as blocks:
                 position = blocks.next_data(0) // size * size
                 while position + size <= file.size:
-                    data = bytes(blocks.read(position, step))
-                    count = len(data) // size
-                    if not count:
+                    data = blocks.read_data(position, step)
+                    whole = min(-(-len(data) // size), (file.size - position) // size)
+                    if not whole:
                         break
-                    yield (
-                        file,
-                        (file.offset + position) // size,
-                        np.frombuffer(data, self.unit, count),
-                    )
-                    position = max(
-                        position + count * size,
-                        blocks.next_data(position + count * size) // size * size,
-                    )
+                    units = np.frombuffer(data.ljust(whole * size, b"\0"), self.unit, whole)
+                    yield file, (file.offset + position) // size, units
+                    position += whole * size
+                    position = max(position, blocks.next_data(position) // size * size)

@@ -73,6 +73,45 @@ class FileBlocks:
             return self.file.size if error.errno == errno.ENXIO else position
         return max(position, min(place - self.file.start, self.file.size))
 
+    def read_data(self, position: int, size: int) -> bytes:
+        """The bytes from ``position`` on, without zeros at their end that a hole of the file has.
+
+        Raises:
+            OSError: the disk cannot read them.
+        """
+        end, pieces = min(position + size, self.file.size), list[bytes]()
+        while position < end:
+            data = self.next_data(position)
+            if data >= end:
+                break
+            stop = min(self._next_hole(data), end)
+            pieces += (bytes(data - position), bytes(self.read(data, stop - data)))
+            if len(pieces[-1]) < stop - data:
+                break
+            position = stop
+        return b"".join(pieces)
+
+    def _next_hole(self, position: int) -> int:
+        try:
+            place = os.lseek(self._descriptor, self.file.start + position, os.SEEK_HOLE)
+        except OSError:
+            return self.file.size
+        return place - self.file.start if place > self.file.start + position else self.file.size
+
+
+def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
+    """A few bytes of a file, without a buffer; fewer at its end.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        size = max(0, min(size, file.size - position))
+        return os.pread(descriptor, size, file.start + position)
+    finally:
+        os.close(descriptor)
+
 
 @contextmanager
 def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
@@ -81,7 +120,9 @@ def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[F
     Raises:
         OSError: it cannot be opened.
     """
-    descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    # it may have become a pipe since it was listed: to open one must not wait for a writer
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(file.path, flags)
     try:
         yield FileBlocks(file, descriptor, block_size=block_size)
     finally:

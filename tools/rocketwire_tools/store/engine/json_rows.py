@@ -76,7 +76,8 @@ class JsonRows:
 
         columns = JsonColumns(rows, self.values)
         lines = columns.lines(self._names, is_body_hex=self._body == "hex")
-        return bytes(lines) if _is_ascii(lines) else unbroken(bytes(lines))
+        text = bytes(lines)
+        return text if _is_ascii(lines) and b"\x7f" not in text else unbroken(text)
 
     def _is_large(self, rows: Rows) -> bool:
         """Whether bodies, inflated, are too large for one array."""

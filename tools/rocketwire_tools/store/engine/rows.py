@@ -342,8 +342,9 @@ class Rows:
     @cached_property
     def kind_numbers(self) -> Int64s:
         """Place of each row's kind in ``KINDS``."""
+        topic_numbers = self.topic_numbers  # looks the topics up
         of_topics = np.array([_KIND_NUMBERS[kind] for kind in self.topics.kinds], np.int64)
-        numbers: Int64s = of_topics[self.topic_numbers]
+        numbers: Int64s = of_topics[topic_numbers]
         flags = self.messages.numbers("sys_flag")
         if not ((flags & (_INNER_BATCH | _COMMITTED)) != 0).any():
             return numbers

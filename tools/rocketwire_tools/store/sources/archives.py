@@ -9,12 +9,12 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import sys
 import tarfile
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.store.folder import MAX_FILES, StoreFile, offset_of_name
 from rocketwire_tools.store.sources.databases import private_folder
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -86,12 +86,11 @@ def read_archive(
                 raise
             if not files:
                 raise ArchiveError(f"{path}: {error}") from None
-            print(f"{path}: {error}; the files up to there are read", file=sys.stderr)
+            print_error(f"{path}: {error}; the files up to there are read")
     if members.unpacked:
-        print(
+        print_error(
             f"{path}: unpacked {members.unpacked:,} bytes into {members.folder}, for as long as"
-            " this command runs",
-            file=sys.stderr,
+            " this command runs"
         )
     return _below_root(path, files), members.ignored
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import tempfile
 import weakref
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.store.folder import list_files
 from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 DEFAULT_FAMILY: Final = "default"
 _COPIED: Final = re.compile(r"[0-9]{1,20}\.(?:sst|log)|MANIFEST-[0-9]{1,20}|CURRENT|IDENTITY")
 _CURRENT: Final = re.compile(rb"MANIFEST-[0-9]{1,20}\n")
+MAX_COPIED: Final = 16 << 30
+"""Bytes of the files that are copied.  A RocksDB keeps its own log far below them."""
+
 _TRIES: Final = 3
 """A running broker removes files of a RocksDB while they are copied."""
 
@@ -133,7 +136,7 @@ class Database:
     def _fail(self, error: Exception) -> None:
         if not self.failure:
             self.failure = _first_line(error)
-            print(f"{self.name} is not read to its end: {self.failure}", file=sys.stderr)
+            print_error(f"{self.name} is not read to its end: {self.failure}")
 
 
 def _options(rocksdict: Any, path: str) -> Any:
@@ -147,6 +150,7 @@ def _copy(files: Sequence[StoreFile], folder: Path) -> None:
     """Copy the files of a RocksDB that hold data; tables, which never change, are linked to."""
     for old in folder.iterdir():
         old.unlink()
+    left = MAX_COPIED
     for file in files:
         name = file.base_name
         if not _COPIED.fullmatch(name):
@@ -154,11 +158,16 @@ def _copy(files: Sequence[StoreFile], folder: Path) -> None:
         if name.endswith(".sst") and not file.is_packed:
             (folder / name).symlink_to(file.path)
             continue
+        left -= file.size
+        if left < 0:
+            raise DatabaseError(f"files that are no tables have more than {MAX_COPIED} bytes")
         with open_blocks(file) as blocks, (folder / name).open("xb") as output:
-            position = 0
+            position = blocks.next_data(0)
             while view := blocks.read(position):
+                output.seek(position)
                 output.write(view)
-                position += len(view)
+                position = blocks.next_data(position + len(view))
+            output.truncate(file.size)
     if not _CURRENT.fullmatch((folder / "CURRENT").read_bytes()):
         raise DatabaseError("CURRENT names no manifest")
 

@@ -23,6 +23,7 @@ from rocketwire_tools.store.checks.side_files import (
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, with_progress, write_table
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -226,7 +227,7 @@ def _write_text(check: StoreCheck, *, with_reasons: bool) -> None:
         write_table(("", "what", "places", "count", "first"), _kinds(findings))
     if with_reasons:
         for finding in findings.kept:
-            out.write(f"\n{_described(finding)}\n")
+            out.write("\n" + "\n".join(map(printable, _described(finding))) + "\n")
     out.write("The store is damaged.\n" if findings.has_damage else "The store is whole.\n")
     if check.starts:
         out.write("\nAt its next start Java would do this:\n")
@@ -253,19 +254,18 @@ def _kinds(findings: Findings) -> Iterable[tuple[object, ...]]:
         )
 
 
-def _described(finding: Finding) -> str:
+def _described(finding: Finding) -> list[str]:
     place = f"{finding.file}, byte {finding.position}" if finding.file else "no file"
     if finding.size:
         place += f" and the {finding.size} bytes from there on"
-    message = ""
-    if finding.topic is not None:
-        message = f"\n  queue: {finding.topic}:{finding.queue_id}"
-        if finding.queue_offset is not None:
-            message += f":{finding.queue_offset}"
-    if finding.physical_offset is not None:
-        message += f"\n  offset in the log: {finding.physical_offset}"
     kind = f"{'damage' if finding.is_damage else 'note'}, {finding.kind}"
-    return f"{kind}: {finding.text}\n  where: {place}{message}\n  rule: {RULES[finding.kind]}"
+    lines = [f"{kind}: {finding.text}", f"  where: {place}"]
+    if finding.topic is not None:
+        number = "" if finding.queue_offset is None else f":{finding.queue_offset}"
+        lines.append(f"  queue: {finding.topic}:{finding.queue_id}{number}")
+    if finding.physical_offset is not None:
+        lines.append(f"  offset in the log: {finding.physical_offset}")
+    return [*lines, f"  rule: {RULES[finding.kind]}"]
 
 
 def _start_row(start: NextStart) -> tuple[object, ...]:

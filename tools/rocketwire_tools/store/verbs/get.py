@@ -18,6 +18,7 @@ from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.rows import COLUMNS
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, time_text, write_table
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -81,7 +82,7 @@ def _json(message: lookup.StoredBytes) -> dict[str, Any]:
 
 
 def _write(message: lookup.StoredBytes) -> None:
-    print(f"{message.file.name} at byte {message.position}, by {message.source}")
+    print(printable(f"{message.file.name} at byte {message.position}, by {message.source}"))
     if message.batch_index is not None:
         print(f"the message asked for is number {message.batch_index} of this inner batch")
     rows = [
@@ -90,7 +91,7 @@ def _write(message: lookup.StoredBytes) -> None:
     ]
     write_table(("byte", "size", "field", "bytes", "value"), rows)
     for name, value in message.rows().column("properties")[0].items():
-        print(f"  {name} = {value}")
+        print(printable(f"  {name} = {value}"))
 
 
 def _hex(data: bytes) -> str:

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
+    from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.rows import Rows
+
+_UNITS: Final = 4096 * consume_queue.UNIT_SIZE
+"""Bytes of a queue's file that are read at once."""
 
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
 _TIMES: Final = ("due", "store_timestamp", "popped")
@@ -152,19 +156,28 @@ def max_offsets(store: OpenedStore, facts: LogFacts) -> dict[tuple[str, int], in
     for place, files in store.folder.queues.items():
         if not files:
             continue
-        with open_blocks(files[-1]) as blocks:
-            data = bytes(blocks.read(0, files[-1].size))
-        number = files[-1].offset // consume_queue.UNIT_SIZE
-        for unit in consume_queue.decode_units(data):
-            if not unit.size:
-                break
-            number += 1
-            if unit.points_to_message:
-                offsets[place] = max(offsets.get(place, 0), number)
+        number = _units_of(files[-1])
+        if number:
+            number += files[-1].offset // consume_queue.UNIT_SIZE
+            offsets[place] = max(offsets.get(place, 0), number)
     queues = store.rocks_queues
     for place, (_, end) in ({} if queues is None else queues.ends).items():
         offsets[place] = max(offsets.get(place, 0), end)
     return offsets
+
+
+def _units_of(file: StoreFile) -> int:
+    """Number of the last unit of a queue's file that points to a message, counted from 1; or 0."""
+    count = position = 0
+    with open_blocks(file, block_size=_UNITS) as blocks:
+        while view := blocks.read(position):
+            for number, unit in enumerate(consume_queue.decode_units(bytes(view)), 1):
+                if not unit.size:
+                    return count
+                if unit.points_to_message:
+                    count = position // consume_queue.UNIT_SIZE + number
+            position += len(view)
+    return count
 
 
 def group_lags(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:

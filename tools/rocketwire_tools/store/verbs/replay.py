@@ -28,6 +28,7 @@ from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
 from rocketwire_tools.store.replaying.outgoing import digest_of, messages_of
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
 from rocketwire_tools.store.selecting import passing_rows, selection_of
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
@@ -184,7 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
         work = partial(_dry_run if arguments.dry_run else _replay, arguments, config)
         return trio.run(work, messages, journal)
     except (ReplayError, RocketWireError) as error:
-        print(f"rocketwire-store: {error}", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}")
         return 1
     finally:
         journal.close()
@@ -227,7 +228,7 @@ def _replayer(
 
 
 def _report_refusal(message: ReplayMessage, error: BrokerError) -> None:
-    print(f"rocketwire-store: message {message.name} was refused: {error}", file=sys.stderr)
+    print_error(f"rocketwire-store: message {message.name} was refused: {error}")
 
 
 async def _replay(
@@ -261,7 +262,7 @@ async def _replay(
     }
     _report(report, is_json=arguments.json, is_interrupted=bool(signal))
     if error is not None:
-        print(f"rocketwire-store: {error}", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}")
     if signal:
         return INTERRUPTED
     is_complete = error is None and not replayer.counts.refused
@@ -332,5 +333,5 @@ async def _dry_run(
         write_table(header, rows)
         print(f"{counts.total()} messages would be sent{_omissions(messages.omissions(done))}")
     if error is not None:
-        print(f"rocketwire-store: {error}", file=sys.stderr)
+        print_error(f"rocketwire-store: {error}")
     return 1 if error is not None or messages.is_damaged else 0

@@ -9,6 +9,8 @@ from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.checks.queue_files import UNIT, QueueFiles
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.stores import BrokerStore
 
 
@@ -46,3 +48,31 @@ def test_units_of_two_files_are_read_piece_by_piece_only(plain: BrokerStore) -> 
 
     assert not files.read_into(border - 1, memoryview(bytearray(2 * UNIT_SIZE)))
     assert files.read(border - 1, 2)["size"].all()
+
+
+def test_a_file_with_holes_has_the_units_of_one_without(plain: BrokerStore, tmp_path: Path) -> None:
+    files = next(files for files in queues_of(plain).values())
+    data = files.files[0].path.read_bytes()[: 100 * UNIT_SIZE]
+    pieces = {0: data, 70_000: data, 300_000: data}
+    for name, is_sparse in (("sparse", True), ("full", False)):
+        path = tmp_path / name / "consumequeue" / "topic" / "0" / f"{0:020}"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"" if is_sparse else bytes(400_000))
+        with path.open("r+b") as stream:
+            for position, piece in pieces.items():
+                stream.seek(position)
+                stream.write(piece)
+            stream.truncate(400_000)
+
+    units = [
+        {
+            first + number: unit.tobytes()
+            for _, first, units in QueueFiles(folder.queues["topic", 0], UNIT).runs()
+            for number, unit in enumerate(units)
+            if any(unit.tobytes())
+        }
+        for folder in (read_folder([tmp_path / name]) for name in ("sparse", "full"))
+    ]
+
+    assert units[0] == units[1]
+    assert len(units[0]) >= 3 * sum(any(data[at : at + 20]) for at in range(0, len(data), 20))

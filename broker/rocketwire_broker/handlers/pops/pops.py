@@ -1,8 +1,8 @@
 """Popping: 200050, and what looks at the same queues: 200052, 200054 and 200055.
 
 A pop takes messages of several queues, moves the group's offsets behind them and hides them for a
-time. ``pop_acknowledgements`` ends that time early, ``later.pop_returns`` does what follows when it
-is over.
+time. ``acknowledgements`` ends that time early, ``later.pop_returns`` does what follows when it is
+over.
 
 Java: ``PopMessageProcessor``, ``PeekMessageProcessor``, ``NotificationProcessor``,
 ``PollingInfoProcessor``, ``PopLongPollingService``.

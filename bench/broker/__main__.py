@@ -1,0 +1,152 @@
+"""The broker for development beside Java's: ``python -m bench.broker [--rounds N]``.
+
+In each round both are started in turn, with their name servers, and have the same work from our own
+client in this process: messages of 1 KiB one after the other, from 16 tasks at once, and their
+consumption by a push consumer. CPU times are those of the broker's process (ours has the name
+server in it); they say more than rates where other programs run, and rates are bounded by the
+client. Rows show the medians of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from bench.namesrv import machine
+from rocketwire.client import (
+    ClientConfig,
+    ConsumeConcurrentlyContext,
+    Message,
+    ProducerConfig,
+    open_client,
+    open_producer,
+    open_push_consumer,
+)
+from tests.support.java.cluster import JavaCluster
+from tests.support.java.dev_cluster import DevCluster
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.stored import StoredMessage
+
+MESSAGES: Final = 10_000
+TASKS: Final = 16
+BODY: Final = os.urandom(1024)
+PATIENCE: Final = 120.0
+MIB: Final = 1 << 20
+MICRO: Final = 1e6
+
+Figures = dict[str, float]
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m bench.broker", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--ours", action="store_true", help="leave Java out")
+    options = parser.parse_args()
+    kinds = ("ours",) if options.ours else ("ours", "java")
+    figures: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in kinds}
+    for _ in range(options.rounds):
+        for kind in kinds:
+            for name, value in _measure(kind).items():
+                figures[kind][name].append(value)
+    print("\n".join(machine.description()))
+    width = max(map(len, figures["ours"]))
+    print(f"{'':{width}}" + "".join(f"{kind:>12}" for kind in kinds))
+    for name in figures["ours"]:
+        medians = [statistics.median(figures[kind][name]) for kind in kinds]
+        print(f"{name:{width}}" + "".join(f"{median:12,.1f}" for median in medians))
+
+
+def _measure(kind: str) -> Figures:
+    """Start a broker, use it, and stop it."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        cluster: DevCluster | JavaCluster = (
+            DevCluster(folder) if kind == "ours" else JavaCluster(folder)
+        )
+        begun = time.monotonic()
+        stack.enter_context(cluster)
+        figures: Figures = {"start to registered, s": time.monotonic() - begun}
+        pid = cluster.master.pid
+        trio.run(_first_message, cluster.address)
+        figures["start to first acknowledged message, s"] = time.monotonic() - begun
+        figures["CPU until then, s"] = machine.cpu_seconds(pid)
+        figures["memory then, MiB"] = machine.resident_bytes(pid) / MIB
+        trio.run(_use, cluster.address, pid, figures)
+        figures[f"memory with {2 * MESSAGES:,} messages of 1 KiB, MiB"] = (
+            machine.resident_bytes(pid) / MIB
+        )
+        begun = time.monotonic()
+        cluster.master.stop(60)
+        figures["stop, s"] = time.monotonic() - begun
+        return figures
+
+
+def _config(address: str) -> ClientConfig:
+    return ClientConfig(
+        namesrv_addr=address, mq_client_api_timeout=PATIENCE, connect_timeout=PATIENCE
+    )
+
+
+async def _first_message(address: str) -> None:
+    settings = ProducerConfig(send_msg_timeout=PATIENCE)
+    async with open_producer(_config(address), "first", settings) as producer:
+        await producer.send(Message("bench", BODY))
+
+
+async def _use(address: str, pid: int, figures: Figures) -> None:
+    settings = ProducerConfig(send_msg_timeout=PATIENCE)
+    async with open_client(_config(address)) as client:
+        async with open_producer(client, "bench-producer", settings) as producer:
+
+            async def send(count: int) -> None:
+                for _ in range(count):
+                    await producer.send(Message("bench", BODY))
+
+            await send(500)  # Java's code is compiled meanwhile
+            before, begun = machine.cpu_seconds(pid), time.monotonic()
+            await send(MESSAGES)
+            _note(figures, "send, one after the other", before, begun, pid)
+            before, begun = machine.cpu_seconds(pid), time.monotonic()
+            async with trio.open_nursery() as nursery:
+                for _ in range(TASKS):
+                    nursery.start_soon(send, MESSAGES // TASKS)
+            _note(figures, f"send, {TASKS} tasks", before, begun, pid)
+
+        received, all_received = 0, trio.Event()
+
+        async def handle(
+            messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+        ) -> None:
+            nonlocal received
+            received += len(messages)
+            if received >= 2 * MESSAGES:
+                all_received.set()
+
+        before, begun = machine.cpu_seconds(pid), time.monotonic()
+        async with open_push_consumer(client, "bench-reader", {"bench": "*"}, handle):
+            with trio.fail_after(PATIENCE):
+                await all_received.wait()
+            _note(figures, "consume", before, begun, pid, 2 * MESSAGES)
+
+
+def _note(
+    figures: Figures, what: str, before: float, begun: float, pid: int, count: int = MESSAGES
+) -> None:
+    figures[f"{what}: CPU of the broker, us"] = (machine.cpu_seconds(pid) - before) / count * MICRO
+    figures[f"{what}: messages/s"] = count / (time.monotonic() - begun)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Faults that a test asks for: the next requests are refused, answered late, or not answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode
+
+if TYPE_CHECKING:
+    from rocketwire_broker.state.response import Response
+
+SENDS: Final = frozenset(
+    {
+        int(RequestCode.SEND_MESSAGE),
+        int(RequestCode.SEND_MESSAGE_V2),
+        int(RequestCode.SEND_BATCH_MESSAGE),
+    }
+)
+"""Codes of requests that send messages."""
+
+
+@dataclass(slots=True)
+class Fault:
+    """What happens to some requests.
+
+    Attributes:
+        codes: codes of the requests.
+        times: number of requests, from the next one on.
+        refusal: sent in the place of handling the request.
+        delay_ms: time after which the answer is sent; the request takes effect at once.
+        is_lost: the request takes effect, and no answer is sent.
+        is_cut: the request does not take effect, and its connection is closed.
+    """
+
+    codes: frozenset[int]
+    times: int
+    refusal: Response | None = None
+    delay_ms: int = 0
+    is_lost: bool = False
+    is_cut: bool = False
+
+
+class Faults:
+    """The faults of a broker, in the order in which they were asked for."""
+
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+
+    def __len__(self) -> int:
+        return len(self._faults)
+
+    def add(self, fault: Fault) -> None:
+        """Ask for a fault."""
+        if fault.times > 0:
+            self._faults.append(fault)
+
+    def clear(self) -> None:
+        """Drop all faults that have not happened."""
+        self._faults.clear()
+
+    def take(self, code: int) -> Fault | None:
+        """Return the fault of a request, which counts as one of its times; None without one."""
+        for index, fault in enumerate(self._faults):
+            if code in fault.codes:
+                fault.times -= 1
+                if not fault.times:
+                    del self._faults[index]
+                return fault
+        return None
+
+
+def codes_of(requests: Iterable[int] | None) -> frozenset[int]:
+    """Return request codes as a set; None stands for all that send messages."""
+    return SENDS if requests is None else frozenset(map(int, requests))

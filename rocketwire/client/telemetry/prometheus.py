@@ -1,0 +1,295 @@
+"""``PrometheusHook``: metrics of clients in the form that Prometheus reads (extra ``observe``).
+
+Metrics of Java's client have its names, labels and buckets, in milliseconds; others begin with
+``rocketmq_client_``. Labels are names of topics and groups that the application uses.
+
+Java: ``org.apache.rocketmq.client.java.metrics`` (``HistogramEnum``, ``GaugeEnum``,
+``MetricLabels``, ``InvocationStatus``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+
+from prometheus_client import REGISTRY, Counter, Histogram
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from rocketwire.client.consumer.member import GroupMember
+from rocketwire.client.hooks import ClientHook
+from rocketwire.policy.resource_names import without_namespace
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+    from rocketwire.client.hooks import (
+        ConsumeMessageContext,
+        HookedClient,
+        ReceiveMessageContext,
+        SendMessageContext,
+        SettleMessageContext,
+    )
+    from rocketwire.client.instance.instance import ClientInstance
+
+T = TypeVar("T")
+
+SEND_BUCKETS: Final = (1, 5, 10, 20, 50, 200, 500)
+"""Bounds in milliseconds of the buckets of sends."""
+
+PROCESS_BUCKETS: Final = (1, 5, 10, 100, 1000, 10_000, 60_000)
+"""Bounds in milliseconds of the buckets of handler calls."""
+
+SUCCESS, FAILURE = "success", "failure"
+"""Values of the label ``invocation_status``."""
+
+_PRODUCER: Final = ("topic", "client_id")
+_CONSUMER: Final = ("topic", "consumer_group", "client_id")
+_STATUS: Final = "invocation_status"
+
+_ATTEMPTS: Final = 5
+"""Attempts to read tables that the client's thread may change meanwhile."""
+
+
+class _Sends(NamedTuple):
+    """The series of sends to a topic with the same status."""
+
+    cost: Histogram
+    messages: Counter
+
+
+class _Calls(NamedTuple):
+    """The series of handler calls for a topic."""
+
+    succeeded: Histogram
+    failed: Histogram
+    successes: Counter
+    failures: Counter
+
+
+class PrometheusHook(ClientHook):
+    """Counts what clients do; pass it in ``ClientConfig.hooks``.
+
+    A registry has one hook, for any number of clients.
+    """
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        """Create the metrics in a registry.
+
+        Raises:
+            ValueError: the registry has them already.
+        """
+        self._cost = Histogram(
+            "rocketmq_send_cost_time",
+            "Milliseconds of sends, retries included.",
+            (*_PRODUCER, _STATUS),
+            buckets=SEND_BUCKETS,
+            registry=registry,
+        )
+        self._sent = Counter(
+            "rocketmq_client_sent_messages",
+            "Messages of sends, each of a batch.",
+            (*_PRODUCER, _STATUS),
+            registry=registry,
+        )
+        self._retries = Counter(
+            "rocketmq_client_send_retries",
+            "Attempts of sends after the first.",
+            _PRODUCER,
+            registry=registry,
+        )
+        self._process_time = Histogram(
+            "rocketmq_process_time",
+            "Milliseconds of handler calls.",
+            (*_CONSUMER, _STATUS),
+            buckets=PROCESS_BUCKETS,
+            registry=registry,
+        )
+        self._consumed = Counter(
+            "rocketmq_client_consumed_messages",
+            "Messages of handler calls, by their own result.",
+            (*_CONSUMER, _STATUS),
+            registry=registry,
+        )
+        self._received = Counter(
+            "rocketmq_client_received_messages",
+            "Messages that pulls, pops and polls brought.",
+            (*_CONSUMER, "operation"),
+            registry=registry,
+        )
+        self._receive_errors = Counter(
+            "rocketmq_client_receive_errors",
+            "Failed pulls and pops.",
+            (*_CONSUMER, "operation"),
+            registry=registry,
+        )
+        self._settled = Counter(
+            "rocketmq_client_settled_messages",
+            "Messages that were acknowledged, hidden for longer, or sent back.",
+            (*_CONSUMER, "operation", _STATUS),
+            registry=registry,
+        )
+        self._sends: dict[tuple[str, str, str], _Sends] = {}
+        self._calls: dict[tuple[str, str, str], _Calls] = {}
+        self._clients = _Clients()
+        registry.register(self._clients)
+
+    def client_started(self, client: HookedClient) -> None:
+        """Show the state of the client from now on."""
+        self._clients.add(cast("ClientInstance", client))
+
+    def client_closed(self, client: HookedClient) -> None:
+        """Show the state of the client no longer; its counters stay."""
+        self._clients.remove(cast("ClientInstance", client))
+
+    def send_message_before(self, context: SendMessageContext) -> object:
+        """Return the time of the start."""
+        return perf_counter()
+
+    def send_message_after(self, context: SendMessageContext, state: object) -> None:
+        """Count a send."""
+        milliseconds = 1000 * (perf_counter() - cast("float", state))
+        messages = context.messages
+        status = SUCCESS if context.exception is None else FAILURE
+        key = (messages[0].topic, context.client.client_id, status)
+        sends = self._sends.get(key)
+        if sends is None:
+            sends = self._sends[key] = _Sends(self._cost.labels(*key), self._sent.labels(*key))
+        sends.cost.observe(milliseconds)
+        sends.messages.inc(len(messages))
+
+    def send_message_retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
+        """Count another attempt."""
+        self._retries.labels(topic, client.client_id).inc()
+
+    def consume_message_before(self, context: ConsumeMessageContext) -> object:
+        """Return the time of the start."""
+        return perf_counter()
+
+    def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
+        """Count a handler call."""
+        milliseconds = 1000 * (perf_counter() - cast("float", state))
+        messages, successes = context.messages, context.successes
+        key = (messages[0].topic, context.consumer_group, context.client.client_id)
+        calls = self._calls.get(key)
+        if calls is None:
+            labels = _labels(context.client, key[0], key[1])
+            calls = self._calls[key] = _Calls(
+                self._process_time.labels(*labels, SUCCESS),
+                self._process_time.labels(*labels, FAILURE),
+                self._consumed.labels(*labels, SUCCESS),
+                self._consumed.labels(*labels, FAILURE),
+            )
+        if successes == len(messages):
+            calls.succeeded.observe(milliseconds)
+            calls.successes.inc(successes)
+        else:
+            calls.failed.observe(milliseconds)
+            calls.successes.inc(successes)
+            calls.failures.inc(len(messages) - successes)
+
+    def receive_message_after(self, context: ReceiveMessageContext) -> None:
+        """Count received messages, or an error."""
+        labels = _labels(context.client, context.topic, context.consumer_group)
+        if context.exception is not None:
+            self._receive_errors.labels(*labels, context.operation).inc()
+        else:
+            self._received.labels(*labels, context.operation).inc(len(context.messages))
+
+    def settle_message_after(self, context: SettleMessageContext) -> None:
+        """Count settled messages."""
+        labels = _labels(context.client, context.topic, context.consumer_group)
+        status = SUCCESS if context.exception is None else FAILURE
+        self._settled.labels(*labels, context.operation, status).inc(len(context.messages))
+
+
+class _Clients(Collector):
+    """The state of the open clients, read when Prometheus asks, in the thread that serves it."""
+
+    def __init__(self) -> None:
+        self._clients: list[ClientInstance] = []
+
+    def add(self, client: ClientInstance) -> None:
+        self._clients = [*self._clients, client]
+
+    def remove(self, client: ClientInstance) -> None:
+        self._clients = [each for each in self._clients if each is not client]
+
+    def describe(self) -> Iterable[Metric]:
+        """Return the metrics without values."""
+        return _families()
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the metrics of all open clients."""
+        connections, in_flight, cached, cached_bytes, lag = families = _families()
+        for client in self._clients:
+            pool = client.pool
+            connections.add_metric(
+                [client.client_id], len(_read(partial(getattr, pool, "addresses")))
+            )
+            in_flight.add_metric([client.client_id], _read(partial(getattr, pool, "in_flight")))
+            for consumer in list(client.consumers.values()):
+                if not isinstance(consumer, GroupMember):
+                    continue
+                for topic, held in _read(consumer.cached_messages).items():
+                    labels = _labels(client, topic, consumer.group)
+                    cached.add_metric(labels, held.messages)
+                    if held.size is not None:
+                        cached_bytes.add_metric(labels, held.size)
+                    if held.lag is not None:
+                        lag.add_metric(labels, held.lag)
+        yield from families
+
+
+def _families() -> tuple[GaugeMetricFamily, ...]:
+    return (
+        GaugeMetricFamily(
+            "rocketmq_client_connections",
+            "Open connections of the client's pool.",
+            labels=["client_id"],
+        ),
+        GaugeMetricFamily(
+            "rocketmq_client_requests_in_flight",
+            "Requests without a response so far, waiting pulls and pops included.",
+            labels=["client_id"],
+        ),
+        GaugeMetricFamily(
+            "rocketmq_consumer_cached_messages",
+            "Messages that a consumer holds and has not finished.",
+            labels=_CONSUMER,
+        ),
+        GaugeMetricFamily(
+            "rocketmq_consumer_cached_bytes",
+            "Bytes of the bodies of these messages; not of pop consumers.",
+            labels=_CONSUMER,
+        ),
+        GaugeMetricFamily(
+            "rocketmq_client_consumer_lag_messages",
+            "Messages behind the end of the assigned queues at their last pull; not of pop"
+            " consumers.",
+            labels=_CONSUMER,
+        ),
+    )
+
+
+def _labels(client: HookedClient, topic: str, group: str) -> tuple[str, str, str]:
+    namespace = client.config.namespace
+    if namespace:
+        topic, group = without_namespace(topic, namespace), without_namespace(group, namespace)
+    return topic, group, client.client_id
+
+
+def _read(read: Callable[[], T]) -> T:
+    """Return ``read()``; repeat it if another thread changes a table meanwhile.
+
+    Raises:
+        RuntimeError: that has happened ``_ATTEMPTS`` times.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return read()
+        except RuntimeError:  # dictionary changed size during iteration
+            continue
+    return read()

@@ -1,0 +1,310 @@
+"""What ``PrometheusHook`` counts, and the state of clients that it shows."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics import MetricWrapperBase
+
+from rocketwire.client import (
+    ConsumeConcurrentlyStatus,
+    Message,
+    PrometheusHook,
+    PushConsumerConfig,
+    open_lite_pull_consumer,
+    open_pop_consumer,
+    open_push_consumer,
+)
+from rocketwire.client.telemetry.prometheus import _read
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import SendFailedError
+from rocketwire.messages.pop import PopMessageResponseHeader
+from rocketwire.messages.pull import PullMessageResponseHeader
+from rocketwire.testing import reply
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes import consumer_fakes, producer_fakes
+
+if TYPE_CHECKING:
+    from rocketwire.testing import MemoryNetwork
+    from rocketwire.wire.command import RemotingCommand
+
+
+GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "observing-clients.md"
+
+
+class Metrics:
+    """A hook with a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.hook = PrometheusHook(self.registry)
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.registry.get_sample_value(name, {"client_id": "1.1.1.1@i", **labels})
+
+
+# ---------------------------------------------------------------------- sends
+
+
+async def test_sends_are_counted_and_timed_by_their_result() -> None:
+    it = Metrics()
+    async with producer_fakes.world(client={"hooks": [it.hook]}, brokers=("a",)) as world:
+        await world.producer.send(Message("T", b"x"))
+        await world.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
+        world.a.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.NO_PERMISSION))
+        with pytest.raises(SendFailedError):
+            await world.producer.send(Message("T", b"x"))
+
+    for status, sends, messages in (("success", 2, 3), ("failure", 1, 1)):
+        labels = {"topic": "T", "invocation_status": status}
+        assert it.value("rocketmq_send_cost_time_count", **labels) == sends
+        assert it.value("rocketmq_send_cost_time_bucket", le="+Inf", **labels) == sends
+        assert it.value("rocketmq_client_sent_messages_total", **labels) == messages
+    assert it.value("rocketmq_client_send_retries_total", topic="T") == 2
+
+
+def test_the_buckets_are_those_of_java_s_client() -> None:
+    it = Metrics()
+    it.hook._cost.labels("T", "c", "success").observe(7)
+    it.hook._process_time.labels("T", "g", "c", "success").observe(7)
+    text = generate_latest(it.registry).decode()
+    bounds = {
+        name: [
+            line.split('le="')[1].split('"')[0]
+            for line in text.splitlines()
+            if line.startswith(f"{name}_bucket")
+        ]
+        for name in ("rocketmq_send_cost_time", "rocketmq_process_time")
+    }
+    assert bounds == {
+        "rocketmq_send_cost_time": ["1.0", "5.0", "10.0", "20.0", "50.0", "200.0", "500.0", "+Inf"],
+        "rocketmq_process_time": [
+            "1.0",
+            "5.0",
+            "10.0",
+            "100.0",
+            "1000.0",
+            "10000.0",
+            "60000.0",
+            "+Inf",
+        ],
+    }
+
+
+def test_the_guide_has_each_metric_with_its_labels() -> None:
+    it = Metrics()
+    page = GUIDE.read_text("utf-8").partition("## Prometheus")[2]
+    rows = re.findall(
+        r"^\| `(rocketmq_\w+?)(?:_total)?` \| (\w+) \| ([^|]+) \|", page, re.MULTILINE
+    )
+    documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    counted = [one for one in vars(it.hook).values() if isinstance(one, MetricWrapperBase)]
+    actual = {one._name: (one._type, set(one._labelnames)) for one in counted}
+    actual |= {one.name: (one.type, set(one._labelnames)) for one in it.hook._clients.describe()}  # type: ignore[attr-defined]
+    assert documented == actual
+
+
+def test_a_registry_has_one_hook() -> None:
+    registry = CollectorRegistry()
+    PrometheusHook(registry)
+    with pytest.raises(ValueError, match="Duplicated timeseries"):
+        PrometheusHook(registry)
+
+
+async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
+    it = Metrics()
+    async with producer_fakes.world(client={"hooks": [it.hook]}, brokers=("a",)) as world:
+        await world.producer.send(Message("T", b"x"))
+        assert it.value("rocketmq_client_connections") == 2
+        assert it.value("rocketmq_client_requests_in_flight") == 0
+    assert it.value("rocketmq_client_connections") is None
+    assert it.value("rocketmq_send_cost_time_count", topic="T", invocation_status="success") == 1
+
+
+# ---------------------------------------------------------------------- consumers
+
+
+def with_messages(network: MemoryNetwork, count: int, end: int = 0) -> None:
+    """The first pull or pop brings messages of a queue that ends at ``end``, every other none."""
+    messages = [
+        StoredMessage(
+            topic="orders",
+            body=b"12345",
+            queue_offset=number,
+            properties={"UNIQ_KEY": f"ID{number}"},
+        )
+        for number in range(count)
+    ]
+    body = b"".join(map(encode_stored_message, messages))
+    brought = False
+
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        nonlocal brought
+        if brought or (request.ext_fields or {}).get("topic") != "orders":
+            await trio.sleep_forever()
+        brought = True
+        if request.code == Code.POP_MESSAGE:
+            offsets = ",".join(map(str, range(count)))
+            popped = PopMessageResponseHeader(
+                pop_time=1,
+                invisible_time=60_000,
+                revive_qid=0,
+                rest_num=0,
+                start_offset_info="0 0 0",
+                msg_offset_info=f"0 0 {offsets}",
+            )
+            return reply(popped, body)
+        pulled = PullMessageResponseHeader(
+            next_begin_offset=count, min_offset=0, max_offset=end, suggest_which_broker_id=0
+        )
+        return reply(pulled, body)
+
+    broker = network.peer(consumer_fakes.BROKER)
+    for code in consumer_fakes.PULLS:
+        broker.on(code, answer)
+    for code in (Code.ACK_MESSAGE, Code.BATCH_ACK_MESSAGE):
+        broker.on(code, reply())
+
+
+GROUP = {"topic": "orders", "consumer_group": "g"}
+
+
+async def test_handled_messages_are_counted_by_their_own_result(autojump_clock: object) -> None:
+    it = Metrics()
+
+    async def first_only(_: object, context: Any) -> ConsumeConcurrentlyStatus:
+        await trio.lowlevel.checkpoint()
+        context.ack_index = 0
+        return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+
+    config = PushConsumerConfig(consume_message_batch_max_size=3)
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        with_messages(network, 3)
+        async with open_push_consumer(client, "g", {"orders": "*"}, first_only, config=config):
+            await trio.sleep(1)
+    for status, calls, messages in (("success", 0, 1), ("failure", 1, 2)):
+        labels = {**GROUP, "invocation_status": status}
+        assert it.value("rocketmq_process_time_count", **labels) == calls
+        assert it.value("rocketmq_client_consumed_messages_total", **labels) == messages
+    assert it.value("rocketmq_client_received_messages_total", **GROUP, operation="pull") == 3
+    settled = {**GROUP, "operation": "send_back", "invocation_status": "success"}
+    assert it.value("rocketmq_client_settled_messages_total", **settled) == 2
+
+
+async def test_what_a_push_consumer_holds_and_lacks_is_shown(autojump_clock: object) -> None:
+    it = Metrics()
+    release = trio.Event()
+
+    async def wait(*_: object) -> None:
+        await release.wait()
+
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        with_messages(network, 3, end=10)
+        async with open_push_consumer(client, "g", {"orders": "*"}, wait):
+            await trio.sleep(1)
+            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 3
+            assert it.value("rocketmq_consumer_cached_bytes", **GROUP) == 15
+            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 10
+            release.set()
+            await trio.sleep(1)
+            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
+            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 7
+        assert it.value("rocketmq_consumer_cached_messages", **GROUP) is None
+
+
+async def test_what_a_pop_consumer_holds_is_shown(autojump_clock: object) -> None:
+    it = Metrics()
+    release = trio.Event()
+
+    async def wait(_: object) -> None:
+        await release.wait()
+
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        with_messages(network, 2)
+        async with open_pop_consumer(client, "g", {"orders": "*"}, wait):
+            await trio.sleep(1)
+            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 2
+            assert it.value("rocketmq_consumer_cached_bytes", **GROUP) is None
+            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) is None
+            release.set()
+            await trio.sleep(1)
+            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
+    settled = {**GROUP, "operation": "ack", "invocation_status": "success"}
+    assert it.value("rocketmq_client_settled_messages_total", **settled) == 2
+
+
+async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) -> None:
+    it = Metrics()
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        with_messages(network, 3, end=3)
+        async with open_lite_pull_consumer(client, "g") as consumer:
+            consumer.subscribe("orders")
+            await trio.sleep(5)
+            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 3
+            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 3
+            assert await consumer.poll() is not None
+            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
+            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 0
+    assert it.value("rocketmq_client_received_messages_total", **GROUP, operation="poll") == 3
+
+
+async def test_failed_pulls_are_counted(autojump_clock: object) -> None:
+    it = Metrics()
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        network.peer(consumer_fakes.BROKER).on(
+            Code.PULL_MESSAGE, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
+        )
+        async with consumer_fakes.consumer("concurrent", client):
+            await trio.sleep(1.5)
+    errors = it.value("rocketmq_client_receive_errors_total", **GROUP, operation="pull")
+    assert errors is not None
+    assert errors >= 2
+
+
+async def test_names_have_no_namespace(autojump_clock: object) -> None:
+    it = Metrics()
+    async with (
+        consumer_fakes.world(hooks=[it.hook], namespace="n") as (_, client),
+        consumer_fakes.consumer("pop", client),
+    ):
+        await trio.sleep(1)
+        assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
+
+
+async def test_another_thread_may_ask(autojump_clock: object) -> None:
+    it = Metrics()
+    texts: list[bytes] = []
+    async with (
+        consumer_fakes.world(hooks=[it.hook]) as (_, client),
+        consumer_fakes.consumer("concurrent", client),
+    ):
+        await trio.sleep(1)
+        thread = threading.Thread(target=lambda: texts.append(generate_latest(it.registry)))
+        thread.start()
+        thread.join()
+    assert b'rocketmq_client_connections{client_id="1.1.1.1@i"} 2.0' in texts[0]
+
+
+@pytest.mark.parametrize(("failures", "is_read"), [(0, True), (4, True), (5, False)])
+def test_tables_that_change_meanwhile_are_read_again(failures: int, is_read: bool) -> None:
+    calls = 0
+
+    def read() -> int:
+        nonlocal calls
+        calls += 1
+        if calls <= failures:
+            raise RuntimeError("dictionary changed size during iteration")
+        return 7
+
+    if is_read:
+        assert _read(read) == 7
+    else:
+        with pytest.raises(RuntimeError):
+            _read(read)

@@ -1,0 +1,175 @@
+"""The fixture ``rocketmq``: a name server and brokers that keep messages, in a thread of the test."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import ClientConfig, Message, PushConsumerConfig, open_producer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools.pytest_plugin.requests import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+
+
+def send(rocketmq: RocketMQ, topic: str, *bodies: bytes, retries: int = 2) -> None:
+    """The program under test: a producer."""
+
+    async def run() -> None:
+        config = ClientConfig(namesrv_addr=rocketmq.address, poll_name_server_interval=1.0)
+        async with open_producer(config, "producers") as producer:
+            for body in bodies:
+                await producer.send(Message(topic, body))
+
+    trio.run(run)
+
+
+def consume(rocketmq: RocketMQ, topic: str, group: str, count: int) -> list[bytes]:
+    """The program under test: a consumer that ends after some messages."""
+    bodies: list[bytes] = []
+
+    async def run() -> None:
+        done = trio.Event()
+
+        async def listen(messages: Sequence[StoredMessage], context: object) -> None:
+            bodies.extend(message.body or b"" for message in messages)
+            if len(bodies) >= count:
+                done.set()
+
+        config = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+        async with open_push_consumer(rocketmq.address, group, {topic: "*"}, listen, config=config):
+            with trio.fail_after(20):
+                await done.wait()
+
+    trio.run(run)
+    return bodies
+
+
+def test_what_a_program_sends_is_there(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic()
+
+    send(rocketmq, topic, b"one", b"two")
+
+    assert [message.body for message in rocketmq.wait_for_messages(topic, 2)] == [b"one", b"two"]
+
+
+def test_a_program_gets_what_a_test_produces(rocketmq: RocketMQ) -> None:
+    topic, group = rocketmq.topic(), rocketmq.group()
+    ids = rocketmq.produce(topic, b"one", b"two", tag="T", keys="k1 k2")
+
+    bodies = consume(rocketmq, topic, group, 2)
+    rocketmq.wait_until_consumed(group, topic)
+
+    assert sorted(bodies) == [b"one", b"two"]
+    assert [(message.properties or {})["UNIQ_KEY"] for message in rocketmq.messages(topic)] == ids
+    assert rocketmq.lag(group) == 0
+    assert rocketmq.lag("others", topic) == 2
+
+
+def test_a_delay_of_two_hours_takes_no_time(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic()
+    rocketmq.produce(topic, b"late", delay_level=18)
+
+    rocketmq.advance(7_199)
+    assert rocketmq.messages(topic) == []
+    rocketmq.advance(1)
+
+    assert [message.body for message in rocketmq.messages(topic)] == [b"late"]
+
+
+@pytest.mark.rocketmq(brokers=2, topics=["orders"])
+def test_a_producer_goes_to_the_other_broker(rocketmq: RocketMQ) -> None:
+    rocketmq.broker.refuse_next(ResponseCode.SYSTEM_BUSY, times=100)
+
+    send(rocketmq, "orders", *[b"%d" % number for number in range(8)])
+
+    assert len(rocketmq.messages("orders")) == 8
+    assert {message.store_host.port for message in rocketmq.messages("orders")} == {
+        int(rocketmq.brokers[1].address.rpartition(":")[2])
+    }
+
+
+def test_a_full_disk_fails_a_send(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic()
+    rocketmq.broker.refuse_next(ResponseCode.SERVICE_NOT_AVAILABLE, times=100)
+
+    with pytest.raises(RocketWireError):
+        send(rocketmq, topic, b"x")
+
+    rocketmq.broker.clear_faults()
+    send(rocketmq, topic, b"y")
+    assert [message.body for message in rocketmq.messages(topic)] == [b"y"]
+
+
+def test_a_cut_connection_costs_a_retry(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic()
+    rocketmq.broker.cut_next()
+
+    send(rocketmq, topic, b"x")
+
+    assert [message.body for message in rocketmq.messages(topic)] == [b"x"]
+
+
+def test_requests_may_be_slow_or_remain_without_an_answer(rocketmq: RocketMQ) -> None:
+    broker, heartbeat = rocketmq.broker, RemotingCommand(code=34, body=b'{"clientID":"c"}')
+    broker.lose_next_answers(requests=[34])
+    broker.delay_next(0.2, requests=[34])
+
+    with pytest.raises(TimeoutError):
+        ask(broker.address, heartbeat, seconds=0.05)
+    with pytest.raises(TimeoutError):
+        ask(broker.address, heartbeat, seconds=0.05)
+
+    assert ask(broker.address, heartbeat).code == 0
+
+
+def test_a_stopped_broker_keeps_its_messages_and_its_address(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic()
+    rocketmq.produce(topic, b"before")
+    address = rocketmq.broker.address
+
+    rocketmq.broker.restart()
+    send(rocketmq, topic, b"after")
+
+    assert rocketmq.broker.address == address
+    assert [message.body for message in rocketmq.messages(topic)] == [b"before", b"after"]
+
+
+@pytest.mark.rocketmq(messageDelayLevel="1s 1s")
+def test_settings_are_those_of_broker_conf(rocketmq: RocketMQ) -> None:
+    assert rocketmq.do(lambda: rocketmq.broker.state.config.delay_levels) == "1s 1s"
+
+
+def test_an_asyncio_program_uses_it_as_well(rocketmq: RocketMQ) -> None:
+    from rocketwire.aio import open_producer as open_aio_producer
+
+    topic = rocketmq.topic()
+
+    async def main() -> None:
+        async with open_aio_producer(rocketmq.address, "producers") as producer:
+            await producer.send(Message(topic, b"from asyncio"))
+
+    asyncio.run(main())
+
+    assert [message.body for message in rocketmq.messages(topic)] == [b"from asyncio"]
+
+
+def test_a_wait_that_is_in_vain_says_what_is_missing(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic()
+    rocketmq.produce(topic, b"one")
+
+    with pytest.raises(TimeoutError, match="readers has not consumed 1 messages after 0 s"):
+        rocketmq.wait_until_consumed("readers", topic, timeout=0)
+    with pytest.raises(TimeoutError, match=f"{topic} has 1 messages, not 2"):
+        rocketmq.wait_for_messages(topic, 2, timeout=0)

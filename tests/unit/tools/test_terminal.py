@@ -1,0 +1,40 @@
+"""Texts of others cannot change a terminal."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.terminal import print_error, printable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (None, ""),
+        (7, "7"),
+        ("Grüße 世界 🚀", "Grüße 世界 🚀"),
+        ("\x1b[31m\x07\r\n\x7f", "\\x1b[31m\\x07\\x0d\\x0a\\x7f"),
+        ("\x9b2J", "\\x9b2J"),
+        ("abc\u202ecba\u2066", "abc\\u202ecba\\u2066"),
+        ("a\u2028b", "a\\u2028b"),
+        (os.fsdecode(b"name\xff"), "name\\xff"),
+    ],
+)
+def test_controls_are_written_out(text: object, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error("no\nlines\x1b[2J")
+
+    assert capsys.readouterr() == ("", "no\\x0alines\\x1b[2J\n")
+
+
+def test_json_has_escapes_in_their_place() -> None:
+    text = '"\x7f\x85\x9b\u200e\u2028\u202e\u2066 ü 世 \u2030"'
+
+    escaped = '"\\u007f\\u0085\\u009b\\u200e\\u2028\\u202e\\u2066 ü 世 \u2030"'
+    assert unbroken(text.encode()) == escaped.encode()
