@@ -51,7 +51,7 @@ def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popp
     popper.client.send()
     popper.pop()
 
-    counts = []
+    counts: list[int] = []
     for _ in range(20):
         home.pass_time(10_000)
         counts += [message.reconsume_times for message in popper.pop(queue=-1)]
