@@ -134,7 +134,11 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     message.properties[CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
     queue_id = message.queue_id  # that of a dead letter is another one
-    place = store_sent(broker, message, now)
+    try:
+        place = store_sent(broker, message, now)
+    except EncodeError as error:  # the name of another topic needs room, too
+        limit = broker.config.max_message_size
+        raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit)) from error
     fields = {
         **REGION,
         "msgId": broker.message_id(place.physical_offset),

@@ -90,7 +90,7 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
         left -= 1
         record = queue.record(offset)
         if record is not None:
-            broker.put(restored(record), now)
+            broker.put_if_it_fits(restored(record), now)
         # storing it may have evicted the next ones
         offset = max(offset + 1, queue.min_offset)
     broker.delivered[queue_id] = offset

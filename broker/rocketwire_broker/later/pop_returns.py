@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.messages.message_const import FIRST_POP_TIME, ORIGIN_GROUP, POP_CK
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
+from rocketwire_broker.later.storing import store_again
 from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
@@ -65,4 +66,4 @@ def return_message(broker: Broker, hidden: HiddenMessage, now: int) -> None:
     message.topic, message.queue_id = retry, 0
     message.born_host = broker.store.store_host
     message.reconsume_times += 1
-    broker.put(message, now)
+    store_again(broker, message, now)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages.message_const import DELAY
 from rocketwire.policy.resource_names import DLQ_PREFIX
 from rocketwire_broker.later import delays, timers, transactions
+from rocketwire_broker.state.response import RefusedError
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
@@ -50,6 +52,20 @@ def store_message(broker: Broker, message: Message, now: int) -> Place:
     if due is not None:
         return timers.postpone(broker, message, due, now)
     return broker.put(message, now)
+
+
+def store_again(broker: Broker, message: Message, now: int) -> Place | None:
+    """Store a message for which no request is answered; None if it is too large, and lost.
+
+    As in Java, a message with a delay level waits once more. A wish that is no number, which items
+    of batches may have, is ignored.
+    """
+    try:
+        return store_message(broker, message, now)
+    except (RefusedError, DecodeError):
+        return broker.put_if_it_fits(message, now)
+    except EncodeError:
+        return None
 
 
 def make_dead_letter(broker: Broker, message: Message, group: str, now: int) -> None:

@@ -126,7 +126,7 @@ def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:
     elif not broker.timers.is_recalled(recall_key(message.topic, properties.get(UNIQ_KEY, ""))):
         properties[TIMER_ENQUEUE_MS] = str(enqueued)
         properties[TIMER_DEQUEUE_MS] = str(now)
-        broker.put(message, now)
+        broker.put_if_it_fits(message, now)
 
 
 # ---------------------------------------------------------------------------- recall

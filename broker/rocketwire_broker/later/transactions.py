@@ -166,16 +166,23 @@ def _check(broker: Broker, half: Half, now: int) -> None:
         _give_up(broker, half, message, now)
     elif age < 0 or age > immunity_ms(broker, message):
         flag = message.flag
-        _ask(broker, _put_again(broker, half, message, now), flag, now)
+        place = _put_again(broker, half, message, now)
+        if place is not None:
+            _ask(broker, place, flag, now)
     elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
         # Java counts this as a check, too
         message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(half.offset))
         _put_again(broker, half, message, now)
 
 
-def _put_again(broker: Broker, half: Half, message: Message, now: int) -> Place:
+def _put_again(broker: Broker, half: Half, message: Message, now: int) -> Place | None:
     message.flag = message.reconsume_times = 0  # Java loses them
-    return put_half(broker, message, now, half)
+    place = broker.put_if_it_fits(message, now)
+    if place is None:
+        end(broker, half, now)
+    else:
+        broker.halves.move(half, place.queue_offset)
+    return place
 
 
 def immunity_ms(broker: Broker, message: Message) -> int:
@@ -190,7 +197,7 @@ def _give_up(broker: Broker, half: Half, message: Message, now: int) -> None:
     """Move a half message to the topic of those that were checked too often."""
     broker.topics.create_for_group(GIVEN_UP_TOPIC, 1, now)
     message.topic, message.queue_id = GIVEN_UP_TOPIC, 0
-    broker.put(message, now)
+    broker.put_if_it_fits(message, now)
     end(broker, half, now)
 
 

@@ -191,7 +191,10 @@ class BrokerServer:
     async def settle(self) -> None:
         """Do what follows from the last requests, and send all frames."""
         broker = self.broker
-        broker.settle(self.clock.now())
+        try:
+            broker.settle(self.clock.now())
+        except Exception:  # what is due for one must not end the broker of all
+            LOGGER.exception("something that was due failed")
         topics = broker.topics
         if (topics.changed or topics.removed) and self.announce is not None:
             frames = self._take()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import EncodeError
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire_broker.state.faults import Faults
@@ -116,6 +117,17 @@ class Broker:
         place = self.store.put(message, now)
         self.statistics.note_put(message.topic, place.size)
         return place
+
+    def put_if_it_fits(self, message: Message, now: int) -> Place | None:
+        """Store a message again that has more properties than before; nobody can be told of errors.
+
+        Returns:
+            None if the properties are too large now; the message is lost then, as in Java.
+        """
+        try:
+            return self.put(message, now)
+        except EncodeError:
+            return None
 
     def message_id(self, physical: int) -> str:
         """Return the id of the message at a physical offset."""

@@ -74,8 +74,8 @@ class Schedule:
         """Run an action again and again; first after one period."""
 
         def again(due: int) -> None:
-            action(due)
             self.at(due + period, again)
+            action(due)
 
         self.at(now + period, again)
 

@@ -39,6 +39,7 @@ UNEQUAL = {
         "UNIQ_KEY",
         "__transactionId__",
         "ORIGIN_MESSAGE_ID",
+        "1ST_POP_TIME",
         "PUSH_REPLY_TIME",
         "TRAN_PREPARED_QUEUE_OFFSET",
     ),
@@ -176,6 +177,29 @@ def own_retries(connect: Connect, name: str) -> list[Shown]:
     return [*shown, show_message(late), show_message(dead)]
 
 
+def returns(connect: Connect, name: str) -> list[Shown]:
+    """A delayed message that was popped and not acknowledged is delayed once more."""
+    client = connect()
+    group = f"{name}-g"
+    client.send(name, b"x", h=7, properties={"DELAY": "1", "TAGS": "red"})
+    come(client, name, 1)
+    pop: dict[str, object] = {
+        "consumerGroup": group,
+        "topic": name,
+        "queueId": 0,
+        "maxMsgNums": 1,
+        "invisibleTime": 1_000,
+        "pollTime": 0,
+        "bornTime": int(time.time() * 1000),
+        "initMode": 0,
+    }
+    answer = client.call(200050, pop)
+    [first] = messages(answer)
+    [again] = come(client, f"%RETRY%{group}_{name}", 1)
+    late = again.store_timestamp - first.store_timestamp >= 2_000
+    return [(answer.code, late), show_message(again)]
+
+
 def timers(connect: Connect, name: str) -> list[Shown]:
     client = connect()
     now = int(time.time() * 1000)
@@ -247,6 +271,7 @@ def transactions(connect: Connect, name: str) -> list[Shown]:
     def end(decision: dict[str, object], **changes: object) -> Shown:
         return show(client.call(37, {**decision, **changes}))
 
+    client.send(name)  # so that no half message is at position 0
     sent, first = half(UNIQ_KEY="KEY", own="1")
     other_sent, second = half()
     shown = [
@@ -383,6 +408,7 @@ DIALOGUES = (
     delays,
     retries,
     own_retries,
+    returns,
     timers,
     recalls,
     transactions,

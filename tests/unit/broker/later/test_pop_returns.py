@@ -51,7 +51,7 @@ def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popp
     popper.client.send()
     popper.pop()
 
-    counts = []
+    counts: list[int] = []
     for _ in range(20):
         home.pass_time(10_000)
         counts += [message.reconsume_times for message in popper.pop(queue=-1)]
@@ -136,3 +136,33 @@ def test_a_reset_offset_begins_anew(home: BrokerAtHand, popper: Popper) -> None:
     home.broker.offsets.reset(GROUP, "orders", 0, 1, home.now)
 
     assert [message.body for message in popper.pop()] == [b"1", b"2"]
+
+
+def test_a_message_with_a_delay_waits_once_more_as_in_java(
+    home: BrokerAtHand, popper: Popper
+) -> None:
+    popper.client.send(properties={"DELAY": "1"})
+    home.pass_time(1_000)
+    popper.pop(invisible=10_000)
+
+    home.pass_time(10_999)
+    assert popper.pop(queue=-1) == []
+    home.pass_time(1)
+
+    assert [message.reconsume_times for message in popper.pop(queue=-1)] == [1]
+
+
+def test_a_message_that_is_too_large_with_its_new_properties_is_lost_and_nothing_else(
+    home: BrokerAtHand, popper: Popper
+) -> None:
+    size = next(
+        size
+        for size in range(32_760, 32_000, -10)
+        if popper.client.send(properties={"x": "x" * size}).code == 0
+    )
+    popper.client.send(properties={"x": "x" * (size - 200)})
+    popper.pop()
+
+    home.pass_time(10_000)
+
+    assert len(popper.pop(queue=-1)) == 1

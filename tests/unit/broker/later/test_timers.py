@@ -134,6 +134,21 @@ def test_a_consumer_that_sends_such_a_message_back_gets_it_after_the_delay_of_th
     assert bodies(client.pulled(topic="%RETRY%g")) == [b"body"]
 
 
+def test_what_is_too_large_with_its_new_properties_is_refused_or_lost() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    codes = [
+        client.send(properties={"TIMER_DELAY_SEC": "1", "x": "x" * size}).code
+        for size in (32_760, 32_650, 32_500)
+    ]
+    accepted = home.broker.store.max_offset(TIMER_TOPIC, 0)
+    home.pass_time(1_000)
+
+    assert codes[0] == 13
+    assert codes[-1] == 0
+    assert 1 <= home.broker.store.max_offset("orders", 0) <= accepted
+
+
 # ---------------------------------------------------------------------------- recall
 
 

@@ -209,3 +209,16 @@ def test_evicted_half_messages_end_their_transactions() -> None:
     home.pass_time(60_000)
 
     assert len(home.broker.halves) < 20
+
+
+def test_a_half_message_that_is_too_large_to_be_stored_anew_ends_its_transaction() -> None:
+    home = BrokerAtHand()
+    client = producer(home)
+    sizes = range(32_700, 32_000, -10)
+    size = next(size for size in sizes if send_half(client, x="x" * size).code == 0)
+    assert size > 32_000
+
+    home.pass_time(60_000)
+
+    assert client.requests() == []
+    assert home.broker.halves.first_undecided is None

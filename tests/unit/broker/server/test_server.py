@@ -129,3 +129,25 @@ async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:
     async with open_broker(Config(listen_port=0)) as server, connected(server) as stream:
         await stream.send_all(a_send(1) + a_pull(2, 1, hold=60_000))
         await answers(stream, 1)
+
+
+async def test_a_fault_of_something_that_is_due_is_logged_and_the_rest_goes_on(
+    server: BrokerServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[int] = []
+
+    def fail(now: int) -> None:
+        raise ValueError(now)
+
+    now = server.clock.now()
+    server.broker.schedule.at(now, fail)
+    server.broker.schedule.at(now, done.append)
+    async with connected(server) as stream:
+        await stream.send_all(GET_CONFIG)
+        [first] = await answers(stream, 1)
+        await stream.send_all(GET_CONFIG)
+        [second] = await answers(stream, 1)
+
+    assert (first.code, second.code) == (0, 0)
+    assert len(done) == 1
+    assert "something that was due failed" in caplog.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rocketwire_broker.state.schedule import Schedule
 
 
@@ -84,3 +86,19 @@ def test_an_action_with_a_name_runs_once_at_the_earliest_of_its_times() -> None:
     schedule.no_later("check", 50, done.append)
     schedule.run(50)
     assert done == [10, 40, 50]
+
+
+def test_what_is_done_again_and_again_goes_on_after_a_fault() -> None:
+    schedule, done = Schedule(), list[int]()
+
+    def fail_first(now: int) -> None:
+        done.append(now)
+        if now == 10:
+            raise ValueError(now)
+
+    schedule.every(10, fail_first, 0)
+    with pytest.raises(ValueError, match="10"):
+        schedule.run(10)
+    schedule.run(20)
+
+    assert done == [10, 20]
