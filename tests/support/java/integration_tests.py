@@ -102,7 +102,6 @@ IN_BOTH: Final[tuple[str, ...]] = (
     ),
     f"{_PRODUCER}transaction.TransactionalMsgIT",
     "delay.NormalMsgDelayIT",
-    "smoke.NormalMessageSendAndRecvIT",
 )
 """Classes of 4.9.4 and 5.5.0 that work from outside a broker."""
 
