@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from rocketwire.client import (
+    ClientConfig,
     ConsumeConcurrentlyStatus,
     LocalTransactionState,
     Message,
@@ -25,6 +27,7 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
+from rocketwire.client.hooks import SendMessageContext
 from rocketwire.client.telemetry.otel import error_type
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -53,7 +56,7 @@ class Telemetry:
         self._reader = InMemoryMetricReader()
         self.tracers = TracerProvider()
         self.tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
-        defaults = {
+        defaults: dict[str, Any] = {
             "tracer_provider": self.tracers,
             "meter_provider": MeterProvider([self._reader]),
             "environment": {},
@@ -138,6 +141,29 @@ async def test_a_send_continues_the_span_of_the_application() -> None:
     assert span.parent == outer.get_span_context()
 
 
+async def test_the_context_changes_nothing_else_of_a_message() -> None:
+    message = Message(
+        "T", b"x", "t", ("k",), 3, {"own": "1"}, False, 4, 5, 6, 7, "s", {"UNIQ_KEY": "u"}
+    )
+    given = [getattr(message, field.name) for field in fields(message)]
+    assert all(value != field.default for value, field in zip(given, fields(message), strict=True))
+    sent = SendMessageContext(Client(), "g", [message])
+    Telemetry().hook.send_message_before(sent)
+    (changed,) = sent.messages
+    assert changed.properties.keys() == {"own", "traceparent"}
+    assert replace(changed, properties=message.properties) == message
+
+
+class Client:
+    """A client that knows no broker."""
+
+    client_id = "c"
+    config = ClientConfig(namesrv_addr=producer_fakes.NS)
+
+    def broker_address(self, broker_name: str) -> str | None:
+        return None
+
+
 async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
     it = Telemetry()
     state = trace.TraceState([("vendor", "1")])
@@ -179,7 +205,7 @@ async def test_a_half_message_is_one_of_a_transaction() -> None:
     it = Telemetry()
     async with producer_fakes.world(client={"hooks": [it.hook]}) as world:
         await world.producer.send_in_transaction(
-            Message("T", b"x"), lambda *_: LocalTransactionState.COMMIT_MESSAGE
+            Message("T", b"x"), lambda _message, _result: LocalTransactionState.COMMIT_MESSAGE
         )
     assert attributes(it.spans[0])["messaging.rocketmq.message.type"] == "transaction"
 
@@ -363,6 +389,26 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     assert it.points("messaging.client.consumed.messages") == [(series, 1)]
     ((series, count),) = it.points("messaging.client.operation.duration")
     assert (series["messaging.operation.name"], count) == ("pull", 1)
+
+
+async def test_a_consumer_s_names_have_no_namespace_either(autojump_clock: object) -> None:
+    it = Telemetry()
+
+    async def handle(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with consumer_fakes.world(hooks=[it.hook], namespace="n") as (network, client):
+        message = StoredMessage(topic="n%orders", body=b"x", properties={"UNIQ_KEY": "ID"})
+        network.peer(consumer_fakes.BROKER).on(Code.PULL_MESSAGE, consumer_fakes.pulled(message))
+        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+            await trio.lowlevel.checkpoint()
+            while not it.spans:
+                await trio.sleep(0.1)
+    span = it.spans[0]
+    assert (span.name, attributes(span)["messaging.consumer.group.name"]) == ("process orders", "g")
+    (series, _), *_ = it.points("messaging.process.duration")
+    names = ("messaging.destination.name", "messaging.consumer.group.name")
+    assert [series[name] for name in names] == ["orders", "g"]
 
 
 async def test_a_message_without_context_begins_a_trace(autojump_clock: object) -> None:
