@@ -314,12 +314,14 @@ def test_the_type_of_an_error_has_few_values() -> None:
 # ---------------------------------------------------------------------- consumers
 
 
-def with_messages(network: MemoryNetwork, *, count: int = 1, **properties: str) -> None:
+def with_messages(
+    network: MemoryNetwork, *, count: int = 1, topic: str = "orders", **properties: str
+) -> None:
     """The first pull or pop brings messages, every other none."""
     properties = {"MSG_REGION": "R", "TAGS": "red", "KEYS": "k1 k2", **properties}
     messages = [
         StoredMessage(
-            topic="orders",
+            topic=topic,
             body=b"x",
             queue_offset=number,
             properties={"UNIQ_KEY": f"ID{number}", **properties},
@@ -330,7 +332,7 @@ def with_messages(network: MemoryNetwork, *, count: int = 1, **properties: str) 
 
     async def answer(request: RemotingCommand) -> RemotingCommand:
         nonlocal brought
-        if brought or (request.ext_fields or {}).get("topic") != "orders":
+        if brought or (request.ext_fields or {}).get("topic") != topic:
             await trio.sleep_forever()
         brought = True
         if request.code != Code.POP_MESSAGE:
@@ -398,12 +400,9 @@ async def test_a_consumer_s_names_have_no_namespace_either(autojump_clock: objec
         await trio.lowlevel.checkpoint()
 
     async with consumer_fakes.world(hooks=[it.hook], namespace="n") as (network, client):
-        message = StoredMessage(topic="n%orders", body=b"x", properties={"UNIQ_KEY": "ID"})
-        network.peer(consumer_fakes.BROKER).on(Code.PULL_MESSAGE, consumer_fakes.pulled(message))
+        with_messages(network, topic="n%orders")
         async with open_push_consumer(client, "g", {"orders": "*"}, handle):
-            await trio.lowlevel.checkpoint()
-            while not it.spans:
-                await trio.sleep(0.1)
+            await trio.sleep(1)
     span = it.spans[0]
     assert (span.name, attributes(span)["messaging.consumer.group.name"]) == ("process orders", "g")
     (series, _), *_ = it.points("messaging.process.duration")
