@@ -57,7 +57,7 @@ Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 MAX_LINKS: Final = 128
 """Most links of a span to messages (the default limit of SDKs)."""
 
-_MAX_SERIES: Final = 1024
+MAX_SERIES: Final = 1024
 """Most series of a metric, for topics, groups, brokers and errors; others are one series."""
 
 _OVERFLOW: Final = "otel.metric.overflow"
@@ -363,7 +363,7 @@ class OpenTelemetryHook(ClientHook):
             attributes[names.MESSAGING_ROCKETMQ_CLIENT_GROUP] = group
             if kind in _OLD_OPERATIONS:
                 attributes[names.MESSAGING_OPERATION] = _OLD_OPERATIONS[kind]
-        if len(self._span_attributes) >= _MAX_SERIES:
+        if len(self._span_attributes) >= MAX_SERIES:
             self._span_attributes.clear()
         self._span_attributes[key] = attributes
         return attributes
@@ -388,7 +388,7 @@ def _find_series(
         names.MESSAGING_OPERATION_NAME: operation,
         names.MESSAGING_OPERATION_TYPE: kind,
     }
-    if len(all_series) >= _MAX_SERIES:
+    if len(all_series) >= MAX_SERIES:
         attributes[_OVERFLOW] = True
         return all_series.setdefault((operation,), _Series(attributes))
     attributes[names.MESSAGING_DESTINATION_NAME] = topic

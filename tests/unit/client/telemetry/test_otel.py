@@ -27,11 +27,12 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.hooks import SendMessageContext
-from rocketwire.client.telemetry.otel import error_type
+from rocketwire.client.hooks import ConsumeMessageContext, SendMessageContext
+from rocketwire.client.telemetry.otel import MAX_LINKS, MAX_SERIES, error_type
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, IllegalMessageError, SendFailedError
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
@@ -309,6 +310,59 @@ def test_the_type_of_an_error_has_few_values() -> None:
     failed.__cause__ = refused
     assert error_type(failed) == "SYSTEM_BUSY"
     assert error_type(ValueError("x")) == "ValueError"
+
+
+# ---------------------------------------------------------------------- limits
+
+
+def send_to_topics(it: Telemetry, topics: int) -> dict[str | None, int]:
+    """Send a message to each topic; returns the number of messages by topic as it is counted."""
+    for number in range(topics):
+        sent = SendMessageContext(Client(), "g", [Message(f"T{number}", b"x")])
+        it.hook.send_message_after(sent, it.hook.send_message_before(sent))
+    points = it.points("messaging.client.sent.messages")
+    return {series.get("messaging.destination.name"): count for series, count in points}
+
+
+@pytest.mark.slow
+def test_a_thousand_topics_have_series_of_their_own() -> None:
+    counts = send_to_topics(Telemetry(), 1000)
+    assert counts == {f"T{number}": 1 for number in range(1000)}
+
+
+@pytest.mark.slow
+def test_topics_beyond_the_limit_are_counted_together() -> None:
+    it = Telemetry()
+    counts = send_to_topics(it, MAX_SERIES + 100)
+    assert len(counts) == MAX_SERIES + 1
+    assert counts[None] == 100
+    points = it.points("messaging.client.sent.messages")
+    assert [one for one, _ in points if "otel.metric.overflow" in one] == [
+        {
+            "messaging.system": "rocketmq",
+            "messaging.operation.name": "send",
+            "messaging.operation.type": "send",
+            "otel.metric.overflow": True,
+        }
+    ]
+
+
+def links_of_a_call(messages: int) -> int:
+    it = Telemetry()
+    properties = {"UNIQ_KEY": "ID", "traceparent": PARENT}
+    given = [StoredMessage(topic="T", body=b"x", properties=properties) for _ in range(messages)]
+    queue = MessageQueue(topic="T", broker_name="b", queue_id=0)
+    call = ConsumeMessageContext(Client(), "g", queue, given)
+    it.hook.consume_message_after(call, it.hook.consume_message_before(call))
+    return len(it.spans[0].links)
+
+
+def test_a_call_with_a_hundred_messages_is_linked_to_each() -> None:
+    assert links_of_a_call(100) == 100
+
+
+def test_messages_beyond_the_limit_have_no_links() -> None:
+    assert links_of_a_call(MAX_LINKS + 1) == MAX_LINKS
 
 
 # ---------------------------------------------------------------------- consumers
