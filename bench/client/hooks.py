@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 
 COUNTS: Final = {"sync": 10_000, "async": 30_000, "push": 120_000}
 """Messages of a round."""
-OBSERVERS: Final = ("", "otel", "otel-1%", "otel-all")
-"""Clients: without hooks, without an SDK, with spans of 1 % of the traces, with all spans."""
+OBSERVERS: Final = ("", "prometheus", "otel", "otel-1%", "otel-all")
+"""Clients: without hooks; with ``PrometheusHook``; with ``OpenTelemetryHook``, without an SDK, with an
+SDK and spans of 1 % of the traces, and with all spans."""
 
 
 def hooks_of(observer: str) -> tuple[Hook, ...]:
     """Return the hooks of a client; spans are thrown away, and metrics never collected."""
+    if observer == "prometheus":
+        from prometheus_client import CollectorRegistry
+
+        from rocketwire.client import PrometheusHook
+
+        return (PrometheusHook(CollectorRegistry()),)
     from rocketwire.client import OpenTelemetryHook
 
     settings: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.client.addresses import parse_name_servers
 from rocketwire.client.arguments import (
@@ -285,9 +285,9 @@ def _check_tls(name: str, value: object) -> None:
         raise wrong_type(name, "an ssl.SSLContext", value)
 
 
-def _check_hooks(name: str, value: object) -> None:
+def _check_hooks(name: str, value: Any) -> None:
     """Check for a tuple or list of hooks."""
-    hooks: Sequence[object] = value if isinstance(value, (tuple, list)) else (None,)
+    hooks = cast("Sequence[Any]", value if type(value) in (tuple, list) else (None,))
     if not all(isinstance(hook, Hook) for hook in hooks):
         raise wrong_type(name, "a tuple of hooks, for example (OpenTelemetryHook(),)", value)
 

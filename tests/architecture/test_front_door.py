@@ -54,3 +54,28 @@ def test_importing_the_library_brings_no_runtime() -> None:
 
     assert "trio" not in run.stdout
     assert "asyncio" not in run.stdout
+
+
+@pytest.mark.process
+def test_clients_without_hooks_import_no_telemetry() -> None:
+    code = """
+import sys, trio
+from rocketwire.client import Message, open_client, open_producer, open_push_consumer
+from tests.support.fakes import consumer_fakes, producer_fakes
+
+async def main():
+    async with producer_fakes.world() as it:
+        await it.producer.send(Message("T", b"x"))
+    async with consumer_fakes.world() as (_, client), consumer_fakes.consumer("orderly", client):
+        await trio.lowlevel.checkpoint()
+
+trio.run(main)
+roots = ("opentelemetry", "prometheus_client", "rocketwire.client.hooks",
+         "rocketwire.client.telemetry", "rocketwire.client.consumer.hooked_listeners")
+print([name for name in sys.modules if name.startswith(roots)])
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert run.stdout == "[]\n"

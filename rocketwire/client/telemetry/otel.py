@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from functools import partial
 from time import perf_counter
@@ -25,11 +24,13 @@ from opentelemetry import context as context_api
 from opentelemetry import metrics, propagate, trace
 from opentelemetry.context import Context
 from opentelemetry.metrics import Observation
+from opentelemetry.propagators.textmap import default_getter, default_setter
 from opentelemetry.trace import Link, SpanKind, Status, StatusCode
 
 from rocketwire import __version__
 from rocketwire.client.addresses import split_address
 from rocketwire.client.hooks import ClientHook
+from rocketwire.client.message import Message
 from rocketwire.client.telemetry import semantic_conventions as names
 from rocketwire.errors import BrokerError, LocalProtocolError, SendFailedError
 from rocketwire.messages import message_const as const
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from contextvars import Token
 
     from opentelemetry.metrics import CallbackOptions, MeterProvider
-    from opentelemetry.propagators.textmap import TextMapPropagator
+    from opentelemetry.propagators.textmap import Getter, Setter, TextMapPropagator
     from opentelemetry.trace import Span, TracerProvider
 
     from rocketwire.client.hooks import (
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
         SendMessageContext,
         SettleMessageContext,
     )
-    from rocketwire.client.message import Message
     from rocketwire.wire.message.stored import StoredMessage
 
 Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
@@ -57,13 +57,16 @@ Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 MAX_LINKS: Final = 128
 """Most links of a span to messages (the default limit of SDKs)."""
 
-_MAX_SERIES: Final = 1024
+MAX_SERIES: Final = 1024
 """Most series of a metric, for topics, groups, brokers and errors; others are one series."""
 
 _OVERFLOW: Final = "otel.metric.overflow"
 """Attribute of the series for all others, as in SDKs."""
 
 _NEVER: Final = Context()
+
+_GETTER: Final = cast("Getter[Mapping[str, str | None]]", default_getter)
+_SETTER: Final = cast("Setter[dict[str, str]]", default_setter)
 
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
 """Values of ``MESSAGING_OPERATION`` by operation type."""
@@ -173,7 +176,7 @@ class OpenTelemetryHook(ClientHook):
         properties = message.properties
         if not properties or self._fields.isdisjoint(properties):
             return _NEVER
-        return self._propagator.extract(properties, _NEVER)
+        return self._propagator.extract(properties, _NEVER, _GETTER)
 
     # ------------------------------------------------------------------ sends
 
@@ -188,7 +191,7 @@ class OpenTelemetryHook(ClientHook):
             span.set_attributes(_message_attributes(messages))
         if span.get_span_context().is_valid:
             carrier: dict[str, str] = {}
-            self._propagator.inject(carrier, trace.set_span_in_context(span))
+            self._propagator.inject(carrier, trace.set_span_in_context(span), _SETTER)
             if carrier:
                 context.messages = [_with_properties(message, carrier) for message in messages]
         return _Sending(span, started)
@@ -223,7 +226,7 @@ class OpenTelemetryHook(ClientHook):
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
         """Start the span of a handler call, and make it current."""
         messages, client = context.messages, context.client
-        topic = _topic(client, messages[0].topic)
+        topic = _own_name(client, messages[0].topic)
         attributes = self._span_base(client, "process", "process", topic, context.consumer_group)
         started = perf_counter()
         parent, links = self._parent(messages)
@@ -250,7 +253,8 @@ class OpenTelemetryHook(ClientHook):
             status = context.status
             kind = status.name if isinstance(status, Enum) else "RECONSUME_LATER"
         _end(span, error, kind)
-        topic, group = _topic(client, messages[0].topic), context.consumer_group
+        topic = _own_name(client, messages[0].topic)
+        group = _own_name(client, context.consumer_group)
         address = client.broker_address(context.message_queue.broker_name or "")
         series = _find_series(self._consumed, "process", "process", topic, group, address, kind)
         series.messages += len(messages)
@@ -284,7 +288,7 @@ class OpenTelemetryHook(ClientHook):
     ) -> None:
         """Create the span of an operation that has ended."""
         client, operation = context.client, context.operation
-        topic = _topic(client, context.topic)
+        topic = _own_name(client, context.topic)
         attributes = self._span_base(client, operation, kind, topic, context.consumer_group)
         ended = time.time_ns()
         span = self._tracer.start_span(
@@ -313,8 +317,8 @@ class OpenTelemetryHook(ClientHook):
             all_series,
             context.operation,
             kind,
-            _topic(client, context.topic),
-            context.consumer_group,
+            _own_name(client, context.topic),
+            _own_name(client, context.consumer_group),
             client.broker_address(context.broker_name),
             None if error is None else error_type(error),
         )
@@ -339,10 +343,10 @@ class OpenTelemetryHook(ClientHook):
     ) -> Attributes:
         """Return the attributes that spans of an operation on a topic have in common."""
         key = (client.client_id, operation, topic, group)
-        attributes = self._span_attributes.get(key)
-        if attributes is not None:
-            return attributes
-        attributes = {
+        cached = self._span_attributes.get(key)
+        if cached is not None:
+            return cached
+        attributes: Attributes = {
             names.MESSAGING_SYSTEM: names.ROCKETMQ,
             names.MESSAGING_OPERATION_NAME: operation,
             names.MESSAGING_OPERATION_TYPE: kind,
@@ -352,14 +356,14 @@ class OpenTelemetryHook(ClientHook):
         namespace = client.config.namespace or client.config.namespace_v2
         if namespace:
             attributes[names.MESSAGING_ROCKETMQ_NAMESPACE] = namespace
-        group = without_namespace(group, client.config.namespace)
+        group = _own_name(client, group)
         if kind != "send":
             attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
         if self._has_old_names:
             attributes[names.MESSAGING_ROCKETMQ_CLIENT_GROUP] = group
             if kind in _OLD_OPERATIONS:
                 attributes[names.MESSAGING_OPERATION] = _OLD_OPERATIONS[kind]
-        if len(self._span_attributes) >= _MAX_SERIES:
+        if len(self._span_attributes) >= MAX_SERIES:
             self._span_attributes.clear()
         self._span_attributes[key] = attributes
         return attributes
@@ -384,10 +388,11 @@ def _find_series(
         names.MESSAGING_OPERATION_NAME: operation,
         names.MESSAGING_OPERATION_TYPE: kind,
     }
-    if len(all_series) >= _MAX_SERIES:
+    if len(all_series) >= MAX_SERIES:
         attributes[_OVERFLOW] = True
         return all_series.setdefault((operation,), _Series(attributes))
-    attributes |= {names.MESSAGING_DESTINATION_NAME: topic, **_server(address)}
+    attributes[names.MESSAGING_DESTINATION_NAME] = topic
+    attributes.update(_server(address))
     if group is not None:
         attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
     if error is not None:
@@ -422,9 +427,10 @@ def _end(
     span.end(ended)
 
 
-def _topic(client: HookedClient, topic: str) -> str:
+def _own_name(client: HookedClient, name: str) -> str:
+    """Return the name of a topic or group as the application has it, without a namespace."""
     namespace = client.config.namespace
-    return without_namespace(topic, namespace) if namespace else topic
+    return without_namespace(name, namespace) if namespace else name
 
 
 def _server(address: str | None) -> Attributes:
@@ -436,7 +442,22 @@ def _server(address: str | None) -> Attributes:
 
 
 def _with_properties(message: Message, carrier: Mapping[str, str]) -> Message:
-    return replace(message, properties={**message.properties, **carrier})
+    """Return the message with more properties, in a third of the time of ``replace``."""
+    return Message(
+        message.topic,
+        message.body,
+        message.tags,
+        message.keys,
+        message.flag,
+        {**message.properties, **carrier},
+        message.wait_store_msg_ok,
+        message.delay_level,
+        message.delay_seconds,
+        message.delay_millis,
+        message.deliver_millis,
+        message.sharding_key,
+        message.system,
+    )
 
 
 def _message_attributes(messages: Sequence[Message]) -> Attributes:

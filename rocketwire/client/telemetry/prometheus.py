@@ -226,14 +226,14 @@ class _Clients(Collector):
         connections, in_flight, cached, cached_bytes, lag = families = _families()
         for client in self._clients:
             pool = client.pool
-            connections.add_metric(
-                [client.client_id], len(_read(partial(getattr, pool, "addresses")))
-            )
-            in_flight.add_metric([client.client_id], _read(partial(getattr, pool, "in_flight")))
+            addresses = read_again(partial(getattr, pool, "addresses"))
+            requests = read_again(partial(getattr, pool, "in_flight"))
+            connections.add_metric([client.client_id], len(addresses))
+            in_flight.add_metric([client.client_id], requests)
             for consumer in list(client.consumers.values()):
                 if not isinstance(consumer, GroupMember):
                     continue
-                for topic, held in _read(consumer.cached_messages).items():
+                for topic, held in read_again(consumer.cached_messages).items():
                     labels = _labels(client, topic, consumer.group)
                     cached.add_metric(labels, held.messages)
                     if held.size is not None:
@@ -281,7 +281,7 @@ def _labels(client: HookedClient, topic: str, group: str) -> tuple[str, str, str
     return topic, group, client.client_id
 
 
-def _read(read: Callable[[], T]) -> T:
+def read_again(read: Callable[[], T]) -> T:
     """Return ``read()``; repeat it if another thread changes a table meanwhile.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from rocketwire.client import (
+    ClientConfig,
     ConsumeConcurrentlyStatus,
     LocalTransactionState,
     Message,
@@ -25,10 +27,12 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.telemetry.otel import error_type
+from rocketwire.client.hooks import ConsumeMessageContext, SendMessageContext
+from rocketwire.client.telemetry.otel import MAX_LINKS, MAX_SERIES, error_type
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, IllegalMessageError, SendFailedError
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
@@ -53,7 +57,7 @@ class Telemetry:
         self._reader = InMemoryMetricReader()
         self.tracers = TracerProvider()
         self.tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
-        defaults = {
+        defaults: dict[str, Any] = {
             "tracer_provider": self.tracers,
             "meter_provider": MeterProvider([self._reader]),
             "environment": {},
@@ -138,6 +142,29 @@ async def test_a_send_continues_the_span_of_the_application() -> None:
     assert span.parent == outer.get_span_context()
 
 
+async def test_the_context_changes_nothing_else_of_a_message() -> None:
+    message = Message(
+        "T", b"x", "t", ("k",), 3, {"own": "1"}, False, 4, 5, 6, 7, "s", {"UNIQ_KEY": "u"}
+    )
+    given = [getattr(message, field.name) for field in fields(message)]
+    assert all(value != field.default for value, field in zip(given, fields(message), strict=True))
+    sent = SendMessageContext(Client(), "g", [message])
+    Telemetry().hook.send_message_before(sent)
+    (changed,) = sent.messages
+    assert changed.properties.keys() == {"own", "traceparent"}
+    assert replace(changed, properties=message.properties) == message
+
+
+class Client:
+    """A client that knows no broker."""
+
+    client_id = "c"
+    config = ClientConfig(namesrv_addr=producer_fakes.NS)
+
+    def broker_address(self, broker_name: str) -> str | None:
+        return None
+
+
 async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
     it = Telemetry()
     state = trace.TraceState([("vendor", "1")])
@@ -179,7 +206,7 @@ async def test_a_half_message_is_one_of_a_transaction() -> None:
     it = Telemetry()
     async with producer_fakes.world(client={"hooks": [it.hook]}) as world:
         await world.producer.send_in_transaction(
-            Message("T", b"x"), lambda *_: LocalTransactionState.COMMIT_MESSAGE
+            Message("T", b"x"), lambda _message, _result: LocalTransactionState.COMMIT_MESSAGE
         )
     assert attributes(it.spans[0])["messaging.rocketmq.message.type"] == "transaction"
 
@@ -285,15 +312,70 @@ def test_the_type_of_an_error_has_few_values() -> None:
     assert error_type(ValueError("x")) == "ValueError"
 
 
+# ---------------------------------------------------------------------- limits
+
+
+def send_to_topics(it: Telemetry, topics: int) -> dict[str | None, int]:
+    """Send a message to each topic; returns the number of messages by topic as it is counted."""
+    for number in range(topics):
+        sent = SendMessageContext(Client(), "g", [Message(f"T{number}", b"x")])
+        it.hook.send_message_after(sent, it.hook.send_message_before(sent))
+    points = it.points("messaging.client.sent.messages")
+    return {series.get("messaging.destination.name"): count for series, count in points}
+
+
+@pytest.mark.slow
+def test_a_thousand_topics_have_series_of_their_own() -> None:
+    counts = send_to_topics(Telemetry(), 1000)
+    assert counts == {f"T{number}": 1 for number in range(1000)}
+
+
+@pytest.mark.slow
+def test_topics_beyond_the_limit_are_counted_together() -> None:
+    it = Telemetry()
+    counts = send_to_topics(it, MAX_SERIES + 100)
+    assert len(counts) == MAX_SERIES + 1
+    assert counts[None] == 100
+    points = it.points("messaging.client.sent.messages")
+    assert [one for one, _ in points if "otel.metric.overflow" in one] == [
+        {
+            "messaging.system": "rocketmq",
+            "messaging.operation.name": "send",
+            "messaging.operation.type": "send",
+            "otel.metric.overflow": True,
+        }
+    ]
+
+
+def links_of_a_call(messages: int) -> int:
+    it = Telemetry()
+    properties = {"UNIQ_KEY": "ID", "traceparent": PARENT}
+    given = [StoredMessage(topic="T", body=b"x", properties=properties) for _ in range(messages)]
+    queue = MessageQueue(topic="T", broker_name="b", queue_id=0)
+    call = ConsumeMessageContext(Client(), "g", queue, given)
+    it.hook.consume_message_after(call, it.hook.consume_message_before(call))
+    return len(it.spans[0].links)
+
+
+def test_a_call_with_a_hundred_messages_is_linked_to_each() -> None:
+    assert links_of_a_call(100) == 100
+
+
+def test_messages_beyond_the_limit_have_no_links() -> None:
+    assert links_of_a_call(MAX_LINKS + 1) == MAX_LINKS
+
+
 # ---------------------------------------------------------------------- consumers
 
 
-def with_messages(network: MemoryNetwork, *, count: int = 1, **properties: str) -> None:
+def with_messages(
+    network: MemoryNetwork, *, count: int = 1, topic: str = "orders", **properties: str
+) -> None:
     """The first pull or pop brings messages, every other none."""
     properties = {"MSG_REGION": "R", "TAGS": "red", "KEYS": "k1 k2", **properties}
     messages = [
         StoredMessage(
-            topic="orders",
+            topic=topic,
             body=b"x",
             queue_offset=number,
             properties={"UNIQ_KEY": f"ID{number}", **properties},
@@ -304,7 +386,7 @@ def with_messages(network: MemoryNetwork, *, count: int = 1, **properties: str) 
 
     async def answer(request: RemotingCommand) -> RemotingCommand:
         nonlocal brought
-        if brought or (request.ext_fields or {}).get("topic") != "orders":
+        if brought or (request.ext_fields or {}).get("topic") != topic:
             await trio.sleep_forever()
         brought = True
         if request.code != Code.POP_MESSAGE:
@@ -363,6 +445,23 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     assert it.points("messaging.client.consumed.messages") == [(series, 1)]
     ((series, count),) = it.points("messaging.client.operation.duration")
     assert (series["messaging.operation.name"], count) == ("pull", 1)
+
+
+async def test_a_consumer_s_names_have_no_namespace_either(autojump_clock: object) -> None:
+    it = Telemetry()
+
+    async def handle(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with consumer_fakes.world(hooks=[it.hook], namespace="n") as (network, client):
+        with_messages(network, topic="n%orders")
+        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+            await trio.sleep(1)
+    span = it.spans[0]
+    assert (span.name, attributes(span)["messaging.consumer.group.name"]) == ("process orders", "g")
+    (series, _), *_ = it.points("messaging.process.duration")
+    names = ("messaging.destination.name", "messaging.consumer.group.name")
+    assert [series[name] for name in names] == ["orders", "g"]
 
 
 async def test_a_message_without_context_begins_a_trace(autojump_clock: object) -> None:
