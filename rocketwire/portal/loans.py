@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -169,9 +168,10 @@ class Loans:
 
     def _settle_parts(self) -> None:
         consumption = None if self._consumer is None else self._consumer.consumption
-        settled = list(islice(self._settled, len(self._settled)))
-        for _ in settled:
-            self._settled.popleft()
+        settled: list[tuple[LentMessages, Sequence[Failure]]] = []
+        with suppress(IndexError):  # other threads may append meanwhile
+            while True:
+                settled.append(self._settled.popleft())
         if settled and isinstance(consumption, LentConsumption):
             consumption.settle_parts(settled)
 
