@@ -49,7 +49,8 @@ def test_batches_do_not_cross_loans_and_are_not_longer_than_the_limit() -> None:
 
     batches = [inbox.take(3) for _ in range(4)]
 
-    assert [list(batch) if batch else None for batch in batches] == [
+    found: list[Any] = [list(batch) if batch else None for batch in batches]
+    assert found == [
         [0, 1, 2],
         [3, 4],
         [5, 6],
@@ -61,7 +62,9 @@ def test_batches_do_not_cross_loans_and_are_not_longer_than_the_limit() -> None:
 def test_a_loan_is_settled_with_its_last_message_in_any_order() -> None:
     inbox, settled, loans = filled(3)
     one, two, three = (inbox.take_one() for _ in range(3))
-    assert one and two and three
+    assert one
+    assert two
+    assert three
 
     three.ack()
     one.ack()
@@ -70,13 +73,15 @@ def test_a_loan_is_settled_with_its_last_message_in_any_order() -> None:
     two.ack()
 
     assert settled.loans == loans
-    assert (one.message, one.message_queue) == (0, QUEUE)
+    message: Any = one.message
+    assert (message, one.message_queue) == (0, QUEUE)
 
 
 def test_rejected_messages_are_failures_of_the_loan() -> None:
     inbox, settled, (loan,) = filled(4)
     batch, rest = inbox.take(2), inbox.take(2)
-    assert batch and rest
+    assert batch
+    assert rest
 
     batch.reject(batch.messages[1], 3)
     batch.ack()
@@ -84,10 +89,11 @@ def test_rejected_messages_are_failures_of_the_loan() -> None:
     rest.reconsume_later(5)
 
     assert settled.loans == [loan]
-    assert [
+    failures: list[Any] = [
         (list(messages), context.delay_level_when_next_consume)
         for messages, context in loan.failures
-    ] == [([1], 3), ([2, 3], -1)]
+    ]
+    assert failures == [([1], 3), ([2, 3], -1)]
 
 
 def test_after_a_fork_the_inbox_is_empty() -> None:
