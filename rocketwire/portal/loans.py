@@ -156,7 +156,8 @@ class Loans:
         if loan.part is None:
             return
         self._settled.append((loan.part, loan.failures))
-        if not soon or len(self._settled) >= MAX_UNPOSTED or monotonic() > self._posted_at + DELAY:
+        is_due = len(self._settled) >= MAX_UNPOSTED or monotonic() > self._posted_at + DELAY
+        if is_due or not soon or loan.part.is_awaited:
             self.flush()
 
     def flush(self) -> None:

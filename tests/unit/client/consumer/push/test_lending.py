@@ -93,6 +93,7 @@ async def test_there_is_one_part_for_each_handler() -> None:
         library = Library(nursery, handles=True, consume_thread_max=3)
         library.bring(*range(5))
         assert [part.messages[0].queue_offset for part in library.lent] == [0, 1, 2]
+        assert [part.is_awaited for part in library.lent] == [False, False, True]
         first = library.lent.pop(0)
         library.all.settle_parts([(first, ())])
         assert [part.messages[0].queue_offset for part in library.lent] == [1, 2, 3]
