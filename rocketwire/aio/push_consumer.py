@@ -243,8 +243,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
     async def close(self) -> None:
         self._inbox.flush()
         await super().close()
-        for task in [*self._tasks]:
+        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._wake()
 
     subscribe = immediate(TrioPushConsumer.subscribe)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -157,7 +156,8 @@ class Loans:
         if loan.part is None:
             return
         self._settled.append((loan.part, loan.failures))
-        if not soon or len(self._settled) >= MAX_UNPOSTED or monotonic() > self._posted_at + DELAY:
+        is_due = len(self._settled) >= MAX_UNPOSTED or monotonic() > self._posted_at + DELAY
+        if is_due or not soon or loan.part.is_awaited:
             self.flush()
 
     def flush(self) -> None:
@@ -169,9 +169,10 @@ class Loans:
 
     def _settle_parts(self) -> None:
         consumption = None if self._consumer is None else self._consumer.consumption
-        settled = list(islice(self._settled, len(self._settled)))
-        for _ in settled:
-            self._settled.popleft()
+        settled: list[tuple[LentMessages, Sequence[Failure]]] = []
+        with suppress(IndexError):  # other threads may append meanwhile
+            while True:
+                settled.append(self._settled.popleft())
         if settled and isinstance(consumption, LentConsumption):
             consumption.settle_parts(settled)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
-from rocketwire.errors import ChannelClosedError, ClientForkedError
+from rocketwire.errors import ChannelClosedError, ClientForkedError, LocalProtocolError
 from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall
 
 if TYPE_CHECKING:
@@ -185,7 +185,13 @@ class Portal:
         return value
 
     def wait(self, call: ThreadCall) -> Any:
-        """Execute a call as ``call`` does; its errands run in this thread."""
+        """Execute a call as ``call`` does; its errands run in this thread.
+
+        Raises:
+            LocalProtocolError: this is trio's thread, which would wait for itself.
+        """
+        if threading.get_ident() == self._thread.ident:
+            raise LocalProtocolError("a function that trio calls cannot wait for trio")
         self.post(call)
         try:
             call.lock.acquire()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from threading import Condition
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -94,6 +95,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._inbox.clear()
+            self._ready = Condition()  # a fork may have copied a locked one
             portal = self._opening.portal
             concurrent: Any = partial(self._loans.concurrently, portal)
             in_order: Any = None
@@ -124,8 +126,9 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def _submit(self, loans: Sequence[Loan]) -> None:
         """Let the pool handle loans; in trio."""
         if self._threads is not None:
-            for loan in loans:
-                self._threads.executor.submit(self._handle, loan)
+            with suppress(RuntimeError):  # the program ends, and so do all pools
+                for loan in loans:
+                    self._threads.executor.submit(self._handle, loan)
 
     def _handle(self, loan: Loan) -> None:
         """Call the listener for the messages of a loan, in a thread of the pool."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import trio
 
-from rocketwire.errors import ChannelClosedError
+from rocketwire.errors import ChannelClosedError, LocalProtocolError
 from rocketwire.portal.calls import ThreadCall
 from rocketwire.portal.portal import MAX_IDLE_WORKERS, Portal, leave_portal, use_portal
 
@@ -91,6 +91,14 @@ def test_a_call_that_is_cancelled_before_it_starts_does_nothing(portal: Portal) 
     call.lock.acquire()
 
     assert called == []
+
+
+def test_a_function_in_trio_cannot_wait_for_trio(portal: Portal) -> None:
+    async def wait() -> int:
+        return portal.call(double, 1)
+
+    with pytest.raises(LocalProtocolError, match="cannot wait"):
+        portal.call(wait)
 
 
 def test_a_portal_that_has_ended_refuses_calls() -> None:

@@ -51,9 +51,10 @@ class LentMessages:
         pulled: the messages as they are in the process queue.
         process: the process queue.
         lent_at: time of trio's clock.
+        is_awaited: whether nothing more is lent until a part is settled.
     """
 
-    __slots__ = ("lent_at", "messages", "process", "pulled", "queue")
+    __slots__ = ("is_awaited", "lent_at", "messages", "process", "pulled", "queue")
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class LentMessages:
         self.pulled = pulled
         self.process = process
         self.lent_at = lent_at
+        self.is_awaited = False
 
 
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
@@ -189,6 +191,7 @@ class LentConsumption(ConcurrentConsumption):
             self._parts[id(part)] = part
             parts.append(part)
         if parts:
+            parts[-1].is_awaited = len(self._active) >= limit
             self._borrower.receive(parts)
 
     def _settle_failures(self, part: LentMessages, failures: Sequence[Failure], now: float) -> None:

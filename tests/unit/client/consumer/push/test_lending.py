@@ -1,0 +1,158 @@
+"""Parts of batches on loan: their size, how many there are, and what is settled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import trio
+
+from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    PushConsumerConfig,
+)
+from rocketwire.client.consumer.push.lending import (
+    FAST,
+    MAX_PART,
+    SLOW,
+    LentConsumption,
+    LentMessages,
+    failed_messages,
+)
+from rocketwire.client.consumer.stats import ConsumerStats
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.process_queue import ProcessQueue
+from rocketwire.transport.nursery import background
+from rocketwire.wire.message.stored import StoredMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
+
+
+class Offsets:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        self.told.append(offset)
+
+
+class Library:
+    """A consumption that lends, and what it has lent."""
+
+    def __init__(self, nursery: trio.Nursery, *, handles: bool, **settings: Any) -> None:
+        self.handles = handles
+        self.lent: list[LentMessages] = []
+        self.offsets = Offsets()
+        self.window = ProcessQueue[StoredMessage](now=trio.current_time())
+        self.all = LentConsumption(
+            cast("Any", None),
+            "g",
+            PushConsumerConfig(**settings),
+            cast("Any", None),
+            cast("Any", self.offsets),
+            ConsumerStats(),
+            nursery,
+            self,
+        )
+        self.all.start()
+
+    def receive(self, parts: Sequence[LentMessages]) -> None:
+        self.lent += parts
+
+    def bring(self, *offsets: int) -> None:
+        messages = [StoredMessage(topic="T", queue_offset=at, body=b"x") for at in offsets]
+        self.window.put(messages)
+        self.all.submit(QUEUE, self.window, messages)
+
+    def sizes(self) -> list[int]:
+        """Sizes of the parts that were lent since the last call, which are settled."""
+        parts, self.lent = self.lent, []
+        self.all.settle_parts([(part, ()) for part in parts])
+        return [len(part.messages) for part in parts]
+
+
+async def test_parts_grow_while_handlers_are_fast_and_shrink_when_they_are_slow(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=True, consume_thread_max=1)
+        library.bring(*range(500))
+        assert [library.sizes() for _ in range(7)] == [[1], [2], [4], [8], [16], [32], [32]]
+        mock_clock.jump(2 * FAST)
+        assert library.sizes() == [MAX_PART]
+        assert library.sizes() == [MAX_PART // 2]
+
+
+async def test_there_is_one_part_for_each_handler() -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=True, consume_thread_max=3)
+        library.bring(*range(5))
+        assert [part.messages[0].queue_offset for part in library.lent] == [0, 1, 2]
+        assert [part.is_awaited for part in library.lent] == [False, False, True]
+        first = library.lent.pop(0)
+        library.all.settle_parts([(first, ())])
+        assert [part.messages[0].queue_offset for part in library.lent] == [1, 2, 3]
+        assert library.offsets.told == [1]
+
+
+async def test_an_application_gets_large_parts_and_fewer_when_it_is_slow(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=False, consume_thread_max=4)
+        library.bring(*range(MAX_PART * 20))
+        mock_clock.jump(2 * SLOW)
+        assert library.sizes() == [MAX_PART] * 4
+        assert len(library.lent) == 1
+
+
+async def test_messages_leave_the_window_when_their_part_is_settled() -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=False, consume_thread_max=2)
+        library.bring(*range(MAX_PART * 2))
+        first, second = library.lent
+        library.all.settle_parts([(second, ())])
+        assert library.offsets.told == [0]
+        library.all.settle_parts([(first, ()), (first, ())])
+        assert library.offsets.told == [0, MAX_PART * 2]
+        assert library.window.count == 0
+
+
+async def test_the_end_waits_for_parts_and_lends_nothing_more(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=True, consume_thread_max=1)
+        library.bring(0, 1)
+        nursery.start_soon(library.all.settle, 30)
+        await trio.testing.wait_all_tasks_blocked()
+        assert library.sizes() == [1]
+        assert library.sizes() == []
+
+
+async def test_a_dropped_queue_is_not_lent() -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=True, consume_thread_max=1)
+        library.bring(0, 1)
+        library.window.retiring = True
+        assert library.sizes() == [1]
+        assert library.sizes() == []
+
+
+async def test_what_a_handler_rejects_are_the_messages_after_its_ack_index() -> None:
+    messages: Any = ["a", "b", "c"]
+    context = ConsumeConcurrentlyContext(message_queue=QUEUE)
+
+    assert failed_messages(messages, None, context) == ()
+    assert failed_messages(messages, ConsumeConcurrentlyStatus.RECONSUME_LATER, context) == messages
+    context.ack_index = 0
+    assert failed_messages(messages, None, context) == messages[1:]
+    context.ack_index = -5
+    assert failed_messages(messages, None, context) == messages
+    context.ack_index = 9
+    assert failed_messages(messages, None, context) == []

@@ -1,0 +1,107 @@
+"""Messages that an application takes: batches, single deliveries, and what is settled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.portal.inbox import Inbox
+from rocketwire.portal.loans import Loan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
+
+
+class Settled:
+    """Notes what is settled."""
+
+    has_unposted = False
+
+    def __init__(self) -> None:
+        self.loans: list[Loan] = []
+        self.flushes = 0
+
+    def settle(self, loan: Loan, *, soon: bool) -> None:
+        self.loans.append(loan)
+
+    def flush(self) -> None:
+        self.flushes += 1
+
+
+def filled(*sizes: int) -> tuple[Inbox, Settled, list[Loan]]:
+    """An inbox with loans of so many messages."""
+    inbox, settled = Inbox(lambda: None), Settled()
+    inbox.loans = settled  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+    numbers = iter(range(1000))
+    loans = [Loan(QUEUE, _messages([next(numbers) for _ in range(size)])) for size in sizes]
+    inbox.put(loans)
+    return inbox, settled, loans
+
+
+def _messages(numbers: Sequence[int]) -> Any:
+    return numbers
+
+
+def test_batches_do_not_cross_loans_and_are_not_longer_than_the_limit() -> None:
+    inbox, _, _ = filled(5, 2)
+
+    batches = [inbox.take(3) for _ in range(4)]
+
+    found: list[Any] = [list(batch) if batch else None for batch in batches]
+    assert found == [
+        [0, 1, 2],
+        [3, 4],
+        [5, 6],
+        None,
+    ]
+    assert [len(batch) for batch in batches if batch] == [3, 2, 2]
+
+
+def test_a_loan_is_settled_with_its_last_message_in_any_order() -> None:
+    inbox, settled, loans = filled(3)
+    one, two, three = (inbox.take_one() for _ in range(3))
+    assert one
+    assert two
+    assert three
+
+    three.ack()
+    one.ack()
+    one.ack()
+    assert settled.loans == []
+    two.ack()
+
+    assert settled.loans == loans
+    message: Any = one.message
+    assert (message, one.message_queue) == (0, QUEUE)
+
+
+def test_rejected_messages_are_failures_of_the_loan() -> None:
+    inbox, settled, (loan,) = filled(4)
+    batch, rest = inbox.take(2), inbox.take(2)
+    assert batch
+    assert rest
+
+    batch.reject(batch.messages[1], 3)
+    batch.ack()
+    rest.reconsume_later(-1)
+    rest.reconsume_later(5)
+
+    assert settled.loans == [loan]
+    failures: list[Any] = [
+        (list(messages), context.delay_level_when_next_consume)
+        for messages, context in loan.failures
+    ]
+    assert failures == [([1], 3), ([2, 3], -1)]
+
+
+def test_after_a_fork_the_inbox_is_empty() -> None:
+    inbox, settled, _ = filled(4)
+    inbox.take(1)
+
+    inbox.clear()
+
+    assert inbox.take(1) is None
+    inbox.flush()
+    assert settled.flushes == 1
