@@ -27,6 +27,7 @@ class FindingKind(StrEnum):
     QUEUE_FILE = "queue file"
     LOG_FILE = "log file"
     INDEX = "index"
+    FILE = "file"
     CONFIG = "config"
     ROCKSDB = "rocksdb"
     CHECKPOINT = "checkpoint"
@@ -54,6 +55,7 @@ RULES: Final = {
     FindingKind.QUEUE_FILE: "all files of queues have one size, and follow each other",
     FindingKind.LOG_FILE: "the folder of the log has files of one size only, named by offsets",
     FindingKind.INDEX: "each entry of an index file stands for a key of the message it points to",
+    FindingKind.FILE: "the check can read every file; what others say about one is not compared",
     FindingKind.CONFIG: "configuration files are JSON objects",
     FindingKind.ROCKSDB: "a RocksDB can be opened, and its checksums are right",
     FindingKind.CHECKPOINT: "the log reaches as far as the checkpoint says",

@@ -10,6 +10,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
 from rocketwire_tools.store.engine.hashes import positive_hashes
@@ -98,6 +99,7 @@ class IndexCheck:
         files: index files.
         log_start: offset of the log's first file.
         message_at: the message that begins at an offset of the log; None if none does.
+        unread: what cannot be read and is not compared.
 
     Attributes:
         entries: entries that were compared.
@@ -111,7 +113,9 @@ class IndexCheck:
         *,
         log_start: int,
         message_at: Callable[[int], Rows | None],
+        unread: Unread | None = None,
     ) -> None:
+        self._unread = Unread() if unread is None else unread
         self.findings = findings
         self.log_start = log_start
         self._message_at = message_at
@@ -120,7 +124,11 @@ class IndexCheck:
         self._files: list[_IndexFile] = []
         self._strays: list[tuple[_IndexFile, int, int, int]] = []
         for file in files:
-            opened = self._open(file)
+            try:
+                opened = self._open(file)
+            except OSError as error:
+                self._give_up(file, error)
+                continue
             if opened is not None:
                 self._files.append(opened)
 
@@ -152,15 +160,21 @@ class IndexCheck:
         start = rows.block.base + int(positions[0])
         end = rows.block.base + int(positions[-1]) + 1
         wanted: list[tuple[_IndexFile, Int64s, Entries]] = []
-        for file in self._files:
-            numbers, entries = file.take(end)
+        for file in list(self._files):
+            try:
+                numbers, entries = file.take(end)
+            except OSError as error:
+                self._give_up(file.file, error)
+                continue
             if not len(numbers):
                 continue
             offsets = entries["physical_offset"].astype(np.int64)
             is_here = (offsets >= start) & (offsets < end)
-            for place in np.flatnonzero(~is_here).tolist():
-                self._stray(file, int(numbers[place]), entries[place])
-            wanted.append((file, numbers[is_here], entries[is_here]))
+            if not is_here.all():
+                for place in np.flatnonzero(~is_here).tolist():
+                    self._stray(file, int(numbers[place]), entries[place])
+                numbers, entries = numbers[is_here], entries[is_here]
+            wanted.append((file, numbers, entries))
         covered = any(file.header.begin_physical_offset <= start for file in self._files)
         covered &= any(file.header.end_physical_offset >= end - 1 for file in self._files)
         if wanted or covered:
@@ -238,17 +252,13 @@ class IndexCheck:
             log_end: entries from this offset of the log on are newer than what was read; None for
                 a store that stands still.
         """
-        for file in self._files:
-            while True:
-                numbers, entries = file.take(None)
-                if not len(numbers):
-                    break
-                for place in range(len(numbers)):
-                    self._stray(file, int(numbers[place]), entries[place])
-            if log_end is None:
-                self._check_slots(file)
+        for file in list(self._files):
+            try:
+                self._finish_file(file, has_slots=log_end is None)
+            except OSError as error:
+                self._give_up(file.file, error)
         self._check_strays(log_end)
-        if self.missing_keys:
+        if self.missing_keys and not self._unread.has_index:
             self.findings.add(
                 Finding(
                     kind=FindingKind.INDEX,
@@ -258,9 +268,29 @@ class IndexCheck:
                 )
             )
 
+    def _finish_file(self, file: _IndexFile, *, has_slots: bool) -> None:
+        while True:
+            numbers, entries = file.take(None)
+            if not len(numbers):
+                break
+            for place in range(len(numbers)):
+                self._stray(file, int(numbers[place]), entries[place])
+        if has_slots:
+            self._check_slots(file)
+
+    def _give_up(self, file: StoreFile, error: OSError) -> None:
+        """Leave out an index file from here on: the disk cannot read it."""
+        self._files = [each for each in self._files if each.file is not file]
+        self._strays = [stray for stray in self._strays if stray[0].file is not file]
+        self._unread.has_index = True
+        self._unread.others.append(file.name)
+        add_unread(self.findings, file.name, reason_of(error))
+
     def _check_strays(self, log_end: int | None) -> None:
         for file, number, offset, key_hash in self._strays:
             if log_end is not None and offset >= log_end:
+                continue
+            if any(start <= offset < end for start, end in self._unread.log):
                 continue
             rows = self._message_at(offset)
             if rows is None:

@@ -16,6 +16,7 @@ from rocketwire.store.java_records import Release
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.queue_groups import groups_of
+from rocketwire_tools.store.checks.unread import Unread
 from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -74,6 +75,7 @@ class LogCheck:
         queues: the queues' files; None without.
         index: the index files; None without.
         is_moving: whether a broker writes while this reads.
+        unread: what cannot be read and is not compared.
         stretches: the messages of the log, without ghosts.
         ghosts: messages and bytes behind the end of the log.
         newest: largest store timestamp, milliseconds since 1970.
@@ -85,6 +87,7 @@ class LogCheck:
     queues: QueueCheck | None = None
     index: IndexCheck | None = None
     is_moving: bool = False
+    unread: Unread = field(default_factory=Unread)
     stretches: list[Stretch] = field(default_factory=list["Stretch"])
     ghosts: list[int] = field(default_factory=lambda: [0, 0])
     newest: int = 0
@@ -109,9 +112,16 @@ class LogCheck:
         for block in blocks:
             while regions < len(scan.regions):
                 self._states[regions] = block.state
+                self._pass_over(scan.regions[regions])
                 regions += 1
             self._see(block)
         self._report_regions(scan)
+
+    def _pass_over(self, region: Region) -> None:
+        """Forget where queues stand if a file that cannot be read has their next messages."""
+        if self.unread.covers(region.start, region.end):
+            self.next_offsets.clear()
+            self._starts_at_zero = False
 
     @property
     def messages(self) -> int:
@@ -340,7 +350,8 @@ class LogCheck:
     def _report_regions(self, scan: LogScan) -> None:
         last = _last_data(scan.regions)
         for number, region in enumerate(scan.regions):
-            if not region.is_damage:
+            is_unread = self.unread.covers(region.start, region.end)
+            if not region.is_damage or (is_unread and region.kind is RegionKind.GAP):
                 continue
             state = self._states.get(number)
             is_last = number >= last and state is None
@@ -360,7 +371,9 @@ class LogCheck:
             RegionKind.DAMAGE: FindingKind.UNREADABLE,
         }
         kind, text, is_damage = kinds[region.kind], region.reason, True
-        if region.kind is RegionKind.GAP:
+        if self.unread.covers(region.start, region.end):
+            kind = FindingKind.FILE
+        elif region.kind is RegionKind.GAP:
             text = f"{region.size} bytes of the log are missing: no file has them"
         elif state is State.GHOST:
             kind, is_damage = FindingKind.GHOST, False
@@ -398,8 +411,11 @@ def _is_own(scan: LogScan, region: Region) -> bool:
 
     for file in scan.files:
         if file.offset <= region.start < file.end:
-            with open_blocks(file, block_size=_HEAD) as blocks:
-                head = bytes(blocks.read(region.start - file.offset, _HEAD))
+            try:
+                with open_blocks(file, block_size=_HEAD) as blocks:
+                    head = bytes(blocks.read(region.start - file.offset, _HEAD))
+            except OSError:
+                return True
             magic = int.from_bytes(head[4:8], "big")
             offset = int.from_bytes(head[28:36], "big", signed=True)
             is_message = magic in (MAGIC_V1, MAGIC_V2)

@@ -18,6 +18,7 @@ from rocketwire.store import consume_queue
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
+from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
 from rocketwire_tools.store.engine.blocks import open_blocks
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class QueueCheck:
         rocksdb: queues in RocksDB, for those that have no files; a broker that is killed loses
             what is in its memory, and builds it anew.
         topics: names of topics in the configuration.
+        unread: what cannot be read and is not compared.
 
     Attributes:
         unqueued: messages that the broker had not yet put into their queues.
@@ -100,8 +102,10 @@ class QueueCheck:
         extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
         rocksdb: RocksQueues | None = None,
         topics: Iterable[str] = (),
+        unread: Unread | None = None,
     ) -> None:
         self.findings = findings
+        self._unread = Unread() if unread is None else unread
         self._configured = frozenset(topics)
         self.log_start = log_start
         self.may_lag = may_lag
@@ -119,6 +123,9 @@ class QueueCheck:
         self._extensions = extensions or {}
         self._lmq = any(topic.startswith("%LMQ%") for topic, _ in self._queues)
         self._topics = {topic for topic, _ in (*self._queues, *batch_queues)}
+        for name in self._unread.queues:
+            self._queues.pop(name, None)
+            self._batches.pop(name, None)
         self._without_queue: dict[tuple[str, int], int] = {}
 
     # -------------------------------------------------------------- messages
@@ -136,7 +143,10 @@ class QueueCheck:
             files = self._queues.get(name)
             if isinstance(files, QueueFiles) and name not in self._batches:
                 view = data[bounds[number] * size : bounds[number + 1] * size]
-                is_read[number] = files.read_into(offsets[number], view)
+                try:
+                    is_read[number] = files.read_into(offsets[number], view)
+                except OSError as error:
+                    self._give_up(name, error)
         if not is_read.any():
             return [False] * len(groups.names)
         units = np.frombuffer(data, UNIT)
@@ -168,6 +178,23 @@ class QueueCheck:
             offsets: their queue offsets.
             steps: messages that each stands for.
         """
+        if name in self._unread.queues:
+            return
+        try:
+            self._see(rows, name, group, offsets, steps)
+        except OSError as error:
+            self._give_up(name, error)
+
+    def _give_up(self, name: tuple[str, int], error: OSError) -> None:
+        """Leave out a queue from here on: the disk cannot read it."""
+        files = self._batches.pop(name, None) or self._queues.pop(name)
+        self._unread.queues.add(name)
+        folder = files.files[0].name.rpartition("/")[0] if files.files else "/".join(map(str, name))
+        add_unread(self.findings, folder, reason_of(error))
+
+    def _see(
+        self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
+    ) -> None:
         if name in self._batches:
             self._see_batches(rows, name, group, offsets, steps)
             return
@@ -291,7 +318,10 @@ class QueueCheck:
                 files = self._queues.get(name)
                 if files is not None and _OFFSET.fullmatch(offset):
                     place, number = np.array([row]), np.array([int(offset)])
-                    self._compare(rows, name, files, place, number, with_tags=False)
+                    try:
+                        self._compare(rows, name, files, place, number, with_tags=False)
+                    except OSError as error:
+                        self._give_up(name, error)
 
     def _see_batches(
         self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
@@ -339,9 +369,13 @@ class QueueCheck:
         }
         for name, files in {**self._queues, **self._batches}.items():
             self._check_files(name, files, usual[files.unit], is_moving=log_end is not None)
-            last = self._check_rest(name, files, log_end)
-            if log_end is not None:
-                self._look_again(name, files)
+            try:
+                last = self._check_rest(name, files, log_end)
+                if log_end is not None:
+                    self._look_again(name, files)
+            except OSError as error:
+                self._give_up(name, error)
+                continue
             self._report_missing(name, last)
         for name, count in sorted(self._without_queue.items()):
             topic, queue_id = name
@@ -444,6 +478,8 @@ class QueueCheck:
             rest = is_unit & (units["physical_offset"] >= self.log_start)
             if log_end is not None:
                 rest &= units["physical_offset"] < log_end
+            if self._unread.log:
+                rest &= ~self._unread.holds(units["physical_offset"].astype(np.int64))
             if len(starts):
                 run = np.searchsorted(starts, numbers, "right") - 1
                 rest &= (run < 0) | (numbers >= ends[np.maximum(run, 0)])

@@ -127,6 +127,8 @@ class LogScan:
         files: of the log, by offset.
         is_dledger: whether entries of DLedger hold the messages.
         max_message_size: a longer message counts as damage.
+        unreadable: gets the offsets of what the disk cannot read, from start to end, which is
+            then damage; without it the pass ends with an ``OSError``.
         start: offset in the stream at which to begin; it must be that of a message.
         stop: no message from this offset on.
         regions: what is no message, in order.
@@ -139,6 +141,7 @@ class LogScan:
     files: Sequence[StoreFile]
     is_dledger: bool = False
     max_message_size: int = commit_log.MAX_MESSAGE_SIZE
+    unreadable: list[tuple[int, int]] | None = None
     block_size: int = BLOCK_SIZE
     start: int = 0
     stop: int = 1 << 63
@@ -147,6 +150,7 @@ class LogScan:
     trail: LogTrail = field(default_factory=LogTrail)
     end: int = 0
     _effort: int = 0
+    _position: int = 0
     _state: State = State.LIVE
 
     @property
@@ -177,10 +181,17 @@ class LogScan:
                 self._add(RegionKind.GAP, previous, previous.size, file.offset - previous.offset)
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
-            with open_blocks(file, block_size=self.block_size) as blocks:
-                if previous is not None and self._state is State.GHOST:
-                    self._state = self._state_at(blocks, 0)
-                yield from self._file(blocks, max(0, self.start - file.offset))
+            try:
+                with open_blocks(file, block_size=self.block_size) as blocks:
+                    if previous is not None and self._state is State.GHOST:
+                        self._state = self._state_at(blocks, 0)
+                    yield from self._file(blocks, max(0, self.start - file.offset))
+            except OSError as error:
+                if self.unreadable is None:
+                    raise
+                self.unreadable.append((file.offset + self._position, file.end))
+                reason = f"the file cannot be read from here on: {error.strerror}"
+                self._add(RegionKind.DAMAGE, file, self._position, file.size, reason)
             previous = file
 
     # -------------------------------------------------------------- one file
@@ -188,6 +199,7 @@ class LogScan:
     def _file(self, blocks: FileBlocks, position: int) -> Iterator[Block]:
         file = blocks.file
         while position < file.size and file.offset + position < self.stop:
+            self._position = position
             rest = max(_HEAD_SIZE, self.stop - file.offset - position)
             view = blocks.read(position, min(self.block_size, rest))
             block, length = self._walk(file, position, view)

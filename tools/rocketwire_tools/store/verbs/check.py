@@ -20,6 +20,7 @@ from rocketwire_tools.store.checks.side_files import (
     check_log_folder,
     check_timers,
 )
+from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadable, reason_of
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, with_progress, write_table
@@ -77,6 +78,7 @@ class StoreCheck:
 
     Attributes:
         findings: what was found.
+        unread: what cannot be read.
         log: counts of the log.
         starts: what Java would do, by release; none for logs of DLedger.
         is_in_use: whether a broker runs on the store.
@@ -86,6 +88,7 @@ class StoreCheck:
     def __init__(self, store: OpenedStore) -> None:
         self.store = store
         self.findings = Findings()
+        self.unread = leave_out_unreadable(store.folder, self.findings)
         self.is_in_use = store.is_in_use()
         self.starts: list[NextStart] = []
         files = store.log_files
@@ -93,7 +96,11 @@ class StoreCheck:
         may_lag = self.is_in_use or store.abort is not None
         folder = store.folder
         self.index = IndexCheck(
-            self.findings, folder.index, log_start=start, message_at=self._message_at
+            self.findings,
+            folder.index,
+            log_start=start,
+            message_at=self._message_at,
+            unread=self.unread,
         )
         self.queues = QueueCheck(
             self.findings,
@@ -104,6 +111,7 @@ class StoreCheck:
             extensions=folder.extensions,
             rocksdb=store.rocks_queues,
             topics=configured_topics(store),
+            unread=self.unread,
         )
         self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
         is_root = bool(folder.plain or folder.config) and not self._has_rocksdb
@@ -113,6 +121,7 @@ class StoreCheck:
             queues=self.queues if has_queues else None,
             index=self.index if folder.index else None,
             is_moving=self.is_in_use,
+            unread=self.unread,
         )
         self._log_start = start
         self.has_queues = has_queues
@@ -123,29 +132,41 @@ class StoreCheck:
 
     def run(self) -> None:
         """Check everything."""
-        store, findings = self.store, self.findings
+        store = self.store
         for scan in store.scans():
+            scan.unreadable = self.unread.log
             self.log.run(scan, with_progress(scan))
         end = self.log.end
         if self.has_queues:
             self.queues.finish(log_end=end if self.is_in_use else None)
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
-        check_log_folder(store, findings)
-        check_config(store, findings)
-        check_databases(store, findings)
-        check_timers(store, findings, self._log_start)
-        if self.log.messages and not self.is_in_use:
-            check_checkpoint(store, findings, self.log.newest, end)
+        self._check_side_files(end)
         if self._is_predictable:
             image = image_of(store, checked=self.log.checked, builds_queues=self.has_queues)
             self.starts = [self._next_start(predict(image, release)) for release in Release]
+
+    def _check_side_files(self, end: int) -> None:
+        store, findings = self.store, self.findings
+        check_log_folder(store, findings)
+        # without some files of the log nothing says whether a timer's message is there
+        log_start = 1 << 63 if self.unread.log else self._log_start
+        try:
+            check_config(store, findings)
+            check_databases(store, findings)
+            check_timers(store, findings, log_start)
+            if self.log.messages and not self.is_in_use and not self.unread.log:
+                check_checkpoint(store, findings, self.log.newest, end)
+        except OSError as error:
+            self.unread.others.append(str(error.filename))
+            add_unread(findings, str(error.filename or ""), reason_of(error))
 
     @property
     def _is_predictable(self) -> bool:
         folder = self.store.folder
         has_files = bool(folder.commit_log or self.has_queues)
-        return has_files and not folder.dledger and not self._has_rocksdb
+        is_whole = not folder.dledger and not self._has_rocksdb and not self.unread
+        return has_files and is_whole
 
     def _next_start(self, recovery: Recovery) -> NextStart:
         if not recovery.starts or recovery.starts_from is None:

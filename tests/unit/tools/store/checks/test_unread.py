@@ -1,0 +1,166 @@
+"""Files that cannot be read are one finding each, and everything else is checked."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.store.checks.unread import Unread
+from tests.support.stores import damage
+from tests.support.stores.checked import checked, damage_of, notes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.stores import BrokerStore
+
+
+@pytest.fixture
+def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Makes a file one that the system does not open, as for another user's file."""
+
+    def deny(path: Path) -> None:
+        os_open = os.open
+
+        def open_(name: Any, *arguments: Any) -> int:
+            if Path(name) == path:
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(name))
+            return os_open(name, *arguments)
+
+        monkeypatch.setattr(os, "open", open_)
+
+    return deny
+
+
+@pytest.fixture
+def fail(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
+    """Makes a disk fail at a position of a file."""
+
+    def fail(path: Path, broken: int) -> None:
+        preadv = os.preadv
+
+        def read(descriptor: int, buffers: Any, position: int) -> int:
+            size = sum(map(len, buffers))
+            is_file = Path(f"/proc/self/fd/{descriptor}").resolve() == path
+            if is_file and position <= broken < position + size:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return preadv(descriptor, buffers, position)
+
+        monkeypatch.setattr(os, "preadv", read)
+
+    return fail
+
+
+def name_of(store: BrokerStore, path: Path) -> str:
+    return str(path.relative_to(store.root))
+
+
+def messages_outside(store: BrokerStore, path: Path, position: int = 0) -> int:
+    """Messages that do not stand in a file of the log from a position on."""
+    start, end = int(path.name) + position, int(path.name) + path.stat().st_size
+    offsets = [message.physical_offset for message in store.truth.pulled]
+    return sum(not start <= offset < end for offset in offsets)
+
+
+@pytest.mark.parametrize("number", [0, 1, -1])
+def test_a_log_without_one_of_its_files_is_checked(
+    number: int, copy: BrokerStore, deny: Callable[[Path], None]
+) -> None:
+    path = damage.log_files(copy.root)[number]
+    messages = messages_outside(copy, path)
+    deny(path)
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+    assert notes_of(check) == {}
+    finding = check.findings.kept[0]
+    assert finding.file == name_of(copy, path)
+    assert finding.text == "the file cannot be read: Permission denied"
+    assert check.log.messages == messages
+    assert check.starts == []
+
+
+@pytest.mark.parametrize("folder", ["consumequeue", "index", "config"])
+def test_another_file_that_is_denied_is_one_finding(
+    folder: str, copy: BrokerStore, deny: Callable[[Path], None]
+) -> None:
+    path = next(path for path in sorted((copy.root / folder).rglob("*")) if path.is_file())
+    deny(path)
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+    assert check.findings.kept[0].file == name_of(copy, path)
+    assert check.log.messages == len(copy.truth.pulled)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "lock", "abort"])
+def test_a_file_at_the_root_that_is_denied_is_one_finding(
+    name: str, copy: BrokerStore, deny: Callable[[Path], None]
+) -> None:
+    path = copy.root / name
+    path.touch()
+    deny(path)
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+    assert check.findings.kept[0].file == name
+    assert (check.store.abort is not None) == (name == "abort")
+
+
+def test_a_disk_that_fails_inside_of_a_log_file_is_one_finding(
+    copy: BrokerStore, fail: Callable[[Path, int], None]
+) -> None:
+    path = damage.log_files(copy.root)[1]
+    fail(path, 1)
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+    finding = check.findings.kept[0]
+    assert (finding.file, finding.position) == (name_of(copy, path), 0)
+    assert "Input/output error" in finding.text
+    assert check.log.messages == messages_outside(copy, path)
+
+
+@pytest.mark.parametrize("folder", ["consumequeue", "index"])
+def test_a_disk_that_fails_inside_of_another_file_is_one_finding(
+    folder: str, copy: BrokerStore, fail: Callable[[Path, int], None]
+) -> None:
+    path = next(path for path in sorted((copy.root / folder).rglob("*")) if path.is_file())
+    fail(path, 41)
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+    assert check.findings.kept[0].file in (name_of(copy, path), name_of(copy, path.parent))
+    assert check.log.messages == len(copy.truth.pulled)
+    assert check.starts == []
+
+
+def test_a_file_that_a_broker_has_deleted_meanwhile_ends_no_check(
+    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = damage.log_files(copy.root)[0]
+    messages = messages_outside(copy, first)
+    listed = checked(copy.root).store.folder
+    first.unlink()
+    monkeypatch.setattr("rocketwire_tools.store.opened.read_folder", lambda _paths: listed)
+
+    check = checked(copy.root)
+
+    assert check.log.messages == messages
+
+
+def test_gaps_of_files_that_follow_each_other_are_those_of_the_files() -> None:
+    unread = Unread(log=[(0, 100), (100, 200), (300, 400)])
+
+    assert unread.covers(0, 200)
+    assert unread.covers(300, 400)
+    assert not unread.covers(200, 300)
