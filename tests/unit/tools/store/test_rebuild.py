@@ -402,6 +402,7 @@ def test_settings_in_rocksdb_become_files(
     assert len(list((out / "consumequeue").iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_damage_of_a_dledger_log_costs_only_what_it_touches(
     packed_store: Callable[[str, str], BrokerStore], tmp_path: Path, run: Callable[..., Any]
 ) -> None:
