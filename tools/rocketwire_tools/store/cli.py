@@ -60,6 +60,17 @@ exit status: 0 if all messages were sent, 1 if some could not be sent or read, 2
 or the journal is wrong or a path is no store; 130 if interrupted"""
 
 
+_WHY: Final = {
+    "info": "show file, byte and rule of each number",
+    "stat": "show the files that were counted, the bytes that were not, and the rule",
+    "messages": "show file and byte of each message, and where each column stands in it",
+    "get": "show what led to the message, and the rule of each field",
+    "check": "show file, byte and rule of each finding",
+    "pending": "show file, byte and rule of each line",
+}
+"""Verb → what its option ``--why`` shows; ``diff`` has its own."""
+
+
 class _VerbParser(argparse.ArgumentParser):
     """The parser of a verb.
 
@@ -124,6 +135,8 @@ def _verb(
         help="root of a store (storePathRootDir), folders of its commit log, files of it, or a tar",
     )
     parser.add_argument("--json", action="store_true", help="write JSON lines instead of a table")
+    if name in _WHY:
+        parser.add_argument("--why", action="store_true", help=_WHY[name])
     return parser
 
 
@@ -371,14 +384,11 @@ def _add_get(verbs: _Verbs) -> None:
 
 
 def _add_check(verbs: _Verbs) -> None:
-    parser = _verb(
+    _verb(
         verbs,
         "check",
         "check whether a store is whole, and show what Java would do with it at its next start",
         "rocketwire-store check --why ~/store",
-    )
-    parser.add_argument(
-        "--why", action="store_true", help="show file, byte and rule of each finding"
     )
 
 

@@ -68,7 +68,7 @@ def renumbered(
 
 def _renew_checksum(message: bytearray) -> None:
     """Write the checksum of a message with another offset (Java: ``MessageExtEncoder``)."""
-    checksums = commit_log.message_crc(message, 0, len(message))
+    checksums = commit_log.message_crc(memoryview(message), 0, len(message))
     if checksums is None:
         return
     end = len(message) - commit_log.CRC_PROPERTY_SIZE
