@@ -42,7 +42,8 @@ example:
   rocketwire-store diff /data/master /data/slave
 
 A log ends with its last message. Units of queues whose messages only one log has are not compared;
-extensions, index files, timers, RocksDB and checkpoints are not compared at all.
+index files and RocksDB are not compared at all, and extensions, timers and checkpoints only with
+--files.
 exit status: 0 if the stores are equal, or one is the beginning of the other and all else is equal;
 1 if they differ; 2 if a path is no store"""
 
@@ -492,6 +493,11 @@ def _add_diff(verbs: _Verbs) -> None:
         )
     parser.add_argument("--json", action="store_true", help="write all differences as JSON lines")
     parser.add_argument("--why", action="store_true", help="show file and byte of each difference")
+    parser.add_argument(
+        "--files",
+        action="store_true",
+        help="compare extensions of queues, timers and checkpoints too, byte by byte",
+    )
     parser.add_argument(
         "--common",
         action="store_true",
