@@ -46,11 +46,9 @@ def read(data: bytes) -> None:
             rocksdb_records.index_start(rocksdb_records.next_hour(hour))
             assert -(1 << 63) <= rocksdb_records.index_offset(key) < 1 << 63
         point, acks = pops.decode_check_point(value), pops.decode_acks(value)
-        for record in (point, acks):
-            assert record is None or len(record.offsets) <= pops.MAX_MESSAGES
-            assert record is None or all(
-                -(1 << 63) <= offset < 1 << 63 for offset in record.offsets
-            )
+        for pop in (point, acks):
+            assert pop is None or len(pop.offsets) <= pops.MAX_MESSAGES
+            assert pop is None or all(-(1 << 63) <= offset < 1 << 63 for offset in pop.offsets)
     rocksdb_records.decode_tables(items)
     for queues in rocksdb_records.decode_offsets(items).values():
         assert isinstance(queues, dict)
@@ -60,9 +58,9 @@ def read(data: bytes) -> None:
     for time, record in rocksdb_records.decode_pops(items):
         assert isinstance(time, int)
         assert isinstance(record, dict)
-    for time, key, _ in rocksdb_records.decode_rocks_timers(items):
+    for time, name, _ in rocksdb_records.decode_rocks_timers(items):
         assert isinstance(time, int)
-        assert isinstance(key, str)
+        assert isinstance(name, str)
 
 
 def start() -> list[bytes]:
@@ -70,6 +68,8 @@ def start() -> list[bytes]:
     seeds = [
         joined([(b"k", b'{"t":"T","c":"G","q":0,"pt":1,"so":5,"n":3,"bm":2,"it":9,"d":[0,2,4]}')]),
         joined([(b"k", b'{"t":"T","c":"G","q":0,"pt":1,"so":5,"ao":6,"aol":[5,6,7]}')]),
+        joined([(b"k", b'{"t":"T","c":"G","so":9223372036854775807,"d":[0,9223372036854775807]}')]),
+        joined([(b"k", b'{"t":"T","c":"G","ao":1,"aol":[1e3,9223372036854775808,true]}')]),
         joined([(bytes(8) + b"@T@K@key@UNIQ@" + bytes(8), bytes(8))]),
         joined([(bytes(8) + b"UNIQ", bytes(12))]),
     ]
