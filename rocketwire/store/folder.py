@@ -77,6 +77,7 @@ class StoreFolder:
         roots: folders or files that were given.
         commit_log: its files by offset; those of several paths together.
         dledger: files of a DLedger log, in the place of or after ``commit_log``.
+        dledger_index: files of its index.
         queues: topic and queue → files by offset.
         batch_queues: the same for queues of type BatchCQ.
         extensions: the same for extensions of queues.
@@ -95,6 +96,7 @@ class StoreFolder:
     roots: tuple[Path, ...]
     commit_log: list[StoreFile] = field(default_factory=list[StoreFile])
     dledger: list[StoreFile] = field(default_factory=list[StoreFile])
+    dledger_index: list[StoreFile] = field(default_factory=list[StoreFile])
     queues: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
@@ -238,6 +240,8 @@ def _assign(folder: StoreFolder, file: StoreFile) -> None:
         folder.commit_log.append(file)
     elif is_mapped and parts[0].startswith("dledger-") and parts[1] == "data":
         folder.dledger.append(file)
+    elif is_mapped and parts[0].startswith("dledger-") and parts[1] == "index":
+        folder.dledger_index.append(file)
     elif is_mapped and parts[0] == "timerlog":
         folder.timer_log.append(file)
     elif parts[0] == "index" and len(parts) == 2 and parts[1].isdecimal():
@@ -274,7 +278,7 @@ def _assign_queue(folder: StoreFolder, file: StoreFile, parts: list[str]) -> boo
 
 def sort_files(folder: StoreFolder) -> None:
     """Bring the files of a store into their order."""
-    lists = [folder.commit_log, folder.dledger, folder.timer_log]
+    lists = [folder.commit_log, folder.dledger, folder.dledger_index, folder.timer_log]
     for table in (
         folder.queues,
         folder.batch_queues,

@@ -76,7 +76,7 @@ def decode_check_point(body: bytes) -> CheckPoint | None:
     count, bits, invisible_time = (_number(values, name) for name in ("n", "bm", "it"))
     steps = _numbers(values.get("d")) or list(range(min(max(count, 0), MAX_MESSAGES)))
     offsets = [pop.start_offset + step for i, step in enumerate(steps) if not bits >> i & 1]
-    return CheckPoint(pop, invisible_time, offsets)
+    return CheckPoint(pop, invisible_time, [offset for offset in offsets if _is_long(offset)])
 
 
 def decode_acks(body: bytes) -> Acks | None:
@@ -104,9 +104,16 @@ def _pop(values: dict[str, Any]) -> Pop | None:
 
 def _number(values: dict[str, Any], name: str) -> int:
     value = values.get(name)
-    return value if isinstance(value, int) and -(1 << 63) <= value < 1 << 63 else 0
+    return value if isinstance(value, int) and _is_long(value) else 0
+
+
+def _is_long(number: int) -> bool:
+    """Whether Java's type long has a number."""
+    return -(1 << 63) <= number < 1 << 63
 
 
 def _numbers(value: object) -> list[int]:
     values = cast("list[object]", value) if isinstance(value, list) else []
-    return [number for number in values[:MAX_MESSAGES] if isinstance(number, int)]
+    return [
+        number for number in values[:MAX_MESSAGES] if isinstance(number, int) and _is_long(number)
+    ]

@@ -167,3 +167,30 @@ def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path
     } == {"consumequeue": ["1.sst", "CURRENT"]}
     assert list(folder.queues) == [("orders", 0)]
     assert folder.ignored == ["consumequeue/2.sst", "kvStore"]
+
+
+def test_a_pipe_is_no_store(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(OSError, match="neither a folder nor a plain file"):
+        read_folder([tmp_path / "pipe"])
+
+
+def test_a_link_that_leads_to_itself_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+
+    with pytest.raises(OSError, match="circle"):
+        read_folder([tmp_path / "circle"])
+
+
+def test_files_of_dledger_are_told_from_those_of_its_index(tmp_path: Path) -> None:
+    for name in ("data", "index"):
+        path = tmp_path / "dledger-n0" / name / f"{0:020}"
+        path.parent.mkdir(parents=True)
+        path.touch()
+
+    folder = read_folder([tmp_path])
+
+    assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{0:020}"]
+    assert [file.name for file in folder.dledger_index] == [f"dledger-n0/index/{0:020}"]
+    assert folder.unknown == []

@@ -61,3 +61,14 @@ def test_numbers_that_are_none_count_as_zero_and_steps_are_bounded() -> None:
     assert record is not None
     assert record.pop == Pop("t", "g", 0, 0, 0)
     assert len(record.offsets) == 10_000
+
+
+def test_offsets_that_no_long_of_java_has_are_left_out() -> None:
+    most = (1 << 63) - 1
+    point = decode_check_point(b'{"t":"T","c":"G","so":%d,"d":[0,1]}' % most)
+    acks = decode_acks(b'{"t":"T","c":"G","aol":[7,%d]}' % (most + 1))
+
+    assert point is not None
+    assert point.offsets == [most]
+    assert acks is not None
+    assert acks.offsets == [7]

@@ -42,7 +42,8 @@ example:
   rocketwire-store diff /data/master /data/slave
 
 A log ends with its last message. Units of queues whose messages only one log has are not compared;
-extensions, index files, timers, RocksDB and checkpoints are not compared at all.
+index files and RocksDB are not compared at all, and extensions, timers and checkpoints only with
+--files.
 exit status: 0 if the stores are equal, or one is the beginning of the other and all else is equal;
 1 if they differ; 2 if a path is no store"""
 
@@ -58,6 +59,17 @@ and so are the topics of brokers: delayed and timed messages are sent if they we
 of a transaction if it was committed.
 exit status: 0 if all messages were sent, 1 if some could not be sent or read, 2 if the command line
 or the journal is wrong or a path is no store; 130 if interrupted"""
+
+
+_WHY: Final = {
+    "info": "show file, byte and rule of each number",
+    "stat": "show the files that were counted, the bytes that were not, and the rule",
+    "messages": "show file and byte of each message, and where each column stands in it",
+    "get": "show what led to the message, and the rule of each field",
+    "check": "show file, byte and rule of each finding",
+    "pending": "show file, byte and rule of each line",
+}
+"""Verb → what its option ``--why`` shows; ``diff`` has its own."""
 
 
 class _VerbParser(argparse.ArgumentParser):
@@ -124,6 +136,8 @@ def _verb(
         help="root of a store (storePathRootDir), folders of its commit log, files of it, or a tar",
     )
     parser.add_argument("--json", action="store_true", help="write JSON lines instead of a table")
+    if name in _WHY:
+        parser.add_argument("--why", action="store_true", help=_WHY[name])
     return parser
 
 
@@ -371,14 +385,11 @@ def _add_get(verbs: _Verbs) -> None:
 
 
 def _add_check(verbs: _Verbs) -> None:
-    parser = _verb(
+    _verb(
         verbs,
         "check",
         "check whether a store is whole, and show what Java would do with it at its next start",
         "rocketwire-store check --why ~/store",
-    )
-    parser.add_argument(
-        "--why", action="store_true", help="show file, byte and rule of each finding"
     )
 
 
@@ -482,6 +493,11 @@ def _add_diff(verbs: _Verbs) -> None:
         )
     parser.add_argument("--json", action="store_true", help="write all differences as JSON lines")
     parser.add_argument("--why", action="store_true", help="show file and byte of each difference")
+    parser.add_argument(
+        "--files",
+        action="store_true",
+        help="compare extensions of queues, timers and checkpoints too, byte by byte",
+    )
     parser.add_argument(
         "--common",
         action="store_true",

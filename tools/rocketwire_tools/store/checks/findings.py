@@ -32,6 +32,8 @@ class FindingKind(StrEnum):
     ROCKSDB = "rocksdb"
     CHECKPOINT = "checkpoint"
     TIMER = "timer"
+    DLEDGER = "dledger"
+    COMPACTION = "compaction"
 
 
 RULES: Final = {
@@ -60,6 +62,14 @@ RULES: Final = {
     FindingKind.ROCKSDB: "a RocksDB can be opened, and its checksums are right",
     FindingKind.CHECKPOINT: "the log reaches as far as the checkpoint says",
     FindingKind.TIMER: "each record of the timer log points to a message, and each slot to records",
+    FindingKind.DLEDGER: (
+        "entries of DLedger are numbered without gap, their terms do not fall, and the index has"
+        " the place, size and term of each"
+    ),
+    FindingKind.COMPACTION: (
+        "the log of a compacted topic has whole messages of its queue, in the order of their queue"
+        " offsets, and each unit of its queue points to one of them"
+    ),
 }
 """The rule behind each kind, in plain words."""
 

@@ -12,6 +12,7 @@ from rocketwire_tools.store.comparing import (
     config_differences,
     queue_differences,
 )
+from rocketwire_tools.store.comparing_files import PART, file_differences
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, write_table
 
@@ -40,10 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
         for log_a, log_b in logs
     ]
     differences: Iterator[StoreDifference] = itertools.chain(
-        *comparisons, queue_differences(a, b, logs), config_differences(a, b)
+        *comparisons,
+        queue_differences(a, b, logs),
+        config_differences(a, b),
+        file_differences(a, b) if arguments.files else (),
     )
     shown: list[StoreDifference] = []
-    counts = {"log": 0, "queue": 0, "config": 0}
+    counts = dict.fromkeys(("log", "queue", "config", *[PART] * arguments.files), 0)
     for difference in differences:
         counts[difference.part] += 1
         if arguments.json:
@@ -93,7 +97,8 @@ def _write(shown: Sequence[StoreDifference], report: dict[str, Any], *, why: boo
             for row, one in zip(rows, shown, strict=True):
                 row += [_place_text(one.place_a), _place_text(one.place_b)]
         write_table(header, rows)
-    more = sum(report[f"{part}_differences"] for part in ("log", "queue", "config")) - len(shown)
+    counts = (value for name, value in report.items() if name.endswith("_differences"))
+    more = sum(counts) - len(shown)
     if more:
         print(f"and {more} more differences; --limit, or --json for all")
     line = str(report["result"])

@@ -5,17 +5,23 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.store import dledger
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.opened import open_stores
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
+from rocketwire_tools.store.reasons import Reason, write_reasons
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
+
+_STORE_TIMESTAMP: Final = 56
+"""First byte of the time in a message with an IPv4 address of the sender."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,7 +32,47 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stdout.buffer.write(json_line(report))
         else:
             write_table(("", ""), flat(report))
+        if arguments.why:
+            write_reasons(_reasons(store, report), is_json=arguments.json)
     return 0
+
+
+def _reasons(store: OpenedStore, report: dict[str, Any]) -> Iterator[Reason]:
+    """Where each number of the report comes from."""
+    folder, files = store.folder, store.log_files
+    names = [file.name for file in files]
+    first, last = (names[0], names[-1]) if names else (None, None)
+    checkpoint = folder.plain.get("checkpoint")
+    head = dledger.HEAD_SIZE if store.is_dledger and not folder.commit_log else 0
+    rules: dict[str, tuple[str | None, int | None, str]] = {
+        "log_files": (None, None, "files with 20 digits as names in commitlog or dledger-*/data"),
+        "log_file_size": (first, None, "the length of the first file"),
+        "log_bytes": (None, None, "the sum of the lengths of these files"),
+        "log_bytes_on_disk": (None, None, "the sum of the blocks that these files take"),
+        "first_offset": (first, None, "the name of the first file"),
+        "end_of_files": (last, None, "the name of the last file and its length"),
+        "first_stored": (first, head + _STORE_TIMESTAMP, "store timestamp of the first message"),
+        "newest_flushed": (
+            None if checkpoint is None else checkpoint.name,
+            None if checkpoint is None else 0,
+            "the first word of checkpoint: store timestamp of the newest message on the disk",
+        ),
+        "topics": (None, None, "names of folders below consumequeue, or of queues in RocksDB"),
+        "queues": (None, None, "numbered folders below these, or queues in RocksDB"),
+        "index_files": (None, None, "files with digits as names in index"),
+    }
+    for name, (file, byte, rule) in rules.items():
+        yield Reason(why=name, value=report[name], file=file, byte=byte, rule=rule)
+    for reason in report["release_reasons"]:
+        yield Reason(why="release", value=report["release"], rule=reason)
+    abort = folder.plain.get("abort")
+    rule = "a broker removes abort when it stops in order, and locks lock while it runs"
+    yield Reason(
+        why="stopped",
+        value=report["stopped"],
+        file=None if abort is None else abort.name,
+        rule=rule,
+    )
 
 
 def describe(store: OpenedStore) -> dict[str, Any]:

@@ -26,7 +26,9 @@ from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, time_text, write_table
+from rocketwire_tools.store.reasons import place_of
 from rocketwire_tools.store.selecting import selected_rows
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
@@ -80,13 +82,49 @@ def run(arguments: argparse.Namespace) -> int:
         "transaction": list(_transactions(facts)),
         "pop": list(_pops(store, facts)),
     }
+    _warn_of_rocksdb(store)
     for name, lines in sections.items():
+        if arguments.why:
+            lines = [{**line, **_why(store, name, line)} for line in lines]
         if arguments.json:
             for line in lines:
                 sys.stdout.buffer.write(json_line({"what": name, **line}))
         else:
             _write(name, lines)
     return 0
+
+
+_RULES: Final = {
+    "lag": "the end of the queue, by its last unit or message, less the group's offset in the file",
+    "delayed": "a message of SCHEDULE_TOPIC_XXXX at or after the offset of its level in"
+    " delayOffset.json",
+    "timer": "a record of the timer log that a slot of the wheel leads to, and that none deletes",
+    "transaction": "a half message that no op message and no committed message names",
+    "pop": "a check point of the revive log, or a record of kvStore, without acknowledgement",
+}
+
+
+def _why(store: OpenedStore, name: str, line: dict[str, Any]) -> dict[str, Any]:
+    """File, byte and rule of a line."""
+    place = place_of(store.log_files, line.get("physical_offset"))
+    if name == "lag":
+        config = store.config("consumerOffset.json")
+        place["file"] = config and config[1]
+    return {**place, "rule": _RULES[name]}
+
+
+_STORE: Final = "rocksdbstore"
+_UNREAD: Final = {"timer": "timed messages", "trans": "transactions"}
+
+
+def _warn_of_rocksdb(store: OpenedStore) -> None:
+    """Say what of a RocksDB is not among the lines (timerRocksDBEnable, transRocksDBEnable)."""
+    database = store.database(_STORE)
+    if database is None:
+        return
+    for family, what in _UNREAD.items():
+        if any(True for _ in database.items(family=family)):
+            print_error(f"{_STORE} has {what} in RocksDB, which are not read here")
 
 
 def read_log(store: OpenedStore) -> LogFacts:

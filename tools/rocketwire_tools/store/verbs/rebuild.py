@@ -56,8 +56,8 @@ _TIMER_CHECK: Final = "timercheck"
 def run(arguments: argparse.Namespace) -> int:
     """Build a new store."""
     store = OpenedStore(arguments.paths)
-    if not store.folder.commit_log:
-        raise ValueError("there is no commit log; rebuild reads no DLedger log")
+    if not store.log_files:
+        raise ValueError("there is no commit log")
     if store.is_in_use():
         print(
             "a broker is running on this store; its last messages may be missing", file=sys.stderr
@@ -131,7 +131,7 @@ def _build_on_disk(
 
 
 def _require_room(store: OpenedStore, folder: Path) -> None:
-    used = sum(min(file.allocated, file.size) for file in store.folder.commit_log)
+    used = sum(min(file.allocated, file.size) for file in store.log_files)
     needed = int(used * _ROOM)
     free = shutil.disk_usage(folder).free
     if needed > free:
@@ -170,7 +170,7 @@ def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, An
     if arguments.tag_index != "auto":
         indexes_tags = arguments.tag_index == "yes"
     return {
-        "log_file_size": _log_file_size(folder.commit_log, arguments.log_file_size),
+        "log_file_size": _log_file_size(store.log_files, arguments.log_file_size),
         "queue_file_size": arguments.queue_file_size or max(queue_files, default=QUEUE_FILE_SIZE),
         "batch_queue_file_size": max(batch_files, default=BATCH_QUEUE_FILE_SIZE),
         "index_slots": slots,
@@ -224,6 +224,7 @@ def _build(
     log = LogCopy(files, settings["log_file_size"], report)
     rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
     for scan in store.scans():
+        rebuild.begin(scan)
         for block in with_progress(scan):
             rebuild.add(block, scan.regions)
     if not report.messages:
@@ -301,6 +302,8 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
     """Copy the timer wheel, its log and how far it was read; they only fit together."""
     folder = store.folder
     check = folder.config.get(_TIMER_CHECK)
+    if store.is_dledger:  # the timer log has physical offsets, which are others now
+        return False
     if check is None or not folder.timer_wheels or not folder.timer_log:
         return False
     for file in (*folder.timer_wheels, *folder.timer_log):

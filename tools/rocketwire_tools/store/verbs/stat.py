@@ -17,6 +17,7 @@ from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
+from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Totals:
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
     stores, totals = open_stores(arguments.paths), Totals()
+    if arguments.why:
+        arguments.jobs = 1  # other processes do not say which bytes they have not counted
     if arguments.plot is not None:
         plotting.require(arguments.plot)
     if arguments.expiring:
@@ -98,12 +101,47 @@ def run(arguments: argparse.Namespace) -> int:
         totals.merge(groups)
     damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
     _write(arguments, totals)
+    if arguments.why:
+        write_reasons(_reasons(arguments, scans), is_json=arguments.json)
     if arguments.plot is not None:
         groups = {" ".join(map(str, group)): counts[1] for group, counts in totals.groups.items()}
         plotting.draw(arguments.plot, arguments.by, groups)
     if damage:
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 1 if damage else 0
+
+
+_RULES: Final = {
+    "messages": "records that stand at their physical offset and whose sizes add up",
+    "bytes": "the sum of their total sizes, the first four bytes of each",
+    "first stored": "the smallest store timestamp, at byte 56, or 68 behind an IPv6 address",
+    "last stored": "the largest of these",
+}
+
+
+def _reasons(arguments: argparse.Namespace, scans: Sequence[LogScan]) -> Iterator[Reason]:
+    """The files that were counted, what was not counted there, and the rules."""
+    for name, rule in _RULES.items():
+        yield Reason(why=name, rule=rule)
+    rule = f"messages are grouped by {arguments.by}"
+    left_out = ["system topics"] * (not arguments.system) + ["ghosts"] * (not arguments.ghosts)
+    if left_out:
+        rule += f"; {' and '.join(left_out)} are left out"
+    yield Reason(why="by", value=arguments.by, rule=rule)
+    for scan in scans:
+        for file in scan.files:
+            yield Reason(why="file", value=file.size, file=file.name, byte=0, rule="read whole")
+        for region in scan.regions:
+            reason = f"no message: {region.kind}"
+            if region.reason:
+                reason += f"; {region.reason}"
+            yield Reason(
+                why="not counted",
+                value=region.size,
+                file=region.file,
+                byte=region.position,
+                rule=reason,
+            )
 
 
 class Deletion(NamedTuple):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import rocksdict
 
 from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT, OLD
@@ -111,3 +114,23 @@ def test_lag_of_stores_with_rocksdb_is_that_of_the_broker(
         for name, queues in truth.consumer_offsets.items()
         for queue, offset in queues.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("family", "what"), [("timer", "timed messages"), ("trans", "transactions")]
+)
+def test_what_lies_in_a_rocksdb_and_is_not_read_is_named(
+    family: str, what: str, copy: BrokerStore, run: Callable[..., Any]
+) -> None:
+    """Brokers with ``timerRocksDBEnable`` or ``transRocksDBEnable`` keep them there."""
+    path = copy.root / "rocksdbstore"
+    shutil.rmtree(path, ignore_errors=True)
+    options = rocksdict.Options(raw_mode=True)
+    with contextlib.closing(rocksdict.Rdict(str(path), options)) as database:
+        column_family = database.create_column_family(family, rocksdict.Options(raw_mode=True))
+        column_family[bytes(8) + b"UNIQ"] = bytes(12)
+        column_family.close()
+
+    answer = run("pending", copy.root)
+
+    assert f"rocksdbstore has {what} in RocksDB, which are not read here\n" in answer.err.decode()
