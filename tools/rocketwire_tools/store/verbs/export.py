@@ -16,6 +16,7 @@ from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.jobs import results, written
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import json_line
+from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ _GROUP_SIZE: Final = 16 << 20
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
     stores = open_stores(arguments.paths)  # an archive is unpacked as long as they live
-    scans = scans_of(stores, is_compacted=arguments.compacted)
+    if arguments.queues:
+        scans = scans_of_topics(stores, arguments)
+    else:
+        scans = scans_of(stores, is_compacted=arguments.compacted)
     _columns(arguments)  # an error in them creates no file
     kind = _format(arguments)
     count = broken = 0

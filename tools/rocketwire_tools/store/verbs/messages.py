@@ -14,6 +14,7 @@ from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.jobs import results, written
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
+from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ _LINES: Final = 1000
 def run(arguments: argparse.Namespace) -> int:
     """List messages."""
     stores = open_stores(arguments.paths)
-    scans = scans_of(stores, is_compacted=arguments.compacted)
+    if arguments.queues:
+        scans = scans_of_topics(stores, arguments)
+    else:
+        scans = scans_of(stores, is_compacted=arguments.compacted)
     if arguments.limit is not None:
         pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
         if arguments.json:
