@@ -9,8 +9,8 @@ import numpy as np
 
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
 from rocketwire_tools.spark.stores.planning import DamageError
-from rocketwire_tools.store.engine.arrow_rows import pa, record_batch
 from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.formats.arrow_rows import pa, record_batch
 from rocketwire_tools.store.queued.blocks import UnitBlocks
 from rocketwire_tools.store.queued.parts import scan_of
 from rocketwire_tools.store.selecting import chosen, passing_rows

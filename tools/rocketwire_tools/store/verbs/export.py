@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.json_rows import JsonRows
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results, written
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import json_line
@@ -74,7 +74,7 @@ def _written(
 ) -> Iterator[tuple[int, int]]:
     """Write the messages of logs; yield for some each their number, and that of broken ones."""
     if kind == "jsonl":
-        importlib.import_module("rocketwire_tools.store.engine.json_columns")  # before a fork
+        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
         yield from written(arguments, scans, encode, file)
         file.flush()
         return
@@ -112,7 +112,7 @@ def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
     names = _columns(arguments)
     if kind == "jsonl":
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
-    from rocketwire_tools.store.engine.arrow_rows import record_batch
+    from rocketwire_tools.store.formats.arrow_rows import record_batch
 
     return lambda rows: record_batch(rows, names)
 
@@ -193,8 +193,8 @@ def _opened(name: str) -> Generator[IO[bytes], None, None]:
 
 class _ArrowOutput:
     def __init__(self, file: IO[bytes], names: Sequence[str], *, is_parquet: bool) -> None:
-        from rocketwire_tools.store.engine import arrow_rows
-        from rocketwire_tools.store.engine.arrow_rows import pa
+        from rocketwire_tools.store.formats import arrow_rows
+        from rocketwire_tools.store.formats.arrow_rows import pa
 
         self._table = pa.Table
         self._batches: list[Any] = []

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.jobs import results, written
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             _write_tables(pieces, _columns(arguments))
     elif arguments.json:
-        importlib.import_module("rocketwire_tools.store.engine.json_columns")  # before a fork
+        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
         deque(written(arguments, scans, encode, sys.stdout.buffer), maxlen=0)
     else:
         _write_tables(results(arguments, scans, encode), _columns(arguments))

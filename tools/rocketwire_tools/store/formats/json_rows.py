@@ -72,7 +72,7 @@ class JsonRows:
         """The lines of rows."""
         if len(rows) < _FEW_ROWS or rows.are_unfolded or self._is_large(rows):
             return unbroken(self.objects(rows))
-        from rocketwire_tools.store.engine.json_columns import JsonColumns
+        from rocketwire_tools.store.formats.json_columns import JsonColumns
 
         columns = JsonColumns(rows, self.values)
         lines = columns.lines(self._names, is_body_hex=self._body == "hex")
