@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.memory import use_pool_of_least_memory
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results, written
@@ -40,6 +41,8 @@ FORMATS: Final = {
 _STANDARD_OUTPUT: Final = "-"
 _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: columns of small messages take several times as much."""
+_WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
+"""Columns of which no reader asks for the least and the largest value."""
 _GROUP_SIZE: Final = 16 << 20
 """Bytes of the rows that become one row group of Parquet."""
 
@@ -93,6 +96,7 @@ def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, 
         For some messages each: the lines or the record batch, and their number with the number of
         those with a wrong checksum that were left out.
     """
+    use_pool_of_least_memory()
     kind = _format(arguments)
     encoded = _encoder(kind, arguments)
     selection, topics = selection_of(arguments), TopicNames()
@@ -209,7 +213,7 @@ class _ArrowOutput:
                 schema,
                 compression="snappy",
                 use_dictionary=list(arrow_rows.FEW_VALUES),
-                write_statistics=[name for name in names if name not in {"body", "properties"}],
+                write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
             )
         else:
             self._writer = pa.ipc.new_file(file, schema)
