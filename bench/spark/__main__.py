@@ -20,6 +20,13 @@ from typing import TYPE_CHECKING, Final
 from bench.spark import captures
 from bench.spark.spent import Spent, measure
 from rocketwire_tools.pcap.decode.decoder import Decoder
+from rocketwire_tools.spark.stores.columns import default_columns
+from rocketwire_tools.spark.stores.reading import BLOCK_SIZE
+from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.rows import TopicNames
+from rocketwire_tools.store.formats.arrow_rows import record_batch
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.selecting import passing_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +38,9 @@ NOOP: Final = "Spark to noop"
 CORRELATE: Final = "Spark, correlate, to noop"
 PARQUET: Final = "Spark to Parquet"
 SKEWED: Final = "Spark to noop, one flow 85 %"
+STORE_ENGINE: Final = "store: engine, one process"
+STORE_NOOP: Final = "store: Spark to noop"
+_IN_ONE: Final = (ENGINE, STORE_ENGINE)
 RATES: Final = {NOOP: 250, CORRELATE: 220, PARQUET: 200}
 """Megabytes a second that are aimed at, at least, on two cores."""
 MOST_CPU: Final = 2.0
@@ -66,6 +76,15 @@ def _engine(path: Path, frames: list[int]) -> None:
     frames[:] = [decoder.totals.frames]
 
 
+def _store_engine(root: Path) -> None:
+    """The rows of a store as record batches, with the columns that Spark reads by default."""
+    columns = [name for name in default_columns("messages") if name != "store"]
+    for scan in OpenedStore([root]).scans():
+        scan.block_size = BLOCK_SIZE
+        for rows in passing_rows(scan, Selection(), TopicNames()):
+            record_batch(rows, columns)
+
+
 def _noop(frames: DataFrame) -> None:
     frames.write.format("noop").mode("overwrite").save()
 
@@ -97,8 +116,8 @@ def _table(spent: dict[str, list[Spent]], sizes: dict[str, float]) -> None:
         best = min(round_.wall for round_ in rounds)
         cpu = statistics.median(round_.cpu for round_ in rounds)
         java = statistics.median(round_.java for round_ in rounds)
-        worker = max(round_.worker for round_ in rounds) if name != ENGINE else 0
-        cores = 1 if name == ENGINE else 2
+        worker = max(round_.worker for round_ in rounds) if name not in _IN_ONE else 0
+        cores = 1 if name in _IN_ONE else 2
         size = sizes[name]
         print(
             f"{name:30} {size / wall:6.0f} {size / best:6.0f} {cpu:7.2f} {java:7.2f}"
@@ -123,6 +142,11 @@ def _verdicts(spent: dict[str, list[Spent]], sizes: dict[str, float], memory: fl
             _verdict(f"{name}, CPU over that of the engine", ratio, MOST_CPU, is_maximum=True)
         else:
             print(f"{name + ', CPU over that of the engine':46} {ratio:8.2f}")
+    if STORE_NOOP in spent:
+        both = zip(spent[STORE_NOOP], spent[STORE_ENGINE], strict=True)
+        ratio = statistics.median(ours.cpu / engine.cpu for ours, engine in both)
+        text = f"{STORE_NOOP}, CPU over that of the engine"
+        _verdict(text, ratio, MOST_CPU, is_maximum=True)
     _verdict("memory of a Python worker, one flow 85 %, MB", memory, MOST_MEMORY, is_maximum=True)
 
 
@@ -134,6 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m bench.spark", description=__doc__)
     parser.add_argument("capture", nargs="?", type=Path, help="default: a generated one of 1 GB")
+    parser.add_argument("--store", type=Path, help="a store, which is read too, as by bench.store")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--split-size", help="as option splitSize; default: that of the source")
     parser.add_argument("--driver-memory", default="2g")
@@ -158,11 +183,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             CORRELATE: lambda: _noop(correlate(frames)),
             PARQUET: lambda: frames.write.mode("overwrite").parquet(out),
         }
+        if options.store is not None:
+            messages = spark.read.format("rocketmq-store").load(str(options.store))
+            works[STORE_ENGINE] = lambda: _store_engine(options.store)
+            works[STORE_NOOP] = lambda: _noop(messages)
         # in front of the others, so that no worker is larger because of another capture
         memory = measure(works[SKEWED]).worker
         spent = _rounds(works, options.rounds)
         rows = spark.read.parquet(out).count()
     sizes = dict.fromkeys(works, path.stat().st_size / 1e6)
+    if options.store is not None:
+        log = sum(file.size for file in OpenedStore([options.store]).log_files)
+        sizes[STORE_ENGINE] = sizes[STORE_NOOP] = log / 1e6
     sizes[SKEWED] = skewed.stat().st_size / 1e6
     print(
         f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; Python"

@@ -39,6 +39,7 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "parquet": ("export", "-o", "OUT.parquet"),
     "jsonl": ("export", "-o", "OUT.jsonl"),
     "messages": ("messages", "--json"),
+    "topic": ("stat", "--topic", "bench-topic-2", "--by", "queue", "--queues"),
 }
 """Name of a measurement → words of the command."""
 TEXTS: Final = {
@@ -46,6 +47,7 @@ TEXTS: Final = {
     "check": "check with CRC, queues and index",
     "key": "messages with a key, without an index",
     "parquet": "export to Parquet with bodies",
+    "topic": "stat of one topic of five by its queues, by bytes of the log",
 }
 SPEEDS: Final = {
     ("stat", "A"): 1000.0,
@@ -123,7 +125,7 @@ class Bench:
             size, count = store.size / 1e6, self._messages[store.name] / 1e3
             for name, text in TEXTS.items():
                 speed = size / self._least(name, store, _cpu)
-                bound = SPEEDS[name, store.name]
+                bound = SPEEDS.get((name, store.name))
                 figures.append(Figure(f"{store.name}: {text}", speed, "MB/s", bound))
             java = self._least("java", store, _cpu)
             figures.append(Figure(f"{store.name}: Java's recovery", size / java, "MB/s"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire_tools.spark.stores.options import Settings
-    from rocketwire_tools.spark.stores.parts import LogPart
+    from rocketwire_tools.store.queued.parts import LogPart
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 

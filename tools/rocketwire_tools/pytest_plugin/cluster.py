@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import trio
-from rocketwire_broker.handlers.storing import store_message
 
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.message_const import DELAY, KEYS, TAGS, UNIQ_KEY
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire_broker.config import Config, read_settings
+from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.server.programs import open_broker, open_name_server
 from rocketwire_broker.state.faults import Fault, codes_of
 from rocketwire_broker.state.response import Response

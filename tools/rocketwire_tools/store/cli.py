@@ -211,6 +211,12 @@ def _jobs(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that read the log; the output is the same (default: %(default)s)",
     )
+    parser.add_argument(
+        "--queues",
+        action="store_true",
+        help="with --topic: read what the consume queues of the topics lead to, not the whole log;"
+        " damage between these messages is not looked for, and their state is live",
+    )
 
 
 def offset_range(text: str) -> tuple[int | None, int | None]:

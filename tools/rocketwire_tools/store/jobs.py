@@ -3,16 +3,23 @@
 The log is cut into parts that begin at a message.  The result of a part counts if the part has no
 damage and its last message ends where the next part begins: then one process reads the same there.
 From the first part on of which that is not true, this process reads the rest itself.
+
+Processes are forked, so that they import nothing, unless threads run.  What they write goes from
+them to the file, each part in its turn; only processes that were not forked send it to this one.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
-from contextlib import closing
+import os
+import warnings
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from io import UnsupportedOperation
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.store import commit_log
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -23,20 +30,27 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+    from rocketwire_tools.store.engine.blocks import FileBlocks
     from rocketwire_tools.store.engine.scan import LogScan
 
     Pipe = Connection[Any, Any]
     Work = Callable[[argparse.Namespace, LogScan], Iterator[Any]]
     """Yields what a verb makes of a log, piece by piece; a function of a module."""
 
+    Writing = Callable[[argparse.Namespace, LogScan], Iterator[tuple[bytes, Any]]]
+    """The same, and before each piece the bytes to write."""
+
 PART_SIZE: Final = 8 << 20
 """Bytes of the log that a process reads before it reports."""
 
-_SEARCHED: Final = 1 << 20
-"""Bytes in which a message must begin, so that a part can begin there."""
+_SEARCHED: Final = (32 << 10, 1 << 20)
+"""Bytes in which a message must begin, so that a part can begin there; the larger if need be."""
 
 _GRACE: Final = 5.0
 """Seconds for a process to end."""
+
+_FORKING_THREADS: Final = frozenset({"jemalloc_bg_thd"})
+"""Threads of pyarrow's that outlive a fork: jemalloc starts its own again."""
 
 
 class Part(NamedTuple):
@@ -72,11 +86,31 @@ def results(arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work)
     Raises:
         ChildProcessError: a process has ended by itself.
     """
+    yield from _results(arguments, scans, work, None)
+
+
+def written(
+    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Writing, file: IO[bytes]
+) -> Iterator[Any]:
+    """The same of work whose bytes are written to a file, in the order of one process.
+
+    Raises:
+        ChildProcessError: a process has ended by itself.
+        OSError: the file cannot be written.
+    """
+    for text, piece in _results(arguments, scans, work, file):
+        file.write(text)
+        yield piece
+
+
+def _results(
+    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, file: IO[bytes] | None
+) -> Iterator[Any]:
     jobs: int = arguments.jobs
     next_log = 0
     parts = cut(scans, PART_SIZE) if jobs > 1 else []
     if len(parts) > 1:
-        with closing(_Processes(arguments, scans, work, parts, jobs)) as processes:
+        with closing(_Processes(arguments, scans, work, parts, jobs, file)) as processes:
             for part in parts:
                 pieces, end = processes.next_part()
                 scan = scans[part.log]
@@ -84,6 +118,7 @@ def results(arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work)
                     scan.start = part.start
                     break
                 yield from pieces
+                processes.write_part()
                 scan.trail = end.trail
                 next_log = part.log + 1 if part.stop == scan.files[-1].end else part.log
     for scan in scans[next_log:]:
@@ -99,19 +134,40 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
         for file in scan.files:
             starts = [file.offset]
             if not scan.is_dledger:
-                with open_blocks(file, block_size=_SEARCHED) as blocks:
+                with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
                     for position in range(size, file.size - size, size):
-                        data = bytes(blocks.read(position))
-                        place = commit_log.next_message(data, 0, file.offset + position)
+                        place = _first_message(blocks, position)
                         if place is not None:
-                            starts.append(file.offset + position + place)
+                            starts.append(file.offset + place)
             stops = [*starts[1:], file.end]
             parts += [Part(log, *bounds) for bounds in zip(starts, stops, strict=True)]
     return parts
 
 
+def _first_message(blocks: FileBlocks, position: int) -> int | None:
+    """Position in a file of the first message from another position on; None if none is near."""
+    for size in _SEARCHED:
+        data = bytes(blocks.read(position, size))
+        place = commit_log.next_message(data, 0, blocks.file.offset + position)
+        if place is not None:
+            return position + place
+    return None
+
+
+def may_fork() -> bool:
+    """Whether a fork of this process leaves no thread behind that others wait for."""
+    try:
+        tasks = list(Path("/proc/self/task").iterdir())
+        names = {
+            (task / "comm").read_text().strip() for task in tasks if int(task.name) != os.getpid()
+        }
+    except OSError:
+        return False
+    return names <= _FORKING_THREADS
+
+
 class _Processes:
-    """Processes that read parts in turn."""
+    """Processes that read parts in turn, and write them if there is a file and they are forked."""
 
     def __init__(
         self,
@@ -120,39 +176,58 @@ class _Processes:
         work: Work,
         parts: Sequence[Part],
         count: int,
+        file: IO[bytes] | None,
     ) -> None:
-        context = multiprocessing.get_context("spawn")
+        is_forked = may_fork()
+        context: Any = multiprocessing.get_context("fork" if is_forked else "spawn")
         picklable = {name: value for name, value in vars(arguments).items() if name != "run"}
         self._pipes: list[Pipe] = []
         self._processes: list[BaseProcess] = []
         self._next = 0
+        output = _descriptor(file) if is_forked and file is not None else None
+        self._is_written_there = output is not None
         for number in range(count):
-            ours, theirs = context.Pipe(duplex=False)
+            ours, theirs = context.Pipe()
             process = context.Process(
                 target=_read_parts,
-                args=(theirs, argparse.Namespace(**picklable), scans, work, parts[number::count]),
+                args=(
+                    theirs,
+                    argparse.Namespace(**picklable),
+                    scans,
+                    work,
+                    parts[number::count],
+                    output,
+                    [*self._pipes, ours] if is_forked else [],
+                ),
                 daemon=True,
             )
-            process.start()
+            with warnings.catch_warnings():  # Python does not know which threads outlive a fork
+                warnings.simplefilter("ignore", DeprecationWarning)
+                process.start()
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)
 
     def next_part(self) -> tuple[list[Any], PartEnd]:
-        """What ``work`` yielded of the next part, and its end."""
+        """What ``work`` yielded of the next part, and its end.
+
+        Of what the process itself will write, the pieces have no bytes.
+        """
         pipe = self._pipes[self._next % len(self._pipes)]
         self._next += 1
         pieces: list[Any] = []
         while True:
-            try:
-                piece = pipe.recv()
-            except EOFError:
-                raise ChildProcessError("a process that read the log has ended by itself") from None
+            piece = _received(pipe)
             if isinstance(piece, PartEnd):
                 return pieces, piece
-            if isinstance(piece, BaseException):
-                raise piece
             pieces.append(piece)
+
+    def write_part(self) -> None:
+        """Have the part that was read last written, if its process does that."""
+        if self._is_written_there:
+            pipe = self._pipes[(self._next - 1) % len(self._pipes)]
+            pipe.send(None)
+            _received(pipe)
 
     def close(self) -> None:
         """End the processes."""
@@ -163,25 +238,72 @@ class _Processes:
             process.join(_GRACE)
 
 
+def _descriptor(file: IO[bytes]) -> int | None:
+    """The descriptor of a file without bytes that are to be written; None without one."""
+    try:
+        file.flush()
+        return file.fileno()
+    except UnsupportedOperation:
+        return None
+
+
+def _received(pipe: Pipe) -> Any:
+    try:
+        piece = pipe.recv()
+    except EOFError:
+        raise ChildProcessError("a process that read the log has ended by itself") from None
+    if isinstance(piece, BaseException):
+        raise piece
+    return piece
+
+
 def _read_parts(
     pipe: Pipe,
     arguments: argparse.Namespace,
     scans: Sequence[LogScan],
     work: Work,
     parts: Sequence[Part],
+    output: int | None,
+    inherited: Sequence[Pipe],
 ) -> None:
-    """The main function of a process."""
+    """The main function of a process.
+
+    Args:
+        output: descriptor of a file to which the bytes of pieces go; None to send them.
+        inherited: ends of pipes that a fork has copied; open here, they would hide that the first
+            process has ended.
+    """
+    for other in inherited:
+        other.close()
     try:
         for part in parts:
             scan = replace(
                 scans[part.log], start=part.start, stop=part.stop, regions=[], trail=LogTrail()
             )
+            texts: list[bytes] = []
             for piece in work(arguments, scan):
-                pipe.send(piece)
+                if output is None:
+                    pipe.send(piece)
+                else:
+                    text, rest = piece
+                    texts.append(text)
+                    pipe.send((b"", rest))
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
             pipe.send(PartEnd(is_whole, scan.trail))
-    except (BrokenPipeError, KeyboardInterrupt):
+            if output is not None:
+                pipe.recv()  # its turn
+                _write(output, texts)
+                pipe.send(None)
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return
     except Exception as error:  # noqa: BLE001 - the process that waits raises it
-        pipe.send(error)
+        with suppress(OSError):  # nobody waits any more
+            pipe.send(error)
+
+
+def _write(output: int, texts: Sequence[bytes]) -> None:
+    for text in texts:
+        rest = memoryview(text)
+        while rest:
+            rest = rest[os.write(output, rest) :]

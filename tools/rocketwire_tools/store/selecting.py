@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
 
+    Range = tuple[int | None, int | None]
+
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
     """What the options of the group *which messages* ask for.
@@ -24,26 +26,55 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
     Raises:
         ValueError: the SQL92 expression is invalid.
     """
-    first, last = arguments.offsets or (None, None)
-    begin, end = arguments.physical or (None, None)
-    matches = None
-    if arguments.sql is not None:
-        matches = compile_expression(arguments.sql)
-    return Selection(
-        topics=frozenset(arguments.topic),
-        with_system=arguments.system,
+    return chosen(
+        topics=arguments.topic,
+        system=arguments.system,
         queue_id=arguments.queue,
-        min_queue_offset=first,
-        max_queue_offset=last,
-        min_physical_offset=begin,
-        max_physical_offset=end,
-        begin=arguments.begin,
-        end=arguments.end,
-        tags=frozenset(arguments.tag),
+        offsets=arguments.offsets or (None, None),
+        physical=arguments.physical or (None, None),
+        times=(arguments.begin, arguments.end),
+        tags=arguments.tag,
         key=arguments.key,
         message_id=arguments.message_id,
-        matches=matches,
-        with_ghosts=arguments.ghosts,
+        sql=arguments.sql,
+        ghosts=arguments.ghosts,
+    )
+
+
+def chosen(
+    *,
+    topics: Iterable[str],
+    system: bool,
+    queue_id: int | None,
+    offsets: Range,
+    physical: Range,
+    times: Range,
+    tags: Iterable[str],
+    key: str | None,
+    message_id: str | None,
+    sql: str | None,
+    ghosts: bool,
+) -> Selection:
+    """What options ask for, of the command or of another reader.
+
+    Raises:
+        ValueError: the SQL92 expression is invalid.
+    """
+    return Selection(
+        topics=frozenset(topics),
+        with_system=system,
+        queue_id=queue_id,
+        min_queue_offset=offsets[0],
+        max_queue_offset=offsets[1],
+        min_physical_offset=physical[0],
+        max_physical_offset=physical[1],
+        begin=times[0],
+        end=times[1],
+        tags=frozenset(tags),
+        key=key,
+        message_id=message_id,
+        matches=None if sql is None else compile_expression(sql),
+        with_ghosts=ghosts,
     )
 
 

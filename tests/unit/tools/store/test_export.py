@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.store.engine import json_rows
+from rocketwire_tools.store.formats import json_rows
 from tests.support.stores import digest
 from tests.support.stores.fixtures import PACKED
 

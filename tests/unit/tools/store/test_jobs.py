@@ -30,7 +30,7 @@ COMMANDS = (
 
 
 class Pipe:
-    """Both ends of a pipe."""
+    """Both ends of a pipe in one direction."""
 
     def __init__(self) -> None:
         self._pieces: deque[Any] = deque()
@@ -74,9 +74,8 @@ class Context:
         assert method == "spawn"
 
     @staticmethod
-    def Pipe(*, duplex: bool) -> tuple[Pipe, Pipe]:
+    def Pipe() -> tuple[Pipe, Pipe]:
         """A pipe."""
-        assert not duplex
         pipe = Pipe()
         return pipe, pipe
 
@@ -85,6 +84,7 @@ class Context:
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work of processes is done here, in small parts."""
     monkeypatch.setattr(multiprocessing, "get_context", Context)
+    monkeypatch.setattr(jobs, "may_fork", lambda: False)
     monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
 
 
@@ -144,17 +144,62 @@ def test_parts_begin_at_messages_and_have_all_of_them(
 
 
 @pytest.mark.process
+@pytest.mark.parametrize("verb", ["export", "stat", "messages"])
+@pytest.mark.parametrize("may_fork", [True, False])
 def test_processes_give_what_one_gives(
+    may_fork: bool,
+    verb: str,
     packed_store: Callable[[str, str], BrokerStore],
     run: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: may_fork)
     root = packed_store(CURRENT, "plain").root
 
-    both = run("export", "--jobs", "2", root), run("export", root)
+    both = run(verb, "--json", "--jobs", "3", root), run(verb, "--json", root)
 
     assert both[0].out == both[1].out
+
+
+@pytest.mark.process
+def test_what_follows_damage_is_written_after_what_processes_have_written(
+    copy: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: True)
+    broken = copy.truth.pulled[len(copy.truth.pulled) // 2].physical_offset
+    path = copy.root / "commitlog" / f"{broken - broken % 262144:020d}"
+    with path.open("r+b") as file:
+        file.seek(broken % 262144)
+        file.write(bytes(20))
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+
+    run("export", "-o", one, copy.root, status=1)
+    run("export", "-o", two, "--jobs", "2", copy.root, status=1)
+
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.process
+def test_a_full_disk_ends_the_command(
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: True)
+    monkeypatch.setattr(jobs, "_write", fail)
+
+    answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
+
+    assert answer.err == b"rocketwire-store: the disk is full\n"
 
 
 @pytest.mark.process

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.store.engine.arrow_rows import TYPES, pa, pc
+from rocketwire_tools.store.formats.arrow_rows import TYPES, pa, pc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

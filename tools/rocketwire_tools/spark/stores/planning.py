@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import glob
 import os
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store.folder import offset_of_name
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.paths import local
 from rocketwire_tools.spark.sizing import part_size
-from rocketwire_tools.spark.stores.parts import LogPart, UnitRange
-from rocketwire_tools.spark.stores.queue_units import QueueUnits
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
-from rocketwire_tools.store.engine.ghosts import LogTrail
-from rocketwire_tools.store.engine.scan import LogScan, State
+from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
+from rocketwire_tools.store.queued.parts import LogPart, between, scan_of
+from rocketwire_tools.store.queued.planning import Queues, parts_of_topics, store_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,19 +144,6 @@ class Survey:
     end: int
 
 
-def scan_of(part: LogPart, *, block_size: int = BLOCK_SIZE) -> LogScan:
-    """Return a pass through a part."""
-    scan = LogScan(
-        files=part.files,
-        is_dledger=part.is_dledger,
-        block_size=block_size,
-        start=part.start,
-        stop=part.stop,
-    )
-    scan.resume(part.state, LogTrail(part.newest))
-    return scan
-
-
 def survey(whole: LogPart, size: int) -> Survey:
     """Read a part of a log and cut it into smaller ones.
 
@@ -178,22 +162,7 @@ def survey(whole: LogPart, size: int) -> Survey:
         if block.state is not State.GHOST:
             newest = scan.trail.newest
             end = block.base + int(block.messages.positions[-1] + block.messages.sizes[-1])
-    return Survey(_between(starts, whole.stop), times, end)
-
-
-def _between(starts: Sequence[LogPart], stop: int) -> list[LogPart]:
-    """Parts that end where the next begins, the last one at ``stop``."""
-    stops = [part.start for part in starts[1:]] + [stop]
-    return [
-        replace(part, stop=end, files=files_between(part.files, part.start, end))
-        for part, end in zip(starts, stops, strict=True)
-        if part.start < end
-    ]
-
-
-def files_between(files: Iterable[StoreFile], start: int, stop: int) -> tuple[StoreFile, ...]:
-    """The files that have bytes from one offset to another."""
-    return tuple(file for file in files if file.end > start and file.offset < stop)
+    return Survey(between(starts, whole.stop), times, end)
 
 
 class Plan:
@@ -234,14 +203,15 @@ class Plan:
 
     def end_of(self, log: LogPart) -> int:
         """Offset after the last message of a log."""
-        with ExitStack() as stack:
-            queues = [] if log.is_dledger else self._queues(stack)
-            return self._end_of(log, self._last_message(queues))
+        if log.is_dledger:
+            return self._end_of(log, None)
+        with Queues(self._store) as queues:
+            return self._end_of(log, queues.last_message())
 
     def _end_of(self, log: LogPart, last: StoredBytes | None) -> int:
         """The same, if a unit points to its message ``last``."""
         if last is not None:
-            log = replace(log, start=last.physical_offset, newest=_store_time(last))
+            log = replace(log, start=last.physical_offset, newest=store_time(last))
         return survey(log, self._size).end
 
     def can_pass(self, part: LogPart) -> bool:
@@ -282,30 +252,27 @@ class Plan:
 
         Store timestamps go up, from part to part too, or a survey has to find out why not.
         """
-        with ExitStack() as stack:
-            queues = self._queues(stack)
-            last = self._last_message(queues)
+        with Queues(self._store) as queues:
+            last = queues.last_message()
             if last is None:
                 return None
-            queues.sort(key=len, reverse=True)
+            longest = sorted(queues.all, key=len, reverse=True)[:_CUTTING_QUEUES]
             starts = [whole]
-            times = [_store_time(at_physical_offset(self._store, whole.start, ""))]
+            times = [store_time(at_physical_offset(self._store, whole.start, ""))]
             while starts[-1].start + self._size <= last.physical_offset:
-                message = self._first_message(
-                    queues[:_CUTTING_QUEUES], starts[-1].start + self._size
-                )
+                message = queues.first_message(longest, starts[-1].start + self._size)
                 if message is None:
                     break
-                if _store_time(message) < times[-1]:
+                if store_time(message) < times[-1]:
                     return None
-                times.append(_store_time(message))
+                times.append(store_time(message))
                 newest = times[-1]
                 starts.append(replace(whole, start=message.physical_offset, newest=newest))
         stop = self._end_of(whole, last) if self._is_in_use else whole.stop
         ends = [*times[1:], 1 << 63]
         return [
             part
-            for part, first, end in zip(_between(starts, stop), times, ends, strict=True)
+            for part, first, end in zip(between(starts, stop), times, ends, strict=True)
             if self._time_can_pass(first - _MARGIN, end + _MARGIN)
         ]
 
@@ -324,134 +291,22 @@ class Plan:
 
     # -------------------------------------------------------------- queues
 
-    def _queues(self, stack: ExitStack) -> list[QueueUnits]:
-        """All queues in files whose units point to messages of their own topic."""
-        return [
-            stack.enter_context(QueueUnits(topic, queue_id, files))
-            for (topic, queue_id), files in self._store.folder.queues.items()
-            if not topic.startswith(LMQ_PREFIX)
-        ]
-
-    def _first_message(self, queues: Iterable[QueueUnits], offset: int) -> StoredBytes | None:
-        """The first message at an offset of the log or after it to which a unit points."""
-        messages: list[StoredBytes] = []
-        for queue in queues:
-            place = queue.offset_at(offset)
-            message = self._message(queue, place) if place < queue.stop else None
-            if message is not None and message.physical_offset >= offset:
-                messages.append(message)
-        return min(messages, key=lambda message: message.physical_offset, default=None)
-
-    def _last_message(self, queues: Sequence[QueueUnits]) -> StoredBytes | None:
-        """The last message of the log to which a unit points; None if it is not there."""
-        ends = [
-            (queue.unit(queue.stop - 1).physical_offset, number)
-            for number, queue in enumerate(queues)
-            if len(queue)
-        ]
-        if not ends:
-            return None
-        queue = queues[max(ends)[1]]
-        return self._message(queue, queue.stop - 1)
-
-    def _message(self, queue: QueueUnits, queue_offset: int) -> StoredBytes | None:
-        """The message of a unit; None if it is not the one of that queue offset."""
-        unit = queue.unit(queue_offset)
-        if not unit.points_to_message:
-            return None
-        message = at_physical_offset(self._store, unit.physical_offset, "consume queue")
-        if message is None or len(message.data) != unit.size:
-            return None
-        rows = message.rows()
-        is_it = (
-            rows.column("topic")[0] == queue.topic
-            and int(rows.column("queue_id")[0]) == queue.queue_id
-            and int(rows.column("queue_offset")[0]) == queue_offset
-        )
-        return message if is_it else None
-
     def parts_of_units(self) -> list[LogPart] | None:
-        """Parts that are read by the queues of the chosen topics; None to read the log.
-
-        What no queue of the store leads to yet is read from the log.
-        """
-        settings, folder = self._settings, self._store.folder
-        if not (settings.topics and settings.use_queues and folder.commit_log) or folder.dledger:
+        """Parts that are read by the queues of the chosen topics; None to read the log."""
+        settings = self._settings
+        if not settings.use_queues:
             return None
-        names = set(settings.topics)
-        with_queues = {topic for topic, _ in folder.queues}
-        if names - with_queues or names & {topic for topic, _ in folder.batch_queues}:
-            return None
-        with ExitStack() as stack:
-            queues = self._queues(stack)
-            last = self._last_message(queues)
-            chosen = [
-                queue
-                for queue in queues
-                if queue.topic in names and settings.queue_id in (None, queue.queue_id)
-            ]
-            if last is None or not all(self._leads_to_all(queue) for queue in chosen):
-                return None
-            return self._cut_units(chosen, last)
-
-    def _leads_to_all(self, queue: QueueUnits) -> bool:
-        """Whether a queue has a unit for each of its messages in the log, as far as it can tell."""
-        log_start = self._store.folder.commit_log[0].offset
-        return queue.is_contiguous and (
-            queue.start == 0
-            or (len(queue) > 0 and queue.unit(queue.start).physical_offset < log_start)
-        )
-
-    def _cut_units(self, queues: Sequence[QueueUnits], last: StoredBytes) -> list[LogPart]:
-        (whole,) = self.logs()
-        end = last.physical_offset + len(last.data)
-        starts = [whole]
-        longest = max(queues, key=len, default=None)
-        if longest is not None and len(longest):
-            size = sum(
-                len(queue) * queue.unit((queue.start + queue.stop) // 2).size for queue in queues
-            )
-            count = max(1, -(-size // self._size))
+        for whole in self.logs():
             self._refuse_crumbs(whole)
-            step = max(1, -(-len(longest) // count))
-            for place in range(longest.start + step, longest.stop, step):
-                message = self._message(longest, place)
-                if message is not None and message.physical_offset > starts[-1].start:
-                    start, newest = message.physical_offset, _store_time(message)
-                    starts.append(replace(whole, start=start, newest=newest))
-        planned = [
-            replace(part, units=tuple(self._units_between(queues, part.start, part.stop)))
-            for part in _between(starts, end)
-        ]
-        tail = replace(whole, start=end, newest=_store_time(last))
-        if self._is_in_use:
-            tail = replace(tail, stop=self._end_of(whole, last))
-        return [part for part in planned if part.units] + _between([tail], tail.stop)
-
-    def _units_between(
-        self, queues: Iterable[QueueUnits], start: int, stop: int
-    ) -> Iterable[UnitRange]:
-        least, most = self._settings.offsets
-        for queue in queues:
-            first, end = queue.offset_at(start), queue.offset_at(stop)
-            first = first if least is None else max(first, least)
-            end = end if most is None else min(end, most + 1)
-            if first < end:
-                yield UnitRange(
-                    topic=queue.topic,
-                    queue_id=queue.queue_id,
-                    files=tuple(
-                        file
-                        for file in queue.files
-                        if file.end > 20 * first and file.offset < 20 * end
-                    ),
-                    start=first,
-                    stop=end,
-                )
-
-
-def _store_time(message: StoredBytes | None) -> int:
-    return 0 if message is None else int(message.rows().column("store_timestamp")[0])
+        return parts_of_topics(
+            self._name,
+            self._store,
+            topics=settings.topics,
+            queue_id=settings.queue_id,
+            offsets=settings.offsets,
+            size=self._size,
+            end_of=self._end_of if self._is_in_use else None,
+        )
 
 
 def _refuse_gaps(files: Sequence[StoreFile]) -> None:

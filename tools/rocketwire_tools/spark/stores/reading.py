@@ -7,47 +7,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.sql92 import compile_expression
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
-from rocketwire_tools.spark.stores.planning import DamageError, scan_of
-from rocketwire_tools.spark.stores.unit_blocks import UnitBlocks
-from rocketwire_tools.store.engine.arrow_rows import pa, record_batch
-from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.spark.stores.planning import DamageError
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.selecting import passing_rows
+from rocketwire_tools.store.formats.arrow_rows import pa, record_batch
+from rocketwire_tools.store.queued.blocks import UnitBlocks
+from rocketwire_tools.store.queued.parts import scan_of
+from rocketwire_tools.store.selecting import chosen, passing_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.spark.stores.options import Settings
-    from rocketwire_tools.spark.stores.parts import LogPart
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import Block, LogScan
+    from rocketwire_tools.store.queued.parts import LogPart
 
 BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that become one batch."""
 _SPARED_COLLECTIONS: Final = 200_000
-
-
-def selection_of(settings: Settings) -> Selection:
-    """Return what the options ask for."""
-    (first, last), (begin, end) = settings.offsets, settings.physical
-    return Selection(
-        topics=frozenset(settings.topics),
-        with_system=settings.system,
-        queue_id=settings.queue_id,
-        min_queue_offset=first,
-        max_queue_offset=last,
-        min_physical_offset=begin,
-        max_physical_offset=end,
-        begin=settings.begin,
-        end=settings.end,
-        tags=frozenset(settings.tags),
-        key=settings.key,
-        message_id=settings.message_id,
-        matches=None if settings.sql is None else compile_expression(settings.sql),
-        with_ghosts=settings.ghosts,
-    )
 
 
 def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[Any]:
@@ -63,7 +41,19 @@ def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[A
         OSError: a file cannot be read.
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
-    selection = selection_of(settings)
+    selection = chosen(
+        topics=settings.topics,
+        system=settings.system,
+        queue_id=settings.queue_id,
+        offsets=settings.offsets,
+        physical=settings.physical,
+        times=(settings.begin, settings.end),
+        tags=settings.tags,
+        key=settings.key,
+        message_id=settings.message_id,
+        sql=settings.sql,
+        ghosts=settings.ghosts,
+    )
     scan = scan_of(part, block_size=BLOCK_SIZE)
     blocks: Iterable[Block] = scan
     if part.units is not None:

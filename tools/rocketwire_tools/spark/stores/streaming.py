@@ -19,21 +19,20 @@ from rocketwire_tools.spark.stores.planning import (
     SMALLEST_PART,
     DamageError,
     Plan,
-    files_between,
     opened_stores,
-    scan_of,
     survey,
 )
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.lookup import at_physical_offset, queue_unit
+from rocketwire_tools.store.queued.parts import files_between, scan_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire_tools.spark.stores.options import Settings
-    from rocketwire_tools.spark.stores.parts import LogPart
     from rocketwire_tools.store.opened import OpenedStore
+    from rocketwire_tools.store.queued.parts import LogPart
 
 Offset: TypeAlias = dict[str, dict[str, Any]]
 """Log → ``offset``, ``state`` and ``newest``, as of ``LogPart``."""

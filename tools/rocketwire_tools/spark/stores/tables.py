@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.spark.stores.columns import batch_of, schema_of
-from rocketwire_tools.spark.stores.queue_units import UNIT, QueueUnits
 from rocketwire_tools.spark.stores.reading import BLOCK_SIZE
-from rocketwire_tools.store.engine.arrow_rows import pa
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import State
+from rocketwire_tools.store.formats.arrow_rows import pa
+from rocketwire_tools.store.queued.units import UNIT, QueueUnits
 from rocketwire_tools.store.verbs import pending
 
 if TYPE_CHECKING:

@@ -7,15 +7,17 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.json_rows import JsonRows
+from rocketwire_tools.memory import use_pool_of_least_memory
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
-from rocketwire_tools.store.jobs import results
+from rocketwire_tools.store.formats.json_rows import JsonRows
+from rocketwire_tools.store.jobs import results, written
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import json_line
+from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -39,35 +41,26 @@ FORMATS: Final = {
 _STANDARD_OUTPUT: Final = "-"
 _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: columns of small messages take several times as much."""
+_WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
+"""Columns of which no reader asks for the least and the largest value."""
 _GROUP_SIZE: Final = 16 << 20
 """Bytes of the rows that become one row group of Parquet."""
-
-
-class Output(Protocol):
-    """Writes messages in one format."""
-
-    def write(self, encoded: Any) -> None:
-        """Write what ``encode`` made of some messages."""
-
-    def close(self) -> None:
-        """Write what is missing at the end."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
     stores = open_stores(arguments.paths)  # an archive is unpacked as long as they live
-    scans = scans_of(stores, is_compacted=arguments.compacted)
-    names = _columns(arguments.columns, arguments.body)
+    if arguments.queues:
+        scans = scans_of_topics(stores, arguments)
+    else:
+        scans = scans_of(stores, is_compacted=arguments.compacted)
+    _columns(arguments)  # an error in them creates no file
     kind = _format(arguments)
     count = broken = 0
     with _opened(arguments.output) as file:
-        output = _output(kind, file, names)
-        for encoded, messages, broken_messages in results(arguments, scans, encode):
+        for messages, broken_messages in _written(kind, arguments, scans, file):
             count += messages
             broken += broken_messages
-            if messages:
-                output.write(encoded)
-        output.close()
     damaged = [region for scan in scans for region in scan.regions if region.is_damage]
     report = {
         "messages": count,
@@ -79,14 +72,33 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if broken or report["damaged_regions"] else 0
 
 
-def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, int, int]]:
+def _written(
+    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], file: IO[bytes]
+) -> Iterator[tuple[int, int]]:
+    """Write the messages of logs; yield for some each their number, and that of broken ones."""
+    if kind == "jsonl":
+        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
+        yield from written(arguments, scans, encode, file)
+        file.flush()
+        return
+    output = _ArrowOutput(file, _columns(arguments), is_parquet=kind == "parquet")
+    for batch, counts in results(arguments, scans, encode):
+        if counts[0]:
+            output.write(batch)
+        yield counts
+    output.close()
+
+
+def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
     """The messages of a log in the format that was asked for.
 
     Returns:
-        For some messages each: the lines or the record batch, their number, and the number of
+        For some messages each: the lines or the record batch, and their number with the number of
         those with a wrong checksum that were left out.
     """
-    encoded = _encoder(_format(arguments), arguments)
+    use_pool_of_least_memory()
+    kind = _format(arguments)
+    encoded = _encoder(kind, arguments)
     selection, topics = selection_of(arguments), TopicNames()
     scan.block_size = _BLOCK_SIZE
     for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
@@ -96,14 +108,15 @@ def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, 
             if not holds.all():
                 broken = int((~holds).sum())
                 rows = rows.picked(np.flatnonzero(holds))
-        yield encoded(rows) if len(rows) else None, len(rows), broken
+        nothing = b"" if kind == "jsonl" else None
+        yield encoded(rows) if len(rows) else nothing, (len(rows), broken)
 
 
 def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
-    names = _columns(arguments.columns, arguments.body)
+    names = _columns(arguments)
     if kind == "jsonl":
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
-    from rocketwire_tools.store.engine.arrow_rows import record_batch
+    from rocketwire_tools.store.formats.arrow_rows import record_batch
 
     return lambda rows: record_batch(rows, names)
 
@@ -123,19 +136,20 @@ def _report(report: dict[str, Any], *, is_json: bool) -> None:
     print(line, file=sys.stderr)
 
 
-def _columns(text: str | None, body: str) -> list[str]:
+def _columns(arguments: argparse.Namespace) -> list[str]:
     """The columns that were asked for.
 
     Raises:
         ValueError: there is no such column, or one is named twice.
     """
+    text: str | None = arguments.columns
     names = [name.strip() for name in text.split(",")] if text else list(DEFAULT_COLUMNS)
     for name in names:
         if name not in COLUMNS:
             raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
         if names.count(name) > 1:
             raise ValueError(f"column {name!r} is named twice")
-    return [name for name in names if name != "body" or body != "none"]
+    return [name for name in names if name != "body" or arguments.body != "none"]
 
 
 def _format(arguments: argparse.Namespace) -> str:
@@ -181,27 +195,10 @@ def _opened(name: str) -> Generator[IO[bytes], None, None]:
     partial.rename(path)
 
 
-def _output(kind: str, file: IO[bytes], names: Sequence[str]) -> Output:
-    if kind == "jsonl":
-        return _JsonOutput(file)
-    return _ArrowOutput(file, names, is_parquet=kind == "parquet")
-
-
-class _JsonOutput:
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write(self, encoded: bytes) -> None:
-        self._file.write(encoded)
-
-    def close(self) -> None:
-        self._file.flush()
-
-
 class _ArrowOutput:
     def __init__(self, file: IO[bytes], names: Sequence[str], *, is_parquet: bool) -> None:
-        from rocketwire_tools.store.engine import arrow_rows
-        from rocketwire_tools.store.engine.arrow_rows import pa
+        from rocketwire_tools.store.formats import arrow_rows
+        from rocketwire_tools.store.formats.arrow_rows import pa
 
         self._table = pa.Table
         self._batches: list[Any] = []
@@ -216,7 +213,7 @@ class _ArrowOutput:
                 schema,
                 compression="snappy",
                 use_dictionary=list(arrow_rows.FEW_VALUES),
-                write_statistics=[name for name in names if name not in {"body", "properties"}],
+                write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
             )
         else:
             self._writer = pa.ipc.new_file(file, schema)

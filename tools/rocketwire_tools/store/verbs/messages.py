@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
-from rocketwire_tools.store.jobs import results
+from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
+from rocketwire_tools.store.jobs import results, written
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
+from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
@@ -48,16 +51,22 @@ def run(arguments: argparse.Namespace) -> int:
     stores = open_stores(arguments.paths)
     if arguments.why:
         arguments.jobs = 1  # other processes do not say which bytes are no message
-    scans = scans_of(stores, is_compacted=arguments.compacted)
-    if arguments.limit is None:
-        pieces = results(arguments, scans, encode)
+    if arguments.queues:
+        scans = scans_of_topics(stores, arguments)
     else:
+        scans = scans_of(stores, is_compacted=arguments.compacted)
+    if arguments.limit is not None:
         pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
-    if arguments.json:
-        for lines in pieces:
-            sys.stdout.buffer.write(lines)
+        if arguments.json:
+            for lines, _ in pieces:
+                sys.stdout.buffer.write(lines)
+        else:
+            _write_tables(pieces, _columns(arguments))
+    elif arguments.json:
+        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
+        deque(written(arguments, scans, encode, sys.stdout.buffer), maxlen=0)
     else:
-        _write_tables(pieces, _columns(arguments))
+        _write_tables(results(arguments, scans, encode), _columns(arguments))
     if arguments.why:
         write_reasons(_reasons(arguments, scans), is_json=arguments.json)
     is_damaged = any(scan.is_damaged for scan in scans)
@@ -111,7 +120,7 @@ def _reasons(arguments: argparse.Namespace, scans: Sequence[LogScan]) -> Iterato
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
-    """The messages of a log: as lines of JSON, or as lists of cells."""
+    """The messages of a log: as lines of JSON, each with None, or as lists of cells."""
     return _encoded(arguments, _rows([scan], arguments))
 
 
@@ -120,7 +129,10 @@ def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Iterator[A
     form = "text" if arguments.body == "none" else arguments.body
     encoder = JsonRows(names, form)
     for rows in parts:
-        yield encoder.encode(rows) if arguments.json else list(_values(rows, names, form))
+        if arguments.json:
+            yield encoder.encode(rows), None
+        else:
+            yield list(_values(rows, names, form))
 
 
 def _rows(scans: Iterable[LogScan], arguments: argparse.Namespace) -> Iterator[Rows]:

@@ -17,6 +17,7 @@ from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import open_stores, scans_of
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
+from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
@@ -95,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         deletion = next_deletion(stores[0], arguments)
         scans = _scans_before(stores, deletion)
         _write_deletion(deletion, is_json=arguments.json)
+    elif arguments.queues:
+        scans = scans_of_topics(stores, arguments)
     else:
         scans = scans_of(stores, is_compacted=arguments.compacted)
     for groups in results(arguments, scans, count):

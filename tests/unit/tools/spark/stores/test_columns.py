@@ -11,7 +11,7 @@ from rocketwire_tools.spark.stores.columns import (
     microseconds,
     sql_types,
 )
-from rocketwire_tools.store.engine.arrow_rows import pa
+from rocketwire_tools.store.formats.arrow_rows import pa
 from rocketwire_tools.store.verbs.export import DEFAULT_COLUMNS
 
 

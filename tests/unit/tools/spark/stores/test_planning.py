@@ -195,7 +195,7 @@ def test_store_times_that_go_back_need_a_pass(root: Path, monkeypatch: pytest.Mo
     def store_time(_: object) -> int:
         return next(times)
 
-    monkeypatch.setattr(planning, "_store_time", store_time)
+    monkeypatch.setattr(planning, "store_time", store_time)
     passes: list[object] = []
     survey = planning.survey
 

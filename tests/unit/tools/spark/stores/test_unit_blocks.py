@@ -8,9 +8,10 @@ import pytest
 
 from rocketwire.store import consume_queue
 from rocketwire_tools.spark.stores.options import read_options
-from rocketwire_tools.spark.stores.planning import parts, scan_of
-from rocketwire_tools.spark.stores.unit_blocks import UnitBlocks
+from rocketwire_tools.spark.stores.planning import parts
 from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.queued.blocks import UnitBlocks
+from rocketwire_tools.store.queued.parts import scan_of
 from tests.support.java.peers import CURRENT
 from tests.support.stores.damage import put
 from tests.support.stores.fixtures import unpack

@@ -13,18 +13,18 @@ import numpy as np
 
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import commit_log, consume_queue
-from rocketwire_tools.spark.stores.queue_units import UNIT, QueueUnits
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.scan import Block, State
+from rocketwire_tools.store.queued.units import UNIT, QueueUnits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from rocketwire_tools.spark.stores.parts import LogPart
     from rocketwire_tools.store.engine.blocks import FileBlocks
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.scan import LogScan
+    from rocketwire_tools.store.queued.parts import LogPart
 
 _MAX_GAP: Final = 64 << 10
 """Bytes between two messages that are read with them."""

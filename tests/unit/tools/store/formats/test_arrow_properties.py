@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.properties import decode_properties
-from rocketwire_tools.store.engine.arrow_properties import PROPERTY_COLUMNS, PropertyArrays
 from rocketwire_tools.store.engine.properties import PropertyItems
+from rocketwire_tools.store.formats.arrow_properties import PROPERTY_COLUMNS, PropertyArrays
 
 PIECES = [b"TAGS", b"KEYS", b"UNIQ_KEY", b"a", b" ", "\u3000ü".encode(), b"\1", b"\1", b"\2"]
 

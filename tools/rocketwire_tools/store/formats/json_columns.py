@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire_tools.store.engine.arrow_properties import PropertyArrays, are_plain
-from rocketwire_tools.store.engine.arrow_rows import FEW_TEXTS, offset_ids, pa, pc
 from rocketwire_tools.store.engine.gathering import gathered
+from rocketwire_tools.store.formats.arrow_properties import PropertyArrays, are_plain
+from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, offset_ids, pa, pc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.spark.stores.queue_units import QueueUnits
 from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.queued.units import QueueUnits
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 

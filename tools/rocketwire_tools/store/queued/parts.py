@@ -1,13 +1,17 @@
-"""The parts of a store that tasks read."""
+"""Parts of a commit log, some of which queues lead to."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rocketwire_tools.store.engine.scan import State
+from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
+from rocketwire_tools.store.engine.ghosts import LogTrail
+from rocketwire_tools.store.engine.scan import LogScan, State
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rocketwire.store.folder import StoreFile
 
 
@@ -60,3 +64,31 @@ class LogPart:
         if self.units is None:
             return self.stop - self.start
         return 20 * sum(units.stop - units.start for units in self.units)
+
+
+def scan_of(part: LogPart, *, block_size: int = BLOCK_SIZE) -> LogScan:
+    """Return a pass through a part."""
+    scan = LogScan(
+        files=part.files,
+        is_dledger=part.is_dledger,
+        block_size=block_size,
+        start=part.start,
+        stop=part.stop,
+    )
+    scan.resume(part.state, LogTrail(part.newest))
+    return scan
+
+
+def between(starts: Sequence[LogPart], stop: int) -> list[LogPart]:
+    """Parts that end where the next begins, the last one at ``stop``."""
+    stops = [part.start for part in starts[1:]] + [stop]
+    return [
+        replace(part, stop=end, files=files_between(part.files, part.start, end))
+        for part, end in zip(starts, stops, strict=True)
+        if part.start < end
+    ]
+
+
+def files_between(files: Iterable[StoreFile], start: int, stop: int) -> tuple[StoreFile, ...]:
+    """The files that have bytes from one offset to another."""
+    return tuple(file for file in files if file.end > start and file.offset < stop)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.store.engine.json_columns import JsonColumns
-from rocketwire_tools.store.engine.json_rows import JsonRows
 from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
+from rocketwire_tools.store.formats.json_columns import JsonColumns
+from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import CURRENT
 from tests.support.stores.fixtures import unpack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketwire_tools.spark.stores.parts import LogPart, UnitRange
+from rocketwire_tools.store.queued.parts import LogPart, UnitRange
 
 
 def test_a_part_of_units_counts_their_bytes_alone() -> None:

@@ -10,12 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.arrow_properties import (
-    KEYS,
-    MAP,
-    PROPERTY_COLUMNS,
-    PropertyArrays,
-)
 from rocketwire_tools.store.engine.columns import distinct
 from rocketwire_tools.store.engine.gathering import gathered
 from rocketwire_tools.store.engine.rows import (
@@ -24,6 +18,12 @@ from rocketwire_tools.store.engine.rows import (
     host_text,
     offset_id_prefix,
     transaction_name,
+)
+from rocketwire_tools.store.formats.arrow_properties import (
+    KEYS,
+    MAP,
+    PROPERTY_COLUMNS,
+    PropertyArrays,
 )
 
 if TYPE_CHECKING:

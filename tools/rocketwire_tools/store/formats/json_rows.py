@@ -23,7 +23,7 @@ _FEW_ROWS: Final = 64
 """Fewer rows are written faster as objects."""
 _LARGEST: Final = 256 << 20
 """Bytes of bodies that are joined at once."""
-_NOT_ASCII: Final = np.uint64(0x8080808080808080)
+_DELETE: Final = 0x7F
 
 
 def _text(body: bytes) -> str:
@@ -44,10 +44,9 @@ def body_texts(bodies: Sequence[bytes | None], form: str) -> list[str | None]:
     return [None if body is None else convert(body) for body in bodies]
 
 
-def _is_ascii(text: memoryview) -> bool:
-    words = np.frombuffer(text, np.uint64, len(text) // 8)
-    rest = bytes(text[8 * len(words) :])
-    return rest.isascii() and not np.bitwise_or.reduce(words, initial=np.uint64(0)) & _NOT_ASCII
+def _is_plain(text: memoryview) -> bool:
+    """Whether a text is nothing but ASCII, without DEL: ``unbroken`` changes nothing of it."""
+    return not len(text) or int(np.frombuffer(text, np.uint8).max()) < _DELETE
 
 
 class JsonRows:
@@ -72,12 +71,11 @@ class JsonRows:
         """The lines of rows."""
         if len(rows) < _FEW_ROWS or rows.are_unfolded or self._is_large(rows):
             return unbroken(self.objects(rows))
-        from rocketwire_tools.store.engine.json_columns import JsonColumns
+        from rocketwire_tools.store.formats.json_columns import JsonColumns
 
         columns = JsonColumns(rows, self.values)
         lines = columns.lines(self._names, is_body_hex=self._body == "hex")
-        text = bytes(lines)
-        return text if _is_ascii(lines) and b"\x7f" not in text else unbroken(text)
+        return bytes(lines) if _is_plain(lines) else unbroken(bytes(lines))
 
     def _is_large(self, rows: Rows) -> bool:
         """Whether bodies, inflated, are too large for one array."""

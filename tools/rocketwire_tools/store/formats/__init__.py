@@ -1,0 +1,1 @@
+"""Rows as record batches of Arrow, and as lines of JSON."""

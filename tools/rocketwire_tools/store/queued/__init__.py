@@ -1,0 +1,1 @@
+"""Messages of chosen topics, found through their consume queues."""
