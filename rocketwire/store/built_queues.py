@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.messages import message_const
 from rocketwire.store import layouts
-from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, PRE_BLANK_SIZE, UNIT_SIZE
+from rocketwire.store.consume_queue import (
+    BATCH_UNIT_SIZE,
+    PRE_BLANK_SIZE,
+    UNIT_SIZE,
+    first_from,
+    first_invalid,
+)
 from rocketwire.store.java_records import JavaRecord, Release
-from rocketwire.store.unit_search import first_from, first_invalid
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.properties import decode_properties
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.store.built_queues import first_invalid
 from rocketwire.store.consume_queue import (
     PRE_BLANK_SIZE,
     BatchUnit,
     QueueUnit,
     encode_batch_unit,
     encode_unit,
+    first_invalid,
 )
 
 
