@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.java import cache as java_cache
 from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer, class_archive
+from tests.support.java.server_certificate import server_certificate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,7 @@ def record_broker(version: str) -> Path:
     archive = class_archive(version)
     for release in (version, CURRENT):
         java_cache.jars(release)
+    server_certificate()  # made now: the cache is locked below
 
     def make(folder: Path) -> None:
         jvm = ["-Xlog:disable", f"-XX:ArchiveClassesAtExit={folder / archive.name}"]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
+from tests.support.java.server_certificate import with_certificate
 from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
 
 if TYPE_CHECKING:
@@ -92,10 +93,10 @@ def class_archive(version: str) -> Path:
 
 
 def quick_start(version: str) -> list[str]:
-    """JVM options that halve what a start costs; it works without an archive, or with one that does not fit."""
+    """JVM options that more than halve what a start costs; it works without an archive, or with one that does not fit."""
     archive = class_archive(version)
     shared = [f"-XX:SharedArchiveFile={archive}", "-Xlog:disable"] if archive.exists() else []
-    return [*SHORT_LIVED, *shared]
+    return [*SHORT_LIVED, *shared, *with_certificate()]
 
 
 class JavaNameServer:

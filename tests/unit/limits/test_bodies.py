@@ -55,6 +55,7 @@ async def stats(body: bytes, *others: bytes) -> list[int]:
     return read
 
 
+@pytest.mark.slow
 async def test_the_stats_of_ninety_thousand_queues_are_read() -> None:
     body = consume_stats(90_000)
     assert len(body) < ANSWER_LIMITS.max_size
