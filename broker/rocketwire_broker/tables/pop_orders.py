@@ -43,8 +43,8 @@ class OrderedPop:
     invisible_time: int
     attempt_id: str | None
     counts: Mapping[int, int]
-    acknowledged: set[int] = field(default_factory=set)
-    visible_at: dict[int, int] = field(default_factory=dict)
+    acknowledged: set[int] = field(default_factory=set[int])
+    visible_at: dict[int, int] = field(default_factory=dict[int, int])
 
     def hidden_until(self) -> int:
         """When the last message without acknowledgement is visible again; 0 if there is none."""

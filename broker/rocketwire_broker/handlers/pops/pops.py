@@ -102,12 +102,12 @@ class Popped:
 
     pop_time: int
     revive_queue_id: int
-    records: list[bytes] = field(default_factory=list)
+    records: list[bytes] = field(default_factory=list[bytes])
     size: int = 0
     rest: int = 0
-    starts: list[str] = field(default_factory=list)
-    offsets: list[str] = field(default_factory=list)
-    counts: list[str] = field(default_factory=list)
+    starts: list[str] = field(default_factory=list[str])
+    offsets: list[str] = field(default_factory=list[str])
+    counts: list[str] = field(default_factory=list[str])
 
 
 # ---------------------------------------------------------------------------- 200050

@@ -137,7 +137,7 @@ def test_in_order_the_offset_advances_over_the_acknowledged_beginning(
 ) -> None:
     messages = popper.pop(order=True)
 
-    offsets = []
+    offsets: list[object] = []
     for number in (1, 0, 2):
         popper.settle(ACK, messages[number])
         offsets.append(committed(client))
