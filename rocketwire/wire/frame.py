@@ -439,15 +439,12 @@ def cut_frames(data: bytes, max_frame_length: int = MAX_FRAME_LENGTH) -> tuple[l
 
     Raises:
         FrameTooLargeError: a frame declares more bytes.
+        DecodeError: a frame declares too few bytes.
     """
     frames: list[bytes] = []
     start, end = 0, len(data)
     while end - start >= LENGTH_SIZE:
-        size = LENGTH_SIZE + int.from_bytes(data[start : start + LENGTH_SIZE])
-        if size > max_frame_length:
-            raise FrameTooLargeError(
-                f"a frame of {size} bytes is longer than {max_frame_length}", path="length"
-            )
+        size = _frame_size(int.from_bytes(data[start : start + LENGTH_SIZE]), max_frame_length)
         if end - start < size:
             break
         frames.append(data[start : start + size])

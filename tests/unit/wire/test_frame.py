@@ -28,6 +28,7 @@ from rocketwire.wire.frame import (
     BodySpace,
     FrameDecoder,
     RawFrame,
+    cut_frames,
     split_frame,
 )
 
@@ -425,3 +426,14 @@ def test_a_frame_that_was_handed_out_is_no_longer_held() -> None:
     decoder.feed(data[10:])
     assert decoder.next_frame() is not None
     assert held_by(decoder) < 100
+
+
+def test_short_frames_are_cut_out_of_received_bytes() -> None:
+    frame = bytes.fromhex("00000006000000027b7d")
+
+    assert cut_frames(frame * 2 + frame[:5]) == ([frame, frame], frame[:5])
+    assert cut_frames(frame[:3]) == ([], frame[:3])
+    with pytest.raises(FrameTooLargeError):
+        cut_frames(frame, 9)
+    with pytest.raises(DecodeError):
+        cut_frames(b"\0\0\0\1{")

@@ -38,6 +38,9 @@ FAST: Final = 0.05
 SLOW: Final = 1.0
 """Seconds after which an application that takes parts is slow."""
 
+LEAST_PARTS: Final = 4
+"""Parts that even a slow application gets: with one, it waits for each crossing."""
+
 MAX_PART: Final = 32
 """Most handler calls of a part."""
 
@@ -162,7 +165,8 @@ class LentConsumption(ConcurrentConsumption):
         """Lend larger parts while handlers are fast; to an application, more parts."""
         if not self._borrower.handles:
             most = self._config.consume_thread_max
-            self._limit = max(1, self._limit // 2) if seconds > SLOW else min(most, self._limit * 2)
+            least = min(LEAST_PARTS, most)
+            self._limit = max(least, self._limit // 2) if seconds > SLOW else most
             return
         if seconds > FAST:
             self._calls = max(1, self._calls // 2)

@@ -13,6 +13,7 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.lending import (
     FAST,
+    LEAST_PARTS,
     MAX_PART,
     SLOW,
     LentConsumption,
@@ -104,11 +105,11 @@ async def test_an_application_gets_large_parts_and_fewer_when_it_is_slow(
     mock_clock: trio.testing.MockClock,
 ) -> None:
     async with background() as nursery:
-        library = Library(nursery, handles=False, consume_thread_max=4)
-        library.bring(*range(MAX_PART * 20))
+        library = Library(nursery, handles=False, consume_thread_max=16)
+        library.bring(*range(MAX_PART * 30))
         mock_clock.jump(2 * SLOW)
-        assert library.sizes() == [MAX_PART] * 4
-        assert len(library.lent) == 1
+        assert library.sizes() == [MAX_PART] * 16
+        assert len(library.lent) == LEAST_PARTS
 
 
 async def test_messages_leave_the_window_when_their_part_is_settled() -> None:
