@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-from contextlib import suppress
 from typing import Any, Final
 
 _COLLECTION_THRESHOLD: Final = 200_000
@@ -57,5 +56,5 @@ def use_pool_of_least_memory() -> None:
     Where pyarrow has no jemalloc, nothing changes.
     """
     pa: Any = importlib.import_module("pyarrow")
-    with suppress(NotImplementedError):
+    if "jemalloc" in pa.supported_memory_backends():
         pa.set_memory_pool(pa.jemalloc_memory_pool())
