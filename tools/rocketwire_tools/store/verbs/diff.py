@@ -47,7 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         file_differences(a, b) if arguments.files else (),
     )
     shown: list[StoreDifference] = []
-    counts = dict.fromkeys(("log", "queue", "config", *[PART] * arguments.files), 0)
+    counts: dict[str, int] = {"log": 0, "queue": 0, "config": 0}
+    if arguments.files:
+        counts[PART] = 0
     for difference in differences:
         counts[difference.part] += 1
         if arguments.json:
