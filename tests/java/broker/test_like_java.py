@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -441,7 +442,11 @@ def checks(connect: Connect, name: str) -> list[Shown]:
 def figures(connect: Connect, name: str) -> list[Shown]:
     body = decode_body(KVTable, connect().call(28).body or b"")
     assert body is not None
-    return [tuple(sorted(set(body.table or {}) - {"getTransferedTps"}))]  # of 4.9.4
+    table = body.table or {}
+    own = {
+        name for name in table if name.startswith(("scheduleMessageOffset_", "commitLogDiskRatio_"))
+    }
+    return [(name,) for name in sorted({*table} - own - {"getTransferedTps"})]  # of 4.9.4
 
 
 DIALOGUES = (
@@ -465,7 +470,7 @@ def test_answers_are_those_of_java(
     java, dev = results
     differences = {
         index: {"java": expected, "ours": answered}
-        for index, (expected, answered) in enumerate(zip(java, dev, strict=True))
+        for index, (expected, answered) in enumerate(zip_longest(java, dev))
         if expected != answered
     }
     assert not differences, pprint.pformat(differences, width=150)
