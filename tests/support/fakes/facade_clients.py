@@ -1,5 +1,8 @@
 """Clients of the facades for a cluster in memory, and both facades behind one face for tests."""
 
+# The base classes are generic, and are called without their argument.
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import threading
