@@ -16,6 +16,7 @@ from tests.support.stores.checked import checked, damage_of, notes_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire.store.folder import StoreFolder
     from tests.support.stores import BrokerStore
 
 
@@ -151,7 +152,11 @@ def test_a_file_that_a_broker_has_deleted_meanwhile_ends_no_check(
     messages = messages_outside(copy, first)
     listed = checked(copy.root).store.folder
     first.unlink()
-    monkeypatch.setattr("rocketwire_tools.store.opened.read_folder", lambda _paths: listed)
+
+    def read_folder(_paths: object) -> StoreFolder:
+        return listed
+
+    monkeypatch.setattr("rocketwire_tools.store.opened.read_folder", read_folder)
 
     check = checked(copy.root)
 
