@@ -196,7 +196,7 @@ def run(
         *(PACKAGE + name for name in classes),
     ]
     errors = (home / "errors.txt").open("wb")
-    ended = set()
+    ended: set[str] = set()
     with (
         errors,
         subprocess.Popen(

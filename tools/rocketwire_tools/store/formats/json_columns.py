@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 import numpy as np
@@ -100,7 +100,7 @@ class JsonColumns:
         else:
             values: Any = None if name == "body" else rows.column(name)
             is_array = isinstance(values, np.ndarray)
-            yield self._numbers(values) if is_array else self._each(name)
+            yield self._numbers(cast("Int64s", values)) if is_array else self._each(name)
 
     def _few(self, texts: Sequence[Any], numbers: Int64s) -> Any:
         """Values by their numbers."""
