@@ -42,7 +42,8 @@ def threads(name_server: str, topic: str) -> None:
                     size = min(MANY, count - start)
                     producer.send_many([Message(topic=topic, body=BODY) for _ in range(size)])
             else:
-                consume(client, topic, f"bench-facade-{number}", count, is_single=verb == "single")
+                group = f"bench-threads-{number}"
+                consume(client, topic, group, count, is_single=verb == "single")
             say("done")
 
 
@@ -62,8 +63,8 @@ def consume(client: Any, topic: str, group: str, count: int, *, is_single: bool)
                 return
 
 
-async def tasks(name_server: str, topic: str) -> None:
-    """Run the commands with ``rocketwire.aio``."""
+async def tasks(name_server: str, topic: str, dialect: str) -> None:
+    """Run the commands with ``rocketwire.aio``; groups of other dialects have read the topic too."""
     import asyncio
 
     from rocketwire.aio import open_client, open_producer
@@ -89,9 +90,8 @@ async def tasks(name_server: str, topic: str) -> None:
                 say("begun")
                 await send(producer, count, IN_FLIGHT if verb == "async" else 1)
             else:
-                await consume_in_loop(
-                    client, topic, f"bench-facade-{number}", count, is_single=verb == "single"
-                )
+                group = f"bench-{dialect}-{number}"
+                await consume_in_loop(client, topic, group, count, is_single=verb == "single")
             say("done")
 
 
@@ -154,7 +154,8 @@ def main() -> None:
     if dialect == "threads":
         (first if is_first else threads)(name_server, topic)
     else:
-        run((first_in_loop if is_first else tasks)(name_server, topic), dialect)
+        work = first_in_loop(name_server, topic) if is_first else tasks(name_server, topic, dialect)
+        run(work, dialect)
 
 
 if __name__ == "__main__":
