@@ -77,6 +77,7 @@ test-units: types coverage uncovered interpreted
 
 test-peers: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(PEERS) --durations=20 -m "java or process" $(PYTEST) $(CHOSEN)
+	@$(MAKE) --no-print-directory test-broker
 
 # What Java's brokers are asked by these tests, our broker for development is asked too.
 test-broker: $(VENV)/.installed-test

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Sequence
 
-    from rocketwire.client.config import Credentials
+    from rocketwire.client.config import Credentials, Hook
     from rocketwire.client.consumer.pop.pop import InitMode
     from rocketwire.codes import LanguageCode, SerializeType
     from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
@@ -52,6 +52,7 @@ class ClientSettings(TypedDict, total=False):
     reconnect_for_go_away: bool
     address_server_domain: str
     address_server_subgroup: str
+    hooks: Sequence[Hook]
     reopen_after_fork: bool
 
 

@@ -320,14 +320,10 @@ class BuiltQueue:
         first = self.files.first
         if first is None:
             return
-        written = self.files.written[first]
         for position, data in self._units(first):
             for number, (offset, _, _) in enumerate(_UNIT.iter_unpack(data)):
-                place = position + number * UNIT_SIZE
-                if place >= written:
-                    return
                 if offset >= min_physical_offset:
-                    self.min_position = first + place
+                    self.min_position = first + position + number * UNIT_SIZE
                     return
 
     def _search_min_offset(self, first: int, min_physical_offset: int) -> None:
@@ -400,13 +396,9 @@ class BuiltQueue:
     def units_served(self) -> Iterator[tuple[int, int, int]]:
         """Numbers, physical offsets and sizes of the units between both ends."""
         for file in self.files.offsets:
-            written = self.files.written[file]
             for position, data in self._units(file, max(0, self.min_position - file)):
                 for number, (offset, size, _) in enumerate(_UNIT.iter_unpack(data)):
-                    place = position + number * UNIT_SIZE
-                    if place >= written:
-                        break
-                    yield (file + place) // UNIT_SIZE, offset, size
+                    yield (file + position) // UNIT_SIZE + number, offset, size
 
     def result(self) -> RecoveredQueue:
         return RecoveredQueue(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NoReturn, Self
@@ -29,6 +30,8 @@ NOT_IN_DEV = {
     "test_admin_lite": "lite topics",
     "test_lite_topics": "lite topics",
     "test_admin_rocksdb": "RocksDB",
+    "getBrokerLiteInfo": "lite topics",
+    "exportPopRecord": "RocksDB",
     "static_topic": "static topics",
     "test_a09_the_second_port": "second port",
     "test_numbers_of_a_topic_are_counted": "cold data",
@@ -107,6 +110,14 @@ class DevBroker:
         """SIGTERM, and SIGKILL after ``seconds``."""
         if self._child is not None:
             self._child.stop(seconds)
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
+        self._send(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """End what ``freeze`` began."""
+        self._send(signal.SIGCONT)
 
     def _send(self, number: int) -> None:
         if self._child is None:

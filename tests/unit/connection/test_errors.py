@@ -79,3 +79,18 @@ def test_errors_of_clients_say_what_is_missing() -> None:
 
 def test_an_unknown_header_type_carries_it() -> None:
     assert errors.UnknownHeaderTypeError(2).header_type == 2
+
+
+def test_a_client_of_another_process_says_what_to_do() -> None:
+    assert "open it in this process" in str(errors.ClientForkedError())
+
+
+def test_many_sends_that_failed_are_counted_and_the_first_error_is_the_cause() -> None:
+    first, second = errors.ConnectFailedError("a"), errors.ConnectFailedError("b")
+
+    error = errors.SendManyError(["stored", first, second])
+
+    assert str(error) == "2 of 3 messages failed"
+    assert error.__cause__ is first
+    assert error.results == ("stored", first, second)
+    assert errors.SendManyError(["stored"]).__cause__ is None

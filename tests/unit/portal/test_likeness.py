@@ -12,6 +12,7 @@ from rocketwire import aio, client, sync
 from rocketwire.client.admin.admin import Admin
 
 FOR_THE_INSTANCE = {
+    "cached_messages",
     "check_transaction",
     "close",
     "consume_directly",
@@ -30,9 +31,9 @@ FOR_THE_INSTANCE = {
     "subscriptions_changed",
     "topics",
 }
-"""What the client instance calls, and not an application."""
+"""What the client instance and its hooks call, and not an application."""
 
-FOR_FACADES = {"allows_direct_sends", "consumption", "sender"}
+FOR_FACADES = {"allows_direct_sends", "consumption", "sender", "use_hooks"}
 MISSING = {
     "NameServers": {"connect_soon", "each", "probe", "refresh", "update"},
     "Messages": {"walk"},

@@ -126,6 +126,7 @@ def test_a_refused_message_is_an_error_of_the_broker(
         producer.send(Message("t", b"x"))
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_closes_the_connection_of_the_send(
     cluster: TcpCluster, producer: Producer
 ) -> None:

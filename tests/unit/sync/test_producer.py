@@ -128,6 +128,7 @@ def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> Non
         producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
     cluster: StoringCluster, producer: Producer
 ) -> None:
