@@ -38,6 +38,11 @@ def show(broker: Broker, message: HiddenMessage) -> bool:
     return True
 
 
+def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
+    """Let waiting pops look at a queue again when its messages are visible."""
+    broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
+
+
 def forget(broker: Broker, *, topic: str | None = None, group: str | None = None) -> None:
     """Forget the popped messages of a topic or a group that was deleted."""
     broker.pop_orders.discard(group, topic)

@@ -99,7 +99,7 @@ class Broker:
         self.faults = Faults()
         self.schedule = Schedule()
         self.waits = Waits()
-        self.statistics = Statistics(now)
+        self.statistics = Statistics()
         self.peers: dict[int, Peer] = {}
         self.outbox: dict[int, Peer] = {}
         self.closing: dict[int, str] = {}

@@ -51,13 +51,12 @@ class Statistics:
         group_gets: messages pulled or popped, by topic and group as ``topic@group``.
     """
 
-    def __init__(self, now: int) -> None:
+    def __init__(self) -> None:
         self.put = Count()
         self.got = Count()
         self.put_bytes = 0
         self.topic_puts: dict[str, Count] = {}
         self.group_gets: dict[str, Count] = {}
-        self._sampled = now
 
     def note_put(self, topic: str, size: int) -> None:
         """Count a stored message."""

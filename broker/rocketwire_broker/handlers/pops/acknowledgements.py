@@ -21,7 +21,7 @@ from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
 from rocketwire_broker.handlers.fields import Handler, required
 from rocketwire_broker.handlers.names import existing_topic
 from rocketwire_broker.handlers.pops.pops import ORDERED_REVIVE_QUEUE
-from rocketwire_broker.later.pop_returns import hide, show
+from rocketwire_broker.later.pop_returns import hide, show, wake_at
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.pop_orders import UNKNOWN
 from rocketwire_broker.tables.pops import HiddenMessage
@@ -150,7 +150,7 @@ def _change_ordered(
     group, topic, queue_id, offset, pop_time = message
     due = now + invisible_time
     broker.pop_orders.change_time((group, topic, queue_id), offset, pop_time, due)
-    broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
+    wake_at(broker, topic, queue_id, due)
     return Response(
         ext_fields={
             "popTime": str(pop_time),

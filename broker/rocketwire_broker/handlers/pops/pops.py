@@ -30,7 +30,7 @@ from rocketwire.policy.resource_names import pop_retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.handlers.fields import FAQ, Handler, required
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.later.pop_returns import hide
+from rocketwire_broker.later.pop_returns import hide, wake_at
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, compiled, filter_of, select
@@ -360,7 +360,7 @@ def _note(
             group_queue, offsets, popped.pop_time, wish.invisible_time, wish.attempt_id
         )
         popped.counts += _order_counts(retry, queue_id, counts, offsets)
-        _wake_at(broker, topic, queue_id, popped.pop_time + wish.invisible_time)
+        wake_at(broker, topic, queue_id, popped.pop_time + wish.invisible_time)
     else:
         due = popped.pop_time + wish.invisible_time
         for offset in offsets:
@@ -401,11 +401,6 @@ def _order_counts(
         yield f"{retry} qo{queue_id}%{offset} {count}"
     fewest = min(counts.values()) if counts and len(counts) == len(offsets) else 0
     yield f"{retry} {queue_id} {fewest}"
-
-
-def _wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
-    """Let waiting pops look at a queue again when its messages are visible."""
-    broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
 
 
 def _pop_fields(wish: PopWish, popped: Popped) -> dict[str, str]:
@@ -455,10 +450,9 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
         records += chosen
         rest += queue.max_offset - offset - len(chosen)
-    if not records:
-        fields = {**NO_POP_FIELDS, "restNum": str(rest)}
-        return Response(ResponseCode.PULL_NOT_FOUND, _NOTHING, fields)
     fields = {**NO_POP_FIELDS, "restNum": str(rest)}
+    if not records:
+        return Response(ResponseCode.PULL_NOT_FOUND, _NOTHING, fields)
     return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
 
 

@@ -6,7 +6,7 @@ from rocketwire_broker.state.statistics import Statistics
 
 
 def test_a_rate_is_that_of_the_asked_period() -> None:
-    statistics = Statistics(0)
+    statistics = Statistics()
     for second in range(20):
         statistics.sample(second * 1000)
         if second >= 10:
@@ -19,7 +19,7 @@ def test_a_rate_is_that_of_the_asked_period() -> None:
 
 
 def test_a_counter_without_samples_has_no_rate() -> None:
-    statistics = Statistics(0)
+    statistics = Statistics()
     statistics.note_got("orders", "readers", 3)
 
     assert statistics.got.rate(1000, 1000) == 0.0

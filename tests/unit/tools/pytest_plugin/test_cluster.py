@@ -146,6 +146,13 @@ def test_a_stopped_broker_keeps_its_messages_and_its_address(rocketmq: RocketMQ)
     assert [message.body for message in rocketmq.messages(topic)] == [b"before", b"after"]
 
 
+def test_dead_letters_are_those_of_their_group(rocketmq: RocketMQ) -> None:
+    rocketmq.produce("%DLQ%readers", b"dead")
+
+    assert [message.body for message in rocketmq.dead_letters("readers")] == [b"dead"]
+    assert rocketmq.dead_letters("others") == []
+
+
 @pytest.mark.rocketmq(messageDelayLevel="1s 1s")
 def test_settings_are_those_of_broker_conf(rocketmq: RocketMQ) -> None:
     assert rocketmq.do(lambda: rocketmq.broker.state.config.delay_levels) == "1s 1s"
