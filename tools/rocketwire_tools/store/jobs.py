@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import signal
 import warnings
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -273,6 +274,9 @@ def _read_parts(
         inherited: ends of pipes that a fork has copied; open here, they would hide that the first
             process has ended.
     """
+    if inherited:  # a fork has copied handlers of signals too
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -200,6 +202,35 @@ def test_a_full_disk_ends_the_command(
     answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
 
     assert answer.err == b"rocketwire-store: the disk is full\n"
+
+
+class ErrorAsItEnds(OSError):
+    """Its process gets SIGTERM while it sends this error."""
+
+    def __reduce__(self) -> str:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return "ErrorAsItEnds"
+
+
+@pytest.mark.process
+def test_a_process_that_is_ended_prints_no_traceback(
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise ErrorAsItEnds
+
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: True)
+    monkeypatch.setattr(jobs, "_write", fail)
+    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+
+    assert answer.err == b"rocketwire-store: a process that read the log has ended by itself\n"
 
 
 @pytest.mark.process
