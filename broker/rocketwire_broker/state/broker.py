@@ -24,7 +24,7 @@ from rocketwire_broker.state.response import (
 )
 from rocketwire_broker.state.schedule import Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
-from rocketwire_broker.state.waits import Look, TopicQueue, Wait, Waits
+from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.tables.groups import Groups
 from rocketwire_broker.tables.halves import Halves
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 SCAN_MS: Final = 10_000
-"""Time between two looks for silent clients and old messages."""
+"""Time between two searches for silent clients and old messages."""
 
 Answered = Callable[["RemotingCommand | None", int], None]
 """Called with a client's answer to a request, or None if there is none, and the time."""
@@ -200,9 +200,9 @@ class Broker:
     # ------------------------------------------------------------------ waiting
 
     def hold(
-        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], look: Look, due: int
+        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], wake_up: WakeUp, due: int
     ) -> None:
-        """Let a request wait for messages until a time; the caller has looked already.
+        """Let a request wait for messages until a time; the caller has tried it.
 
         Raises:
             RefusedError: too many requests wait.
@@ -210,18 +210,20 @@ class Broker:
         config = self.config
         if len(self.waits) >= config.max_held or peer.held >= config.max_held_per_peer:
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests wait for messages")
-        wait = Wait(peer, opaque, tuple(queues), look)
-        wait.deadline = self.schedule.at(due, lambda now: self._look(wait, now, must_answer=True))
+        wait = Wait(peer, opaque, tuple(queues), wake_up)
+        wait.deadline = self.schedule.at(
+            due, lambda now: self._wake_up(wait, now, must_answer=True)
+        )
         self.waits.add(wait)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """Let the requests that wait for a topic look again, and answer."""
+        """Try the requests that wait for a topic again; each is answered."""
         for wait in self.waits.of_topic(topic):
-            self._look(wait, now, must_answer=True)
+            self._wake_up(wait, now, must_answer=True)
 
-    def _look(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
+    def _wake_up(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
         try:
-            response = wait.look(now, must_answer)
+            response = wait.wake_up(now, must_answer)
         except RefusedError as refused:
             response = refused.response
         if response is not None:
@@ -241,7 +243,7 @@ class Broker:
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
             for wait in woken:
-                self._look(wait, now)
+                self._wake_up(wait, now)
 
     # ------------------------------------------------------------------ connections
 
