@@ -1,11 +1,10 @@
-"""Popping: 200050, and what reads the same queues: 200052, 200054 and 200055.
+"""Popping: 200050.
 
 A pop takes messages of several queues, moves the group's offsets behind them and hides them for a
 time. ``acknowledgements`` ends that time early, ``later.pop_returns`` does what follows when it is
 over.
 
-Java: ``PopMessageProcessor``, ``PeekMessageProcessor``, ``NotificationProcessor``,
-``PollingInfoProcessor``, ``PopLongPollingService``.
+Java: ``PopMessageProcessor``, ``PopLongPollingService``.
 """
 
 from __future__ import annotations
@@ -20,9 +19,6 @@ from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.pop import (
-    NotificationRequestHeader,
-    PeekMessageRequestHeader,
-    PollingInfoRequestHeader,
     PopMessageRequestHeader,
 )
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V1, PopHandle
@@ -53,9 +49,13 @@ _LATE_MS: Final = 500
 _RETRY_FIRST: Final = 5
 """Each of so many pops reads the retry topic before the queues (``popFromRetryProbability``)."""
 
-_MAX_POLL_MS: Final = 600_000
+MAX_POLL_MS: Final = 600_000
+"""Longest time for which a request may wait, in milliseconds."""
+
 _READ: Final = int(Perm.READ)
-_NOTHING: Final = "NO_MESSAGE_IN_QUEUE"
+NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
+"""Remark of a response without messages."""
+
 
 NO_POP_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0", "restNum": "0"}
 """Fields of an error: Java's header has them whatever happened."""
@@ -81,6 +81,16 @@ class PopRequest(NamedTuple):
     max_messages: int
     invisible_time: int
     message_filter: Filter
+    is_ordered: bool
+    attempt_id: str | None
+
+
+class NotificationRequest(NamedTuple):
+    """A question whether a pop would find messages; see ``PopRequest``."""
+
+    group: str
+    topic: str
+    queue_id: int
     is_ordered: bool
     attempt_id: str | None
 
@@ -116,8 +126,8 @@ class PopResult:
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200050: take messages and hide them, or hold the request until there are some."""
     client_time = now - broker.clock_advance
-    header = decode_header(PopMessageRequestHeader, _with_born_time(request, client_time))
-    deadline = header.born_time + min(header.poll_time, _MAX_POLL_MS)
+    header = decode_header(PopMessageRequestHeader, with_born_time(request, client_time))
+    deadline = header.born_time + min(header.poll_time, MAX_POLL_MS)
     try:
         if client_time > deadline + _LATE_MS:
             remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
@@ -131,15 +141,15 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
             return _nothing(broker, pop_request, now)
         held = HeldPop(broker, pop_request)
         if count_held(broker, pop_request) >= broker.config.max_polls:
-            raise RefusedError(ResponseCode.POLLING_FULL, _NOTHING)
-        broker.hold(peer, request.opaque, _wakers(pop_request), held, due)
+            raise RefusedError(ResponseCode.POLLING_FULL, NO_MESSAGE)
+        broker.hold(peer, request.opaque, wakers(pop_request), held, due)
     except RefusedError as refused:
         response = refused.response
         return response._replace(ext_fields=NO_POP_FIELDS)
     return LATER
 
 
-def _with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
+def with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
     """Return the fields of a header; clients that do not poll send no time, or 0."""
     fields = dict(request.ext_fields or {})
     if fields.get("bornTime", "0") == "0":
@@ -147,7 +157,8 @@ def _with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str
     return fields
 
 
-def _wakers(pop_request: PopRequest | NotificationRequest) -> tuple[tuple[str, int], ...]:
+def wakers(pop_request: PopRequest | NotificationRequest) -> tuple[tuple[str, int], ...]:
+    """Return the queues whose messages wake a pop."""
     retry = pop_retry_topic(pop_request.group, pop_request.topic)
     return ((pop_request.topic, pop_request.queue_id), (retry, ANY_QUEUE))
 
@@ -263,7 +274,7 @@ def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     turn = broker.next_pop()
     revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else turn % _REVIVE_QUEUES
     result = PopResult(now, revive)
-    for topic, queue, retry in _queues(broker, pop_request, turn):
+    for topic, queue, retry in queues(broker, pop_request, turn):
         _take_of_queue(broker, pop_request, topic, queue, retry, result, now)
     if not result.records:
         return None
@@ -273,7 +284,7 @@ def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     )
 
 
-def _queues(broker: Broker, pop_request: PopRequest, turn: int) -> Iterator[tuple[str, Queue, str]]:
+def queues(broker: Broker, pop_request: PopRequest, turn: int) -> Iterator[tuple[str, Queue, str]]:
     """Yield the queues of a pop: each begins with another, and some with the retry topic."""
     retry = pop_retry_topic(pop_request.group, pop_request.topic)
     with_retry = not pop_request.is_ordered
@@ -428,125 +439,9 @@ def _pop_fields(pop_request: PopRequest, result: PopResult) -> dict[str, str]:
 def _nothing(broker: Broker, pop_request: PopRequest, now: int) -> Response:
     revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else broker.next_pop() % _REVIVE_QUEUES
     fields = _pop_fields(pop_request, PopResult(now, revive))
-    return Response(ResponseCode.POLLING_TIMEOUT, _NOTHING, fields)
-
-
-# ---------------------------------------------------------------------------- 200052
-
-
-def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200052: return messages as a pop would, but take none."""
-    header = decode_header(PeekMessageRequestHeader, request.ext_fields)
-    topic_name = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    if header.max_msg_nums > MAX_POP_MESSAGES:
-        remark = f"the max pull number is {MAX_POP_MESSAGES}"
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark, NO_POP_FIELDS)
-    try:
-        check_readable(broker, topic_name, header.queue_id, group, peer, now)
-    except RefusedError as refused:
-        return refused.response._replace(ext_fields=NO_POP_FIELDS)
-    pop_request = PopRequest(
-        *(group, topic_name, max(header.queue_id, ANY_QUEUE), header.max_msg_nums, 0, EVERYTHING),
-        is_ordered=False,
-        attempt_id=None,
-    )
-    records: list[bytes] = []
-    rest = 0
-    for topic, queue, _ in _queues(broker, pop_request, broker.next_pop()):
-        offset = offset_of(broker, group, topic, queue, now)
-        chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
-        records += chosen
-        rest += queue.max_offset - offset - len(chosen)
-    fields = {**NO_POP_FIELDS, "restNum": str(rest)}
-    if not records:
-        return Response(ResponseCode.PULL_NOT_FOUND, _NOTHING, fields)
-    return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
-
-
-# ---------------------------------------------------------------------------- 200054, 200055
-
-
-class NotificationRequest(NamedTuple):
-    """A question whether a pop would find messages; see ``PopRequest``."""
-
-    group: str
-    topic: str
-    queue_id: int
-    is_ordered: bool
-    attempt_id: str | None
-
-
-def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
-    """200054: answer whether there are messages to pop, or hold the request until there are."""
-    client_time = now - broker.clock_advance
-    header = decode_header(NotificationRequestHeader, _with_born_time(request, client_time))
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    pop_request = NotificationRequest(
-        group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
-    )
-    due = header.born_time + min(header.poll_time, _MAX_POLL_MS) + broker.clock_advance
-    try:
-        check_readable(broker, topic, header.queue_id, group, peer, now)
-    except RefusedError as refused:
-        return refused.response._replace(ext_fields=_has_messages(is_true=False))
-    if _would_find(broker, pop_request, now):
-        return Response(ext_fields=_has_messages(is_true=True))
-    if request.is_oneway or header.poll_time <= 0 or due <= now:
-        return Response(ext_fields=_has_messages(is_true=False))
-
-    def wake_up(now: int, must_answer: bool) -> Response | None:
-        if must_answer:
-            existing_topic(broker, topic, blank=" ")
-        is_true = _would_find(broker, pop_request, now)
-        if not is_true and not must_answer:
-            return LATER
-        return Response(ext_fields=_has_messages(is_true=is_true))
-
-    broker.hold(peer, request.opaque, _wakers(pop_request), wake_up, due)
-    return LATER
-
-
-def _has_messages(*, is_true: bool) -> dict[str, str]:
-    return {"hasMsg": str(is_true).lower(), "pollingFull": "false"}
-
-
-def _would_find(broker: Broker, pop_request: NotificationRequest, now: int) -> bool:
-    probe = PopRequest(
-        *(pop_request.group, pop_request.topic, pop_request.queue_id, 1, 0, EVERYTHING),
-        pop_request.is_ordered,
-        pop_request.attempt_id,
-    )
-    for topic, queue, _ in _queues(broker, probe, 1):
-        group_queue = (pop_request.group, topic, queue.queue_id)
-        if pop_request.is_ordered and broker.pop_orders.is_blocked(
-            group_queue, pop_request.attempt_id, now
-        ):
-            continue
-        if offset_of(broker, pop_request.group, topic, queue, now) < queue.max_offset:
-            return True
-    return False
-
-
-def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200055: the number of pops that wait for a queue."""
-    header = decode_header(PollingInfoRequestHeader, request.ext_fields)
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    try:
-        check_readable(broker, topic, header.queue_id, group, peer, now)
-    except RefusedError as refused:
-        return refused.response._replace(ext_fields={"pollingNum": "0"})
-    pop_request = NotificationRequest(
-        group, topic, max(header.queue_id, ANY_QUEUE), is_ordered=False, attempt_id=None
-    )
-    return Response(ext_fields={"pollingNum": str(count_held(broker, pop_request))})
+    return Response(ResponseCode.POLLING_TIMEOUT, NO_MESSAGE, fields)
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.POP_MESSAGE: pop,
-    RequestCode.PEEK_MESSAGE: peek,
-    RequestCode.NOTIFICATION: notification,
-    RequestCode.POLLING_INFO: polling_info,
 }
