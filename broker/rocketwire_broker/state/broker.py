@@ -33,6 +33,7 @@ from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
 from rocketwire_broker.tables.pop_orders import PopOrders
 from rocketwire_broker.tables.pops import Pops
+from rocketwire_broker.tables.routes import Routes
 from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
 
@@ -63,6 +64,7 @@ class Broker:
         delivered: offset of the first message that still waits, by queue of the delay topic.
         pops: popped messages that are not acknowledged.
         pop_orders: the last pops in order.
+        routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
             clients' clocks.
@@ -94,6 +96,7 @@ class Broker:
         self.delivered: dict[int, int] = {}
         self.pops: Pops[Entry] = Pops()
         self.pop_orders = PopOrders()
+        self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         self.clock_advance = 0
         self.faults = Faults()

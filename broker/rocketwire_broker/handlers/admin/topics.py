@@ -133,6 +133,7 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         broker.store.delete_topic(deleted)
         broker.offsets.delete_topic(deleted)
         broker.statistics.delete_topic(deleted)
+        broker.routes.delete_topic(deleted)
         forget(broker, topic=deleted)
         broker.wake_topic(deleted, now)
     return SUCCESS
