@@ -39,7 +39,7 @@ class Config:
         max_message_size: most bytes of a body.
         max_pull_messages: most messages of a pull.
         max_pull_bytes: most bytes of a pull, unless it has one message.
-        max_filtered: records that a pull with a filter looks at.
+        max_filtered: records that a pull with a filter reads.
         unique_key_hits: messages that a query by a unique key returns.
         retain_bytes: bytes of messages that are kept; the oldest go first.
         retain_hours: time that messages are kept.

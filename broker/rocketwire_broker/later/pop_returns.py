@@ -39,7 +39,7 @@ def show(broker: Broker, message: HiddenMessage) -> bool:
 
 
 def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
-    """Let waiting pops look at a queue again when its messages are visible."""
+    """Let waiting pops read a queue again when its messages are visible."""
     broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.storage.store import Place
 
-WISHES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
+TIMER_PROPERTIES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 """Properties that ask for a time of delivery; the first one that is there counts."""
 
 PRECISION_MS: Final = 1_000
@@ -62,16 +62,16 @@ def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
     properties = message.properties
     if message.topic == TIMER_TOPIC or TIMER_OUT_MS in properties:
         return None
-    wish = next((name for name in WISHES if name in properties), None)
-    if wish is None:
+    name = next((name for name in TIMER_PROPERTIES if name in properties), None)
+    if name is None:
         return None
     if not broker.config.timer_enabled:
         remark = "accurate timer message is not enabled, timerWheelEnable is false"
         raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
     longest = broker.config.timer_max_delay_ms
-    due = number(properties[wish])
-    if due is not None and wish != TIMER_DELIVER_MS:
-        due = now + due * (1_000 if wish == TIMER_DELAY_SEC else 1)
+    due = number(properties[name])
+    if due is not None and name != TIMER_DELIVER_MS:
+        due = now + due * (1_000 if name == TIMER_DELAY_SEC else 1)
     is_recall = TIMER_DEL_UNIQKEY in properties
     if due is None or due - now > longest or (due <= now and is_recall):
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, ILLEGAL.format(longest))

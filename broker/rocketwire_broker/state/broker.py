@@ -24,7 +24,7 @@ from rocketwire_broker.state.response import (
 )
 from rocketwire_broker.state.schedule import Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
-from rocketwire_broker.state.waits import Look, TopicQueue, Wait, Waits
+from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.tables.groups import Groups
 from rocketwire_broker.tables.halves import Halves
@@ -33,6 +33,7 @@ from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
 from rocketwire_broker.tables.pop_orders import PopOrders
 from rocketwire_broker.tables.pops import Pops
+from rocketwire_broker.tables.routes import Routes
 from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 SCAN_MS: Final = 10_000
-"""Time between two looks for silent clients and old messages."""
+"""Time between two searches for silent clients and old messages."""
 
 Answered = Callable[["RemotingCommand | None", int], None]
 """Called with a client's answer to a request, or None if there is none, and the time."""
@@ -68,6 +69,7 @@ class Broker:
         delivered: offset of the first message that still waits, by queue of the delay topic.
         pops: popped messages that are not acknowledged.
         pop_orders: the last pops in order.
+        routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
             clients' clocks.
@@ -103,6 +105,7 @@ class Broker:
         self.delivered: dict[int, int] = {}
         self.pops: Pops[Entry] = Pops()
         self.pop_orders = PopOrders()
+        self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         self.clock_advance = 0
         self.faults = Faults()
@@ -216,9 +219,9 @@ class Broker:
     # ------------------------------------------------------------------ waiting
 
     def hold(
-        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], look: Look, due: int
+        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], wake_up: WakeUp, due: int
     ) -> None:
-        """Let a request wait for messages until a time; the caller has looked already.
+        """Let a request wait for messages until a time; the caller has tried it.
 
         Raises:
             RefusedError: too many requests wait.
@@ -226,18 +229,20 @@ class Broker:
         config = self.config
         if len(self.waits) >= config.max_held or peer.held >= config.max_held_per_peer:
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests wait for messages")
-        wait = Wait(peer, opaque, tuple(queues), look)
-        wait.deadline = self.schedule.at(due, lambda now: self._look(wait, now, must_answer=True))
+        wait = Wait(peer, opaque, tuple(queues), wake_up)
+        wait.deadline = self.schedule.at(
+            due, lambda now: self._wake_up(wait, now, must_answer=True)
+        )
         self.waits.add(wait)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """Let the requests that wait for a topic look again, and answer."""
+        """Try the requests that wait for a topic again; each is answered."""
         for wait in self.waits.of_topic(topic):
-            self._look(wait, now, must_answer=True)
+            self._wake_up(wait, now, must_answer=True)
 
-    def _look(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
+    def _wake_up(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
         try:
-            response = wait.look(now, must_answer)
+            response = wait.wake_up(now, must_answer)
         except RefusedError as refused:
             response = refused.response
         if response is not None:
@@ -257,7 +262,7 @@ class Broker:
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
             for wait in woken:
-                self._look(wait, now)
+                self._wake_up(wait, now)
 
     # ------------------------------------------------------------------ connections
 
