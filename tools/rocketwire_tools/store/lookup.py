@@ -13,7 +13,8 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, index_file, rocksdb_records
+from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
