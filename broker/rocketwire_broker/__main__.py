@@ -76,7 +76,7 @@ def _serve(config: Config, topics: list[TopicConfig], name_server_port: int | No
         if name_server_port is None:
             return 128 + trio.run(run_broker, config, topics, on_ready)
         return 128 + trio.run(run_dev, config, name_server_port, topics, on_ready)
-    except* BindError as group:
+    except* (BindError, RocketWireError, OSError) as group:
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

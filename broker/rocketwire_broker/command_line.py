@@ -60,6 +60,7 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("--name", help="name of the broker; broker-a by default")
     add("--cluster", help="name of the cluster; DefaultCluster by default")
     add("--topics", metavar="FILE", help="TOML file of topics that exist from the start")
+    add("--store", metavar="DIR", help="folder that keeps everything, in Java's formats")
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
     add("--delay-levels", help='delays as Java writes them: "1s 5s 10s 30s"')
@@ -83,6 +84,8 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
+        "store_retain_bytes": options.retain_bytes,
+        "store_path": options.store,
         "retain_hours": options.retain_hours,
         "delay_levels": options.delay_levels,
         "namesrv_addr": getattr(options, "namesrvAddr", None),

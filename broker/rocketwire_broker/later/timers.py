@@ -29,6 +29,7 @@ from rocketwire.policy.resource_names import RETRY_PREFIX, TIMER_TOPIC
 from rocketwire_broker.later.delays import AT_ONCE, restored
 from rocketwire_broker.later.numbers import number
 from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.storage.store import UnwritableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,7 +111,11 @@ def _deliver(broker: Broker, now: int) -> None:
     left = AT_ONCE
     while left and queue is not None and (offset := broker.timers.pop(now)) is not None:
         left -= 1
-        _deliver_one(broker, queue, offset, now)
+        try:
+            _deliver_one(broker, queue, offset, now)
+        except UnwritableError:
+            broker.timers.add(now, offset)
+            raise
     _schedule(broker, now + 1)
 
 

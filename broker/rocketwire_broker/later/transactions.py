@@ -110,7 +110,6 @@ def _write(broker: Broker, now: int) -> None:
     halves, store = broker.halves, broker.store
     if halves.unwritten:
         body = "".join(f"{offset}," for offset in halves.unwritten)
-        halves.unwritten.clear()
         properties = {TAGS: ENDED_TAG, UNIQ_KEY: broker.new_unique_key(now)}
         message = Message(
             topic=OP_TOPIC,
@@ -121,6 +120,7 @@ def _write(broker: Broker, now: int) -> None:
             born_timestamp=now,
         )
         broker.put(message, now)
+        halves.unwritten.clear()
     halves.forget(store.min_offset(HALF_TOPIC, 0))
     first = halves.first_undecided
     decided = store.max_offset(HALF_TOPIC, 0) if first is None else first
