@@ -16,6 +16,12 @@ from rocketwire.errors import IllegalValueError
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""
 
+STATUS_PORT: Final = 5559
+"""Default port of the status page of the programs."""
+NO_STATUS_PORT: Final = -1
+ANY_STATUS_PORT: Final = -2
+"""``STATUS_PORT``, or a free port if it is in use."""
+
 _UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -70,6 +76,8 @@ class Config:
         max_topics: topics, and also groups.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
+        observe_address: address of the operators' port.
+        observe_port: port of status pages and metrics; 0 takes a free one.
     """
 
     cluster_name: str = "DefaultCluster"
@@ -116,6 +124,8 @@ class Config:
     max_topics: int = 20_000
     max_unsent_bytes: int = 16 << 20
     relay_timeout_ms: int = 10_000
+    observe_address: str = "127.0.0.1"
+    observe_port: int = NO_STATUS_PORT
 
     def delays_ms(self) -> tuple[int, ...]:
         """Return the delay of each level, from 1 on, in milliseconds.
@@ -207,8 +217,10 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "flushDiskType": Setting("flush_disk_type"),
     "mappedFileSizeCommitLog": Setting("log_file_size", int),
     "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
+    "rocketwire.observeAddress": Setting("observe_address"),
+    "rocketwire.observePort": Setting("observe_port", int),
 }
-"""Settings by their names in ``broker.conf``; all but ``retainBytes`` are Java's."""
+"""Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
 
 FIXED: Final[Mapping[str, str]] = {
     "brokerRole": "ASYNC_MASTER",
