@@ -230,7 +230,7 @@ class Recovery:
                 yield ServedUnit(number, offset, size, file)
 
     def unanswered(self, queue: Topic) -> set[int]:
-        """Queue offsets at which a pull is never answered: no unit is there, or one without bytes.
+        """Queue offsets at which a pull fails: no unit is there, or one without bytes.
 
         Args:
             queue: topic and queue id.
@@ -238,8 +238,8 @@ class Recovery:
         model = self.models.get(queue)
         if model is None:
             return set()
-        missing = model.missing() if isinstance(model, BuiltRocksQueue) else set[int]()
-        return missing | {number for number, _, size in model.units_served() if not size}
+        unserved = model.unserved() if isinstance(model, BuiltRocksQueue) else set[int]()
+        return unserved | {number for number, _, size in model.units_served() if not size}
 
 
 def predict(image: StoreImage, release: Release, *, max_units: int = MAX_UNITS) -> Recovery:
@@ -407,7 +407,8 @@ class _Start:
         if image.rocks is None or self.release is Release.V4_9_4:
             return None
         is_known = self.release is Release.V5_5_0 or _ROCKS_FOLDER in image.rocks_folders
-        return BuiltRocksQueues(image.rocks if is_known else NoRocksQueues())
+        rocks = image.rocks if is_known else NoRocksQueues()
+        return BuiltRocksQueues(rocks, reads_ahead=self.release is Release.V5_5_0)
 
     def _destroy_queues(self) -> None:
         self.recovery.deletes_queues = bool(self.queues)

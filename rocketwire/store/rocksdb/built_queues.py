@@ -71,13 +71,19 @@ class NoRocksQueues:
 class BuiltRocksQueues:
     """All queues of a RocksDB.
 
+    Args:
+        image: the RocksDB.
+        reads_ahead: whether the broker reads one unit more than it sends (5.5).
+
     Attributes:
+        reads_ahead: as above.
         end: physical offset after the last message that was put into queues.
         added: units that were put into queues, and that no queue had before.
         is_doubtful: whether Java could cut queues or not: two of its threads race.
     """
 
-    def __init__(self, image: RocksQueuesImage) -> None:
+    def __init__(self, image: RocksQueuesImage, *, reads_ahead: bool = False) -> None:
+        self.reads_ahead = reads_ahead
         self.end = image.end
         self.added = 0
         self.is_doubtful = False
@@ -271,11 +277,22 @@ class BuiltRocksQueue:
         self._name = name
 
     def units_served(self) -> Iterator[tuple[int, int, int]]:
-        """Numbers, physical offsets and sizes of the units between both ends."""
-        return self._queues.places(self._name, *self._queues.bounds(self._name))
+        """Numbers, physical offsets and sizes of the units that pulls reach.
 
-    def missing(self) -> set[int]:
-        """Numbers between both ends that have no unit: a broker fails when it reads them."""
+        A pull does not get over a number without a unit.  In 5.5.0 it also fails one before that:
+        the broker reads one unit more than it sends.
+        """
+        first, end = self._queues.bounds(self._name)
+        last: tuple[int, int, int] | None = None
+        for unit in self._queues.places(self._name, first, end):
+            if last is not None and (unit[0] == last[0] + 1 or not self._queues.reads_ahead):
+                yield last
+            last = unit
+        if last is not None and (last[0] == end - 1 or not self._queues.reads_ahead):
+            yield last
+
+    def unserved(self) -> set[int]:
+        """Numbers between both ends at which a pull fails."""
         first, end = self._queues.bounds(self._name)
         served = {number for number, _, _ in self.units_served()}
         return {number for number in range(first, end) if number not in served}

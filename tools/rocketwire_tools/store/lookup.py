@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
 
-_INDEX_DATABASE: Final = "rocksdbstore"
+INDEX_DATABASE: Final = "rocksdbstore"
 
 MAX_RESULTS: Final = 1000
 """Messages that one lookup returns at most."""
@@ -202,7 +202,7 @@ def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
                     yield entry.physical_offset
             except DecodeError:  # a short file: the log has all that it would say
                 continue
-    database = store.database(_INDEX_DATABASE)
+    database = store.database(INDEX_DATABASE)
     if database is not None:
         yield from _offsets_in_rocksdb(database, topic, key)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
 from rocketwire.store.java_records import JavaRecord
 from rocketwire.store.rocksdb.built_queues import BuiltRocksQueues
 from rocketwire.store.rocksdb.records import QueueBound
@@ -48,7 +50,7 @@ def test_a_log_that_is_as_long_as_the_queues_changes_nothing() -> None:
     assert queues.bounds(T) == (0, 8)
     assert queues.counts(T) == (0, 0)
     assert [unit[0] for unit in queues.queue(T).units_served()] == list(range(8))
-    assert queues.queue(T).missing() == set()
+    assert queues.queue(T).unserved() == set()
 
 
 def test_a_queue_is_cut_behind_its_last_message_in_the_log() -> None:
@@ -124,12 +126,24 @@ def test_a_queue_that_no_message_was_put_into_is_in_doubt_behind_a_cut() -> None
     assert queues.bounds(T)[1] == 8
 
 
-def test_a_missing_unit_is_named() -> None:
-    image = Image(5)
+@pytest.mark.parametrize(("reads_ahead", "unserved"), [(False, {3}), (True, {2, 3})])
+def test_a_pull_does_not_get_over_a_missing_unit(reads_ahead: bool, unserved: set[int]) -> None:
+    image = Image(6)
     del image.units[3]
-    queues = cut(image, 500)
+    queues = BuiltRocksQueues(image, reads_ahead=reads_ahead)
+    queues.correct_oldest(0)
 
-    assert queues.queue(T).missing() == {3}
+    assert queues.queue(T).unserved() == unserved
+
+
+@pytest.mark.parametrize(("reads_ahead", "unserved"), [(False, {5}), (True, {4, 5})])
+def test_the_last_unit_can_be_missing(reads_ahead: bool, unserved: set[int]) -> None:
+    image = Image(6)
+    del image.units[5]
+    queues = BuiltRocksQueues(image, reads_ahead=reads_ahead)
+    queues.correct_oldest(0)
+
+    assert queues.queue(T).unserved() == unserved
 
 
 def test_a_deleted_rocksdb_has_no_unit_and_the_broker_still_names_the_newest() -> None:

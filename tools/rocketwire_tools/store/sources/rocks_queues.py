@@ -38,9 +38,13 @@ class RocksQueues:
 
     Args:
         database: of the folder ``consumequeue``.
+
+    Attributes:
+        name: of that folder, below the root of the store.
     """
 
     def __init__(self, database: Database) -> None:
+        self.name = database.name
         self._database = database
 
     @cached_property
