@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,9 @@ from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
 from rocketwire_broker.files.scanning import scan
+from rocketwire_broker.later.pop_log import log_pops
 from rocketwire_broker.later.restoring import Restoring
+from rocketwire_broker.later.transactions import write_decisions
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.storage.log_store import LogStore
 from rocketwire_broker.storage.store import UnwritableError
@@ -151,13 +154,19 @@ class StoreFolder:
         except OSError as error:
             raise UnwritableError(f"{error.strerror} (errno {error.errno})") from error
 
-    def persist(self) -> None:
-        """Write what is written every few seconds; if the disk fails, the next time will do."""
+    def persist(self, now: int) -> None:
+        """Write what is written every few seconds; if the disk fails, the next time will do.
+
+        Offsets are written behind the pops that have moved them, so that no message is lost.
+        """
         failure = ""
         try:
             if self._broker is not None:
+                log_pops(self._broker, now)
                 self._write(self._broker, tables.AT_ONCE)
                 self._write(self._broker, tables.SOON)
+        except UnwritableError as error:
+            failure = str(error)
         except OSError as error:
             failure = f"{error.strerror} (errno {error.errno})"
         if failure and failure != self._failure:
@@ -171,10 +180,13 @@ class StoreFolder:
                 self.disk.replace(table.name, table.encode(broker), is_synced=self._is_synced)
                 self._saved[table.name] = version
 
-    def close(self) -> None:
+    def close(self, now: int) -> None:
         """Write everything, and let other brokers use the folder."""
         try:
-            self.persist()
+            if self._broker is not None:
+                with suppress(UnwritableError):
+                    write_decisions(self._broker, now)
+            self.persist(now)
         finally:
             self.release()
 

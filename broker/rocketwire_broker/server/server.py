@@ -88,7 +88,7 @@ class BrokerServer:
                 from rocketwire_broker.files.folder import StoreFolder
 
                 self._folder = StoreFolder(config)
-                ending.callback(self._folder.close)
+                ending.callback(self._close_folder, self._folder)
                 self.broker = self._folder.load(self.clock.now())
             else:
                 self.broker = self._earlier or Broker(config, self.clock.now())
@@ -115,7 +115,11 @@ class BrokerServer:
         """Write offsets, groups and queues every few seconds."""
         while True:
             await trio.sleep(folder.persist_seconds)
-            folder.persist()
+            folder.persist(self.clock.now())
+            await self.settle()
+
+    def _close_folder(self, folder: StoreFolder) -> None:
+        folder.close(self.clock.now())
 
     async def advance(self, milliseconds: int) -> None:
         """Move the clock, for tests; what is due meanwhile happens at its own time.

@@ -103,7 +103,7 @@ class Broker:
         self.timers = Timers()
         self.halves = Halves()
         self.delivered: dict[int, int] = {}
-        self.pops: Pops[Entry] = Pops()
+        self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
         self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}

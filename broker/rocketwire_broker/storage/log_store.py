@@ -83,6 +83,8 @@ class LogStore(Store):
         deleted: topics that were deleted, in the same way.
     """
 
+    is_durable = True
+
     def __init__(self, log: Log, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
         super().__init__(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=store_host)
         self.log = log

@@ -59,6 +59,9 @@ class Store:
         evicted_count: number of messages that were dropped because of the bounds.
     """
 
+    is_durable: bool = False
+    """Whether messages outlive the process."""
+
     def __init__(self, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
         self.store_host = store_host
         self.size = 0

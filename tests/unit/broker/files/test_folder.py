@@ -175,7 +175,7 @@ def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
                     topic = f"topic{i % 2}"
                     if client.send(topic, body).code == 0:
                         acknowledged.append(body)
-                home.folder.close()
+                home.folder.close(home.now)
             except KilledError:
                 home.folder.release()
         else:

@@ -40,7 +40,7 @@ def test_the_copy_is_read_if_a_file_is_missing_or_broken(
 def test_numbers_without_quotes_are_read_as_java_writes_them(
     home: BrokerWithFolder, tmp_path: Path
 ) -> None:
-    home.folder.close()
+    home.folder.close(home.now)
     (tmp_path / OFFSETS).write_text('{"offsetTable":{"orders@g":{0:1,1:4}, "odd":{0:1}}}')
 
     home = home.killed()
@@ -49,10 +49,10 @@ def test_numbers_without_quotes_are_read_as_java_writes_them(
 
 
 def test_a_table_that_did_not_change_is_not_written(home: BrokerWithFolder) -> None:
-    home.folder.persist()
+    home.folder.persist(home.now)
     calls = home.disk.calls
 
-    home.folder.persist()
+    home.folder.persist(home.now)
 
     assert home.disk.calls == calls
 
@@ -62,10 +62,10 @@ def test_a_table_is_written_later_if_the_disk_is_full(
 ) -> None:
     home.broker.offsets.commit("g", "orders", 0, 1, home.now)
     home.disk.is_full = True
-    home.folder.persist()
-    home.folder.persist()
+    home.folder.persist(home.now)
+    home.folder.persist(home.now)
     home.disk.is_full = False
-    home.folder.persist()
+    home.folder.persist(home.now)
 
     assert len(caplog.records) == 1
     assert '"orders@g":{0:1}' in (tmp_path / OFFSETS).read_text()
