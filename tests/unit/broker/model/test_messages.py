@@ -7,6 +7,7 @@ that was acknowledged does not come again, a message that was not acknowledged d
 from __future__ import annotations
 
 import os
+import random
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import pytest
@@ -30,6 +31,8 @@ from tests.support.broker_pops import Popper, popped
 from tests.support.model.messages import QUEUES, GroupQueue, Messages, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -46,8 +49,8 @@ HIDDEN_MS = (1_003, 10_003, LONGEST_MS)
 
 LONG = os.environ.get("ROCKETWIRE_CHAOS") == "long"
 STEPS = 60
-EXAMPLES = 600 if LONG else 40
-ENOUGH = 25_000 if LONG else 1_500
+EXAMPLES = 300 if LONG else 15
+ENOUGH = 10_000 if LONG else 400
 
 topics = st.sampled_from(TOPICS)
 readers = st.sampled_from(READERS)
@@ -143,6 +146,8 @@ class Clients(RuleBasedStateMachine):
         commits: bool,
         waits: bool,
     ) -> None:
+        if turn % 3 == 0:
+            self._commit(group, topic, queue, turn)
         key = (group, topic, queue)
         end = self._end(topic, queue)
         offset = end if waits else turn % (end + 2)
@@ -182,8 +187,7 @@ class Clients(RuleBasedStateMachine):
             _check_pulled(answer, 21, target, [])
         return target is not None
 
-    @rule(group=readers, topic=topics, queue=queues, turn=turns)
-    def commit(self, group: str, topic: str, queue: int, turn: int) -> None:
+    def _commit(self, group: str, topic: str, queue: int, turn: int) -> None:
         key = (group, topic, queue)
         offset = turn % (self._end(topic, queue) + 1)
         fields = {"consumerGroup": group, "topic": topic, "queueId": queue, "commitOffset": offset}
@@ -226,9 +230,22 @@ class Clients(RuleBasedStateMachine):
         return taken
 
     @precondition(lambda self: self.taken)
-    @rule(turn=turns, is_batch=st.booleans())
-    def acknowledge(self, turn: int, is_batch: bool) -> None:
-        taken = self.taken.pop(turn % len(self.taken))
+    @rule(
+        settlements=st.lists(
+            st.tuples(turns, st.sampled_from(("ack", "batch ack", *HIDDEN_MS))),
+            min_size=1,
+            max_size=4,
+        )
+    )
+    def settle(self, settlements: list[tuple[int, str | int]]) -> None:
+        for turn, how in settlements[: len(self.taken)]:
+            taken = self.taken.pop(turn % len(self.taken))
+            if isinstance(how, int):
+                self._change_invisible_time(taken, how)
+            else:
+                self._acknowledge(taken, is_batch=how == "batch ack")
+
+    def _acknowledge(self, taken: Taken, *, is_batch: bool) -> None:
         if is_batch:
             acks = batch_acks([taken.handle], topic=taken.topic, group=taken.group)["broker-a"]
             body = BatchAckMessageRequestBody(acks=acks, broker_name="broker-a")
@@ -246,10 +263,7 @@ class Clients(RuleBasedStateMachine):
     def _is_hidden(self, taken: Taken) -> bool:
         return (taken.place, taken.handle.pop_time) in self.model.hidden
 
-    @precondition(lambda self: self.taken)
-    @rule(turn=turns, hidden=hidden_times)
-    def change_invisible_time(self, turn: int, hidden: int) -> None:
-        taken = self.taken.pop(turn % len(self.taken))
+    def _change_invisible_time(self, taken: Taken, hidden: int) -> None:
         if not self._is_hidden(taken):
             self.was_reset.add((taken.group, taken.topic))  # it comes once more, as in Java
         answer = self._call_with_handle(200053, taken, invisibleTime=hidden)
@@ -305,9 +319,23 @@ class Clients(RuleBasedStateMachine):
     # ------------------------------------------------------------------ operators and time
 
     @rule(
-        group=st.sampled_from((*READERS, *POPPERS, ORDERED)), topic=topics, queue=queues, turn=turns
+        action=st.sampled_from(("reset", "reset", "reset", "delete topic", "delete group")),
+        group=st.sampled_from((*READERS, *POPPERS, ORDERED)),
+        topic=topics,
+        queue=queues,
+        turn=turns,
     )
-    def reset(self, group: str, topic: str, queue: int, turn: int) -> None:
+    def operate(self, action: str, group: str, topic: str, queue: int, turn: int) -> None:
+        if action == "reset":
+            self._reset(group, topic, queue, turn)
+        elif self.since_deletion < 15:
+            return
+        elif action == "delete topic":
+            self._delete_topic(topic)
+        else:
+            self._delete_group(group)
+
+    def _reset(self, group: str, topic: str, queue: int, turn: int) -> None:
         known = self.model.queues.get((topic, queue))
         start, end = (0, 0) if known is None else (known.start, known.end)
         target = start + turn % (end - start + 1)
@@ -321,9 +349,7 @@ class Clients(RuleBasedStateMachine):
         if group == ORDERED:
             self.in_order = [taken for taken in self.in_order if taken.topic != topic]
 
-    @precondition(lambda self: self.since_deletion > 15)
-    @rule(topic=topics)
-    def delete_topic(self, topic: str) -> None:
+    def _delete_topic(self, topic: str) -> None:
         self.since_deletion = 0
         assert self.client.call(215, {"topic": topic}).code == 0
         self.model.delete_topic(topic)
@@ -336,9 +362,7 @@ class Clients(RuleBasedStateMachine):
         self.taken = [taken for taken in self.taken if taken.topic != topic]
         self.in_order = [taken for taken in self.in_order if taken.topic != topic]
 
-    @precondition(lambda self: self.since_deletion > 15)
-    @rule(group=st.sampled_from((*READERS, *POPPERS, ORDERED)))
-    def delete_group(self, group: str) -> None:
+    def _delete_group(self, group: str) -> None:
         self.since_deletion = 0
         assert self.client.call(207, {"groupName": group, "cleanOffset": True}).code == 0
         self.client.call(352, {"group": group})
@@ -412,6 +436,56 @@ def _check_pulled(
     assert answer is not None
     assert (answer.code, (answer.ext_fields or {})["nextBeginOffset"]) == (code, str(following))
     assert bodies(answer) == expected
+
+
+def walk(seed: int, steps: int) -> None:
+    """A long life of a broker with much to do; Hypothesis prefers short and strange ones."""
+    chance = random.Random(seed)
+    clients = Clients()
+    clients.start()
+    groups = (*READERS, *POPPERS, ORDERED)
+
+    def turn() -> int:
+        return chance.randrange(1_000)
+
+    def queue(lowest: int = 0) -> int:
+        return chance.randrange(lowest, QUEUES)
+
+    def hidden() -> int:
+        return chance.choice(HIDDEN_MS)
+
+    actions: dict[Callable[[str], None], int] = {
+        lambda topic: clients.send(topic, queue(), chance.randint(1, 8), turn() % 2 == 0): 4,
+        lambda topic: clients.pull(
+            *(chance.choice(READERS), topic, queue(), chance.randint(1, 5), turn()),
+            commits=turn() % 2 == 0,
+            waits=turn() % 2 == 0,
+        ): 3,
+        lambda topic: clients.pop(
+            *(chance.choice(POPPERS), topic, queue(-1), chance.randint(1, 5), hidden())
+        ): 5,
+        lambda topic: clients.settle(
+            [(turn(), chance.choice(("ack", "batch ack", *HIDDEN_MS))) for _ in range(turn() % 5)]
+        ): 5,
+        lambda topic: clients.pop_in_order(topic, queue(), chance.randint(1, 5), hidden()): 3,
+        lambda topic: clients.acknowledge_in_order(turn()) if clients.in_order else None: 4,
+        lambda topic: clients.operate(
+            chance.choice(("reset", "reset", "reset", "delete topic", "delete group")),
+            *(chance.choice(groups), topic, queue(), turn()),
+        ): 1,
+        lambda topic: clients.pass_time(chance.randint(1, 25)): 2,
+    }
+    for action in chance.choices(list(actions), list(actions.values()), k=steps):
+        action(chance.choice(TOPICS))
+        clients.queues_and_offsets_are_those_of_the_model()
+        clients.waiting_pulls_are_answered_when_there_is_a_reason()
+    clients.teardown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200 if LONG else 4))
+def test_long_lives_are_those_of_the_model(seed: int) -> None:
+    walk(seed, 300)
 
 
 @pytest.mark.slow
