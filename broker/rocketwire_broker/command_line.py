@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire import __version__
 from rocketwire.errors import IllegalValueError
-from rocketwire_broker.config import Config, read_settings
+from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT, Config, read_settings
 from rocketwire_broker.tables.topics import new_topic
 from rocketwire_namesrv.config.java_properties import load_properties
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 NAMESRV_PORT: Final = 9876
 BROKER_PORT: Final = 10911
+PORT_STEP: Final = 10
+"""Difference between the ports of two brokers of one process."""
+MOST_BROKERS: Final = 26
 
 
 def main_parser() -> argparse.ArgumentParser:
@@ -58,10 +61,23 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("--host", help="address to listen on, and that clients are told; 127.0.0.1 by default")
     add("--advertise", metavar="ADDRESS", help="address that clients are told, if it is another")
     add("--name", help="name of the broker; broker-a by default")
+    add(
+        "--brokers",
+        metavar="N|NAMES",
+        help="several brokers in this process: their number, or their names as a,b or a:0,a:1 with"
+        f" ids; each port is {PORT_STEP} above the one before",
+    )
     add("--cluster", help="name of the cluster; DefaultCluster by default")
     add("--topics", metavar="FILE", help="TOML file of topics that exist from the start")
+    add("--store", metavar="DIR", help="folder that keeps everything, in Java's formats")
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
+    add(
+        "--status-port",
+        metavar="[ADDRESS:]PORT",
+        help=f"of the status page and metrics, on 127.0.0.1; {STATUS_PORT}, or a free one if it is"
+        " in use, by default; -1: none",
+    )
     add("--delay-levels", help='delays as Java writes them: "1s 5s 10s 30s"')
 
 
@@ -72,7 +88,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         IllegalValueError: a value is invalid.
         OSError: the properties file cannot be read.
     """
-    config, unknown = Config(), list[str]()
+    config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
     if options.configFile:
         with open(options.configFile, "rb") as file:
             config, unknown = read_settings(config, load_properties(file.read()))
@@ -83,8 +99,11 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
+        "store_retain_bytes": options.retain_bytes,
+        "store_path": options.store,
         "retain_hours": options.retain_hours,
         "delay_levels": options.delay_levels,
+        **_status_port(options.status_port),
         "namesrv_addr": getattr(options, "namesrvAddr", None),
     }
     config = replace(
@@ -92,6 +111,58 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     )
     config.delays_ms()
     return config, unknown
+
+
+def _status_port(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    address, _, port = text.rpartition(":")
+    if not port.removeprefix("-").isdecimal():
+        raise IllegalValueError(f"--status-port {text}: not a port, or an address and a port")
+    return {"observe_address": address.strip("[]") or None, "observe_port": int(port)}
+
+
+def broker_configs(config: Config, brokers: str | None) -> list[Config]:
+    """Return the settings of each broker of a process.
+
+    Args:
+        config: the settings of all.
+        brokers: the option: a number, or names with optional ids, or None for one broker.
+
+    Raises:
+        IllegalValueError: it is neither, or names the same broker twice.
+    """
+    if brokers is None:
+        return [config]
+    if brokers.isdecimal():
+        identities = _numbered(config.broker_name, int(brokers))
+    else:
+        identities = [_identity(text) for text in brokers.split(",")]
+    if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
+        raise IllegalValueError(f"--brokers {brokers}: 1 to {MOST_BROKERS} different brokers")
+    port = config.listen_port
+    return [
+        replace(
+            config,
+            broker_name=name,
+            broker_id=number,
+            listen_port=port and port + PORT_STEP * index,
+        )
+        for index, (name, number) in enumerate(identities)
+    ]
+
+
+def _numbered(name: str, count: int) -> list[tuple[str, int]]:
+    """Return the names of several brokers: ``broker-a``, ``broker-b`` and so on."""
+    stem = name.removesuffix("-a")
+    return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MOST_BROKERS + 1))]
+
+
+def _identity(text: str) -> tuple[str, int]:
+    name, colon, number = text.strip().partition(":")
+    if not name or (colon and not number.isdecimal()):
+        raise IllegalValueError(f"--brokers: {text!r} is not a name, or a name and an id as a:1")
+    return name, int(number or 0)
 
 
 def read_topics(data: dict[str, Any]) -> list[TopicConfig]:

@@ -16,6 +16,12 @@ from rocketwire.errors import IllegalValueError
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""
 
+STATUS_PORT: Final = 5559
+"""Default port of the status page of the programs."""
+NO_STATUS_PORT: Final = -1
+ANY_STATUS_PORT: Final = -2
+"""``STATUS_PORT``, or a free port if it is in use."""
+
 _UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -43,6 +49,13 @@ class Config:
         unique_key_hits: messages that a query by a unique key returns.
         retain_bytes: bytes of messages that are kept; the oldest go first.
         retain_hours: time that messages are kept.
+        store_path: folder that keeps messages and tables; empty keeps them in memory.
+        store_retain_bytes: with a folder, files are deleted, the oldest first, while the others
+            hold more than this; 0 deletes none because of their size.
+        flush_disk_type: ``SYNC_FLUSH`` if each answer waits until its message is on the disk;
+            otherwise it is in the files, and lost only if the machine goes down.
+        log_file_size: bytes of each new file of the commit log.
+        queue_file_size: bytes of each new file of a queue.
         delay_levels: delays as Java writes them.
         timer_enabled: whether messages may have a time of delivery.
         timer_max_delay_ms: longest delay of such a message.
@@ -63,6 +76,8 @@ class Config:
         max_topics: topics, and also groups.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
+        observe_address: address of the operators' port.
+        observe_port: port of status pages and metrics; 0 takes a free one.
     """
 
     cluster_name: str = "DefaultCluster"
@@ -84,6 +99,11 @@ class Config:
     unique_key_hits: int = 32
     retain_bytes: int = 256 << 20
     retain_hours: float = 72.0
+    store_path: str = ""
+    store_retain_bytes: int = 0
+    flush_disk_type: str = "ASYNC_FLUSH"
+    log_file_size: int = 1 << 30
+    queue_file_size: int = 6_000_000
     delay_levels: str = DELAY_LEVELS
     timer_enabled: bool = True
     timer_max_delay_ms: int = 3 * 86_400_000
@@ -104,6 +124,8 @@ class Config:
     max_topics: int = 20_000
     max_unsent_bytes: int = 16 << 20
     relay_timeout_ms: int = 10_000
+    observe_address: str = "127.0.0.1"
+    observe_port: int = NO_STATUS_PORT
 
     def delays_ms(self) -> tuple[int, ...]:
         """Return the delay of each level, from 1 on, in milliseconds.
@@ -191,14 +213,18 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "transactionCheckInterval": Setting("transaction_check_ms", int),
     "transactionCheckMax": Setting("transaction_check_max", int),
     "retainBytes": Setting("retain_bytes", int),
+    "storePathRootDir": Setting("store_path"),
+    "flushDiskType": Setting("flush_disk_type"),
+    "mappedFileSizeCommitLog": Setting("log_file_size", int),
+    "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
+    "rocketwire.observeAddress": Setting("observe_address"),
+    "rocketwire.observePort": Setting("observe_port", int),
 }
-"""Settings by their names in ``broker.conf``; all but ``retainBytes`` are Java's."""
+"""Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
 
 FIXED: Final[Mapping[str, str]] = {
     "brokerRole": "ASYNC_MASTER",
-    "flushDiskType": "ASYNC_FLUSH",
     "deleteWhen": "04",
-    "storePathRootDir": "",
 }
 """Settings that have one value here; a file may have them with any value."""
 

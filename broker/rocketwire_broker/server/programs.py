@@ -1,4 +1,4 @@
-"""The two programs: a broker alone, and a name server with a broker in one process.
+"""The two programs: brokers alone, and a name server with brokers in one process.
 
 They run until SIGTERM or SIGINT.
 """
@@ -6,13 +6,14 @@ They run until SIGTERM or SIGINT.
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.registering import registered
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.broker import Broker
 
-Ready = Callable[[BrokerServer], None]
-"""Called when a broker is registered and serves."""
+Ready = Callable[[list[BrokerServer], str], None]
+"""Called when all brokers are registered and serve, with the address of the status page, which is
+empty if there is none."""
 
 
 @asynccontextmanager
@@ -69,31 +71,63 @@ async def open_name_server(port: int, address: str) -> AsyncGenerator[str]:
         nursery.cancel_scope.cancel()
 
 
-async def run_broker(config: Config, topics: Iterable[TopicConfig], on_ready: Ready) -> int:
-    """Run a broker until a signal; return the signal's number."""
+async def run_brokers(
+    configs: Sequence[Config], topics: Iterable[TopicConfig], on_ready: Ready
+) -> int:
+    """Run brokers until a signal; return the signal's number."""
 
     async def run() -> None:
-        async with open_broker(config, topics) as server:
-            on_ready(server)
+        async with AsyncExitStack() as stack:
+            port = await _operators_port(stack, configs)
+            await _open_brokers(stack, port, configs, topics, on_ready)
             await trio.sleep_forever()
 
     return await _until_signal(run)
 
 
 async def run_dev(
-    config: Config, name_server_port: int, topics: Iterable[TopicConfig], on_ready: Ready
+    configs: Sequence[Config],
+    name_server_port: int,
+    topics: Iterable[TopicConfig],
+    on_ready: Ready,
 ) -> int:
-    """Run a name server and a broker until a signal; return the signal's number."""
+    """Run a name server and brokers until a signal; return the signal's number."""
 
     async def run() -> None:
-        async with (
-            open_name_server(name_server_port, config.bind_address) as address,
-            open_broker(replace(config, namesrv_addr=address), topics) as server,
-        ):
-            on_ready(server)
+        async with AsyncExitStack() as stack:
+            port = await _operators_port(stack, configs)
+            address = await stack.enter_async_context(
+                open_name_server(name_server_port, configs[0].bind_address)
+            )
+            joined = [replace(config, namesrv_addr=address) for config in configs]
+            await _open_brokers(stack, port, joined, topics, on_ready)
             await trio.sleep_forever()
 
     return await _until_signal(run)
+
+
+async def _operators_port(stack: AsyncExitStack, configs: Sequence[Config]) -> OperatorsPort:
+    """Open the operators' port before the brokers, so that it tells what they wait for."""
+    port = OperatorsPort()
+    nursery = await stack.enter_async_context(trio.open_nursery())
+    stack.callback(nursery.cancel_scope.cancel)
+    await port.start(configs[0])
+    nursery.start_soon(port.serve)
+    return port
+
+
+async def _open_brokers(
+    stack: AsyncExitStack,
+    port: OperatorsPort,
+    configs: Sequence[Config],
+    topics: Iterable[TopicConfig],
+    on_ready: Ready,
+) -> None:
+    topics = tuple(topics)
+    for config in configs:
+        port.servers.append(await stack.enter_async_context(open_broker(config, topics)))
+    port.is_ready = True
+    on_ready(port.servers, port.url)
 
 
 async def _until_signal(run: Callable[[], Awaitable[None]]) -> int:

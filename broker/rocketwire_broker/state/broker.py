@@ -8,7 +8,7 @@ Java: ``BrokerController``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -55,6 +55,11 @@ Answered = Callable[["RemotingCommand | None", int], None]
 class Broker:
     """A broker without its sockets.
 
+    Args:
+        config: the settings.
+        now: time of the start.
+        store: its messages; in memory by default.
+
     Attributes:
         config: the settings; the listening port is the real one.
         address: ``host:port`` for clients.
@@ -77,14 +82,18 @@ class Broker:
         closing: connections that the driver has to close, by number.
     """
 
-    def __init__(self, config: Config, now: int) -> None:
+    def __init__(self, config: Config, now: int, store: Store | None = None) -> None:
         self.config = config
         self.address = f"{config.broker_ip}:{config.listen_port}"
         self.started = now
-        self.store = Store(
-            retain_bytes=config.retain_bytes,
-            retain_ms=config.retain_hours * 3_600_000,
-            store_host=Host.parse(self.address),
+        self.store = (
+            store
+            if store is not None
+            else Store(
+                retain_bytes=config.retain_bytes,
+                retain_ms=config.retain_hours * 3_600_000,
+                store_host=Host.parse(self.address),
+            )
         )
         self.topics = Topics(config, now)
         self.groups = Groups(config, now)
@@ -94,7 +103,7 @@ class Broker:
         self.timers = Timers()
         self.halves = Halves()
         self.delivered: dict[int, int] = {}
-        self.pops: Pops[Entry] = Pops()
+        self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
         self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
@@ -120,6 +129,13 @@ class Broker:
         place = self.store.put(message, now)
         self.statistics.note_put(message.topic, place.size)
         return place
+
+    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
+        """Store the messages of a batch in one queue."""
+        places = self.store.put_all(messages, now)
+        for place in places:
+            self.statistics.note_put(messages[0].topic, place.size)
+        return places
 
     def put_if_it_fits(self, message: Message, now: int) -> Place | None:
         """Store a message again that has more properties than before; nobody can be told of errors.

@@ -5,7 +5,7 @@ Java: ``ConsumerOffsetManager``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire_broker.tables.topics import MAX_QUEUES
@@ -26,6 +26,10 @@ class Offsets:
         self._resets: dict[GroupTopic, dict[int, int]] = {}
         self._pulled: dict[GroupTopic, dict[int, int]] = {}
 
+    def __iter__(self) -> Iterator[GroupTopic]:
+        """Yield the groups and topics with committed offsets."""
+        return iter(self._offsets)
+
     @property
     def version(self) -> DataVersion:
         """Changes with each commit."""
@@ -45,6 +49,12 @@ class Offsets:
         self._offsets.setdefault((group, topic), {})[queue_id] = offset
         self._changes += 1
         self._changed = now
+
+    def restore(self, group: str, topic: str, offsets: Mapping[int, int]) -> None:
+        """Go on with the offsets of an earlier run."""
+        self._offsets[group, topic] = {
+            queue_id: offset for queue_id, offset in offsets.items() if 0 <= queue_id < MAX_QUEUES
+        }
 
     def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
         """Set the offset at which consumers must go on; commits are ignored until they do."""

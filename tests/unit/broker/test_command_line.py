@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.errors import IllegalValueError
-from rocketwire_broker.command_line import broker_parser, configured, main_parser, read_topics
+from rocketwire_broker.command_line import (
+    broker_configs,
+    broker_parser,
+    configured,
+    main_parser,
+    read_topics,
+)
+from rocketwire_broker.config import ANY_STATUS_PORT, Config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +46,60 @@ def test_clients_may_be_told_another_address() -> None:
     config, _ = configured(main_parser().parse_args(words))
 
     assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("words", "address", "port"),
+    [
+        ([], "127.0.0.1", ANY_STATUS_PORT),
+        (["--status-port", "0"], "127.0.0.1", 0),
+        (["--status-port", "-1"], "127.0.0.1", -1),
+        (["--status-port", "10.0.0.1:80"], "10.0.0.1", 80),
+        (["--status-port", "[::]:80"], "::", 80),
+    ],
+)
+def test_the_status_page_has_a_port(words: list[str], address: str, port: int) -> None:
+    config, _ = configured(main_parser().parse_args(["dev", *words]))
+
+    assert (config.observe_address, config.observe_port) == (address, port)
+
+
+def test_a_status_port_is_a_number() -> None:
+    with pytest.raises(IllegalValueError, match="--status-port x"):
+        configured(main_parser().parse_args(["dev", "--status-port", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "brokers"),
+    [
+        (None, [("broker-a", 0, 10911)]),
+        ("1", [("broker-a", 0, 10911)]),
+        ("2", [("broker-a", 0, 10911), ("broker-b", 0, 10921)]),
+        ("x, y", [("x", 0, 10911), ("y", 0, 10921)]),
+        ("x:0,x:1", [("x", 0, 10911), ("x", 1, 10921)]),
+    ],
+)
+def test_several_brokers_have_names_ids_and_ports(
+    text: str | None, brokers: list[tuple[str, int, int]]
+) -> None:
+    configs = broker_configs(Config(), text)
+
+    assert [(item.broker_name, item.broker_id, item.listen_port) for item in configs] == brokers
+
+
+def test_several_brokers_on_free_ports_all_take_one() -> None:
+    configs = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
+
+    assert [(item.broker_name, item.listen_port) for item in configs] == [
+        ("mine-a", 0),
+        ("mine-b", 0),
+    ]
+
+
+@pytest.mark.parametrize("text", ["0", "27", "99999999999999999999", "a,a", "a,", "a:x", ""])
+def test_other_lists_of_brokers_are_errors(text: str) -> None:
+    with pytest.raises(IllegalValueError, match="--brokers"):
+        broker_configs(Config(), text)
 
 
 def test_topics_are_read_from_a_table() -> None:

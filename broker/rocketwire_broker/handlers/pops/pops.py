@@ -31,7 +31,7 @@ from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, compiled, filter_of, select
 from rocketwire_broker.storage.message import Message, read_stored
-from rocketwire_broker.tables.pops import HiddenMessage
+from rocketwire_broker.tables.pops import HiddenMessage, Origin
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -382,8 +382,9 @@ def _note(
         wake_at(broker, topic, queue_id, result.pop_time + pop_request.invisible_time)
     else:
         due = result.pop_time + pop_request.invisible_time
+        origin = Origin(start, result.revive_queue_id, due)
         for offset in offsets:
-            hide(broker, HiddenMessage(group, topic, queue_id, offset, result.pop_time), due)
+            hide(broker, HiddenMessage(group, topic, queue_id, offset, result.pop_time), origin)
     if retry == NORMAL:
         result.records += records
         return

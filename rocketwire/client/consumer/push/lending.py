@@ -93,6 +93,10 @@ class Borrower(Protocol):
     def receive(self, parts: Sequence[LentMessages]) -> None:
         """Take parts; called in trio, must neither block nor raise."""
 
+    def take_settled(self) -> Sequence[tuple[LentMessages, Sequence[Failure]]]:
+        """Return the settled parts of which the consumption does not know yet; called in trio."""
+        ...
+
 
 class LentConsumption(ConcurrentConsumption):
     """Lends messages to a borrower, at most one part for each of its handlers."""
@@ -159,7 +163,11 @@ class LentConsumption(ConcurrentConsumption):
         self._lend()
 
     def _wake_worker(self) -> None:
-        self._lend()
+        settled = self._borrower.take_settled()  # saves a wake of trio for them
+        if settled:
+            self.settle_parts(settled)
+        else:
+            self._lend()
 
     def _adapt(self, part: LentMessages, seconds: float) -> None:
         """Lend larger parts while handlers are fast; to an application, more parts."""
