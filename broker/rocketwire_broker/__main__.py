@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
-from rocketwire_broker.command_line import broker_parser, configured, main_parser, read_topics
+from rocketwire_broker.command_line import (
+    broker_configs,
+    broker_parser,
+    configured,
+    main_parser,
+    read_topics,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -41,12 +47,13 @@ def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     try:
         config, unknown = configured(options)
+        configs = broker_configs(config, options.brokers)
         topics = _topics(options.topics)
     except (OSError, ValueError, RocketWireError) as error:
         return _cannot_start(str(error))
     if unknown:
         print(f"warning: no meaning here: {', '.join(unknown)}", file=sys.stderr)
-    return _serve(config, topics, name_server_port)
+    return _serve(configs, topics, name_server_port)
 
 
 def _topics(path: str | None) -> list[TopicConfig]:
@@ -56,27 +63,31 @@ def _topics(path: str | None) -> list[TopicConfig]:
         return read_topics(tomllib.load(file))
 
 
-def _serve(config: Config, topics: list[TopicConfig], name_server_port: int | None) -> int:
+def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: int | None) -> int:
     import trio
 
-    from rocketwire_broker.server.programs import run_broker, run_dev
+    from rocketwire_broker.server.programs import run_brokers, run_dev
     from rocketwire_namesrv.runtime.process_tuning import allow_many_connections, calm_collector
     from rocketwire_namesrv.runtime.sockets import BindError
+    from rocketwire_namesrv.tls.certificates import TlsError
 
     allow_many_connections()
 
-    def on_ready(server: BrokerServer) -> None:
-        broker = server.broker
-        name_server = broker.config.namesrv_addr or "none"
-        name = broker.config.broker_name
-        print(f"ready: name server {name_server}, broker {name} at {broker.address}", flush=True)
+    def on_ready(servers: list[BrokerServer], status_page: str) -> None:
+        lines = [f"status page: {status_page}"] if status_page else []
+        for server in servers:
+            broker = server.broker
+            name_server = broker.config.namesrv_addr or "none"
+            name = broker.config.broker_name
+            lines.append(f"ready: name server {name_server}, broker {name} at {broker.address}")
+        print("\n".join(lines), flush=True)
         calm_collector()
 
     try:
         if name_server_port is None:
-            return 128 + trio.run(run_broker, config, topics, on_ready)
-        return 128 + trio.run(run_dev, config, name_server_port, topics, on_ready)
-    except* (BindError, RocketWireError, OSError) as group:
+            return 128 + trio.run(run_brokers, configs, topics, on_ready)
+        return 128 + trio.run(run_dev, configs, name_server_port, topics, on_ready)
+    except* (BindError, TlsError, RocketWireError, OSError) as group:
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

@@ -6,20 +6,33 @@ Rules of this file: importing it is cheap, so that ``--help`` is fast.
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire import __version__
 from rocketwire.errors import IllegalValueError
-from rocketwire_broker.config import Config, read_settings
+from rocketwire_broker.config import (
+    ANY_STATUS_PORT,
+    STATUS_PORT,
+    TLS_MODE,
+    Config,
+    read_settings,
+    with_tls,
+)
 from rocketwire_broker.tables.topics import new_topic
+from rocketwire_namesrv.config.config import system_properties
 from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire_namesrv.config.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 NAMESRV_PORT: Final = 9876
 BROKER_PORT: Final = 10911
+PORT_STEP: Final = 10
+"""Difference between the ports of two brokers of one process."""
+MOST_BROKERS: Final = 26
 
 
 def main_parser() -> argparse.ArgumentParser:
@@ -56,13 +69,34 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("-c", "--configFile", help="properties file with Java's names (broker.conf)")
     add("--broker-port", type=int, help=f"of the broker, {BROKER_PORT} by default; 0: any")
     add("--host", help="address to listen on, and that clients are told; 127.0.0.1 by default")
-    add("--advertise", metavar="ADDRESS", help="address that clients are told, if it is another")
+    add(
+        "--advertise",
+        metavar="ADDRESS[:PORT]",
+        help="address and port that clients are told, if they are others",
+    )
     add("--name", help="name of the broker; broker-a by default")
+    add(
+        "--brokers",
+        metavar="N|NAMES",
+        help="several brokers in this process: their number, or their names as a,b or a:0,a:1 with"
+        f" ids; each port is {PORT_STEP} above the one before",
+    )
     add("--cluster", help="name of the cluster; DefaultCluster by default")
     add("--topics", metavar="FILE", help="TOML file of topics that exist from the start")
     add("--store", metavar="DIR", help="folder that keeps everything, in Java's formats")
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
+    add(
+        "--tls",
+        choices=[mode.value for mode in TlsMode],
+        help="whether connections may (permissive, the default), must or must not begin with TLS",
+    )
+    add(
+        "--status-port",
+        metavar="[ADDRESS:]PORT",
+        help=f"of the status page and metrics, on 127.0.0.1; {STATUS_PORT}, or a free one if it is"
+        " in use, by default; -1: none",
+    )
     add("--delay-levels", help='delays as Java writes them: "1s 5s 10s 30s"')
 
 
@@ -73,14 +107,15 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         IllegalValueError: a value is invalid.
         OSError: the properties file cannot be read.
     """
-    config, unknown = Config(), list[str]()
+    config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
+    config = with_tls(config, system_properties(os.environ))
     if options.configFile:
         with open(options.configFile, "rb") as file:
             config, unknown = read_settings(config, load_properties(file.read()))
     changes: dict[str, Any] = {
         "listen_port": options.broker_port,
         "bind_address": options.host,
-        "broker_ip": options.advertise or options.host,
+        **_advertised(options.advertise or options.host),
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
@@ -88,13 +123,84 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         "store_path": options.store,
         "retain_hours": options.retain_hours,
         "delay_levels": options.delay_levels,
+        **_status_port(options.status_port),
         "namesrv_addr": getattr(options, "namesrvAddr", None),
     }
     config = replace(
         config, **{name: value for name, value in changes.items() if value is not None}
     )
+    if options.tls:
+        config = with_tls(config, {TLS_MODE: options.tls})
     config.delays_ms()
     return config, unknown
+
+
+def _advertised(text: str | None) -> dict[str, Any]:
+    """Return the address for clients; IPv6 addresses have brackets if a port follows."""
+    if text is None:
+        return {}
+    address, colon, port = text.rpartition(":")
+    if not colon or (":" in address and not address.endswith("]")):
+        return {"broker_ip": text}
+    if not port.isdecimal():
+        raise IllegalValueError(f"--advertise {text}: not an address, or an address and a port")
+    return {"broker_ip": address, "advertised_port": int(port)}
+
+
+def _status_port(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    address, _, port = text.rpartition(":")
+    if not port.removeprefix("-").isdecimal():
+        raise IllegalValueError(f"--status-port {text}: not a port, or an address and a port")
+    return {"observe_address": address.strip("[]") or None, "observe_port": int(port)}
+
+
+def broker_configs(config: Config, brokers: str | None) -> list[Config]:
+    """Return the settings of each broker of a process.
+
+    Args:
+        config: the settings of all.
+        brokers: the option: a number, or names with optional ids, or None for one broker.
+
+    Raises:
+        IllegalValueError: it is neither, or names the same broker twice.
+    """
+    if brokers is None:
+        return [config]
+    if brokers.isdecimal():
+        identities = _numbered(config.broker_name, int(brokers))
+    else:
+        identities = [_identity(text) for text in brokers.split(",")]
+    if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
+        raise IllegalValueError(f"--brokers {brokers}: 1 to {MOST_BROKERS} different brokers")
+    return [
+        replace(
+            config,
+            broker_name=name,
+            broker_id=number,
+            listen_port=_further(config.listen_port, index),
+            advertised_port=_further(config.advertised_port, index),
+        )
+        for index, (name, number) in enumerate(identities)
+    ]
+
+
+def _further(port: int, index: int) -> int:
+    return port and port + PORT_STEP * index
+
+
+def _numbered(name: str, count: int) -> list[tuple[str, int]]:
+    """Return the names of several brokers: ``broker-a``, ``broker-b`` and so on."""
+    stem = name.removesuffix("-a")
+    return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MOST_BROKERS + 1))]
+
+
+def _identity(text: str) -> tuple[str, int]:
+    name, colon, number = text.strip().partition(":")
+    if not name or (colon and not number.isdecimal()):
+        raise IllegalValueError(f"--brokers: {text!r} is not a name, or a name and an id as a:1")
+    return name, int(number or 0)
 
 
 def read_topics(data: dict[str, Any]) -> list[TopicConfig]:

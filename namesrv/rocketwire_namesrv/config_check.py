@@ -15,7 +15,7 @@ from rocketwire_namesrv.config.warnings import placed
 from rocketwire_namesrv.runtime.configuration import Configured, configured
 from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv
-from rocketwire_namesrv.server.admin_port import missing_libraries
+from rocketwire_namesrv.server.http_port import missing_libraries
 from rocketwire_namesrv.tls.certificates import TlsError
 from rocketwire_namesrv.tls.contexts import check_files
 

@@ -1,4 +1,4 @@
-"""The two programs: a broker alone, and a name server with a broker in one process.
+"""The two programs: brokers alone, and a name server with brokers in one process.
 
 They run until SIGTERM or SIGINT.
 """
@@ -6,16 +6,18 @@ They run until SIGTERM or SIGINT.
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.registering import registered
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
+from rocketwire_namesrv.config.tls_settings import TlsMode, TlsSettings
 from rocketwire_namesrv.server.server import NameServer, serve
 
 if TYPE_CHECKING:
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.broker import Broker
 
-Ready = Callable[[BrokerServer], None]
-"""Called when a broker is registered and serves."""
+Ready = Callable[[list[BrokerServer], str], None]
+"""Called when all brokers are registered and serve, with the address of the status page, which is
+empty if there is none."""
 
 
 @asynccontextmanager
@@ -54,46 +57,91 @@ async def open_broker(
 
 
 @asynccontextmanager
-async def open_name_server(port: int, address: str) -> AsyncGenerator[str]:
+async def open_name_server(
+    port: int, address: str, tls: TlsSettings | None = None
+) -> AsyncGenerator[str]:
     """Run a name server until the end of the block, which gets its ``host:port``.
 
     It keeps nothing on disk, and its configuration may be changed (code 318), as Java's may.
+
+    Args:
+        port: port to listen on; 0 takes a free one.
+        address: address to listen on.
+        tls: certificates and TLS mode; None for Java's defaults.
 
     Raises:
         BindError: the address is not local, or the port is in use.
     """
     async with trio.open_nursery() as nursery:
-        config = NameServerConfig(listen_port=port, bind_address=address, allow_config_update=True)
+        config = NameServerConfig(
+            listen_port=port,
+            bind_address=address,
+            allow_config_update=True,
+            tls=tls or TlsSettings(),
+        )
         server: NameServer = await nursery.start(serve, config)
         yield f"{address}:{server.listening.port}"
         nursery.cancel_scope.cancel()
 
 
-async def run_broker(config: Config, topics: Iterable[TopicConfig], on_ready: Ready) -> int:
-    """Run a broker until a signal; return the signal's number."""
+async def run_brokers(
+    configs: Sequence[Config], topics: Iterable[TopicConfig], on_ready: Ready
+) -> int:
+    """Run brokers until a signal; return the signal's number."""
 
     async def run() -> None:
-        async with open_broker(config, topics) as server:
-            on_ready(server)
+        async with AsyncExitStack() as stack:
+            port = await _operators_port(stack, configs)
+            await _open_brokers(stack, port, configs, topics, on_ready)
             await trio.sleep_forever()
 
     return await _until_signal(run)
 
 
 async def run_dev(
-    config: Config, name_server_port: int, topics: Iterable[TopicConfig], on_ready: Ready
+    configs: Sequence[Config],
+    name_server_port: int,
+    topics: Iterable[TopicConfig],
+    on_ready: Ready,
 ) -> int:
-    """Run a name server and a broker until a signal; return the signal's number."""
+    """Run a name server and brokers until a signal; return the signal's number."""
 
     async def run() -> None:
-        async with (
-            open_name_server(name_server_port, config.bind_address) as address,
-            open_broker(replace(config, namesrv_addr=address), topics) as server,
-        ):
-            on_ready(server)
+        async with AsyncExitStack() as stack:
+            port = await _operators_port(stack, configs)
+            address = await stack.enter_async_context(
+                open_name_server(name_server_port, configs[0].bind_address, configs[0].tls)
+            )
+            use_tls = configs[0].tls.mode is TlsMode.ENFORCING
+            joined = [replace(config, namesrv_addr=address, use_tls=use_tls) for config in configs]
+            await _open_brokers(stack, port, joined, topics, on_ready)
             await trio.sleep_forever()
 
     return await _until_signal(run)
+
+
+async def _operators_port(stack: AsyncExitStack, configs: Sequence[Config]) -> OperatorsPort:
+    """Open the operators' port before the brokers, so that it tells what they wait for."""
+    port = OperatorsPort()
+    nursery = await stack.enter_async_context(trio.open_nursery())
+    stack.callback(nursery.cancel_scope.cancel)
+    await port.start(configs[0])
+    nursery.start_soon(port.serve)
+    return port
+
+
+async def _open_brokers(
+    stack: AsyncExitStack,
+    port: OperatorsPort,
+    configs: Sequence[Config],
+    topics: Iterable[TopicConfig],
+    on_ready: Ready,
+) -> None:
+    topics = tuple(topics)
+    for config in configs:
+        port.servers.append(await stack.enter_async_context(open_broker(config, topics)))
+    port.is_ready = True
+    on_ready(port.servers, port.url)
 
 
 async def _until_signal(run: Callable[[], Awaitable[None]]) -> int:

@@ -57,6 +57,11 @@ class Groups:
     def __len__(self) -> int:
         return len(self._groups)
 
+    @staticmethod
+    def is_system(name: str) -> bool:
+        """Return whether every broker has this group."""
+        return name in SYSTEM_GROUPS
+
     def get(self, name: str) -> SubscriptionGroupConfig | None:
         """Return a group, or None."""
         return self._groups.get(name)

@@ -74,6 +74,11 @@ class Halves:
         return list(self._open.values())
 
     @property
+    def undecided_count(self) -> int:
+        """Number of open transactions."""
+        return len(self._open)
+
+    @property
     def first_undecided(self) -> int | None:
         """Offset of the oldest half message that still counts; None if there is none."""
         return next(iter(self._open), None)

@@ -5,7 +5,7 @@ Java: ``ConsumerOffsetManager``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire_broker.tables.topics import MAX_QUEUES
@@ -25,6 +25,10 @@ class Offsets:
         self._offsets: dict[GroupTopic, dict[int, int]] = {}
         self._resets: dict[GroupTopic, dict[int, int]] = {}
         self._pulled: dict[GroupTopic, dict[int, int]] = {}
+
+    def __iter__(self) -> Iterator[GroupTopic]:
+        """Yield the groups and topics with committed offsets."""
+        return iter(self._offsets)
 
     @property
     def version(self) -> DataVersion:

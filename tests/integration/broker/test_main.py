@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.process
 
-ANY_PORTS = ("--port", "0", "--broker-port", "0")
+ANY_PORTS = ("--port", "0", "--broker-port", "0", "--status-port", "0")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -36,6 +36,7 @@ def test_it_is_ready_when_it_says_so_and_ends_at_a_signal(tmp_path: Path, number
     child = Child("dev", [*PROGRAM, "dev", *ANY_PORTS, "--topics", "topics.toml"], tmp_path)
     child.wait_until(lambda: "ready: " in child.output, "ready")
     found = re.fullmatch(
+        r"status page: http://127\.0\.0\.1:\d+/\n"
         r"ready: name server 127\.0\.0\.1:(\d+), broker broker-a at (127\.0\.0\.1:\d+)\n",
         child.output,
     )
@@ -55,6 +56,16 @@ def test_a_broker_alone_joins_another_cluster(tmp_path: Path) -> None:
         known = raw_call.brokers(first.name_server_port)
 
     assert known == {first.address, second.address}
+
+
+def test_several_brokers_run_in_one_process(tmp_path: Path) -> None:
+    child = Child("dev", [*PROGRAM, "dev", *ANY_PORTS, "--brokers", "x,y"], tmp_path)
+    child.wait_until(lambda: "broker y at " in child.output, "ready")
+    found = re.findall(r"ready: name server \S+:(\d+), broker (\S) at (\S+)", child.output)
+
+    assert [name for _, name, _ in found] == ["x", "y"]
+    assert raw_call.brokers(int(found[0][0])) == {address for _, _, address in found}
+    child.stop()
 
 
 def test_a_port_in_use_ends_the_start_with_a_reason() -> None:

@@ -20,7 +20,7 @@ from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
 from rocketwire_namesrv.runtime import sockets
 from rocketwire_namesrv.runtime.sockets import BindError
-from rocketwire_namesrv.server import admin_port
+from rocketwire_namesrv.server import http_port
 from rocketwire_namesrv.server.admin_pages import Pages
 from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.running_server import (
@@ -258,7 +258,7 @@ async def test_the_address_of_the_page_can_be_opened(
     listening: tuple[str, int], expected: str
 ) -> None:
     async with running(observe_port=-1) as server:
-        server.observation.listening = sockets.Listening(*listening)
+        server.observation.port.listening = sockets.Listening(*listening)
         assert server.status_page == expected
 
 
@@ -284,7 +284,7 @@ async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
 async def test_a_missing_library_is_named_with_the_way_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(admin_port, "LIBRARIES", ("h11", "no_such_library"))
+    monkeypatch.setattr(http_port, "LIBRARIES", ("h11", "no_such_library"))
 
     with pytest.raises(BindError, match=r"no_such_library not installed.*rocketwire\[observe\]"):
         await serve(settings(observe_port=0, observe_asked=True))
@@ -298,13 +298,13 @@ async def test_the_lack_of_file_descriptors_is_survived(monkeypatch: pytest.Monk
             raise OSError(failures.pop(), "too many")
         return await sockets.accept(listener)
 
-    monkeypatch.setattr(admin_port, "accept", exhausted)
+    monkeypatch.setattr(http_port, "accept", exhausted)
     async with running() as server:
         assert (await get(server, "/healthz"))[0] == 200
 
 
 async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admin_port, "EXCHANGE_SECONDS", 0.05)
+    monkeypatch.setattr(http_port, "EXCHANGE_SECONDS", 0.05)
     async with running() as server, await connect(server) as stream:
         await stream.send_all(b"GET / HT")
 
@@ -314,7 +314,7 @@ async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_the_oldest_connection_makes_room_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(admin_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
     async with running() as server:
         oldest = await connect(server)
         others = [await connect(server) for _ in range(2)]

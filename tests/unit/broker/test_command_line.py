@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.errors import IllegalValueError
-from rocketwire_broker.command_line import broker_parser, configured, main_parser, read_topics
+from rocketwire_broker.command_line import (
+    broker_configs,
+    broker_parser,
+    configured,
+    main_parser,
+    read_topics,
+)
+from rocketwire_broker.config import ANY_STATUS_PORT, Config
+from rocketwire_namesrv.config.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +47,101 @@ def test_clients_may_be_told_another_address() -> None:
     config, _ = configured(main_parser().parse_args(words))
 
     assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "port"),
+    [
+        ("10.0.0.1", "10.0.0.1", 0),
+        ("a.b:80", "a.b", 80),
+        ("::1", "::1", 0),
+        ("[::1]:8", "[::1]", 8),
+    ],
+)
+def test_clients_may_be_told_another_port(text: str, address: str, port: int) -> None:
+    config, _ = configured(main_parser().parse_args(["dev", "--advertise", text]))
+
+    assert (config.broker_ip, config.advertised_port) == (address, port)
+
+
+def test_an_advertised_port_is_a_number() -> None:
+    with pytest.raises(IllegalValueError, match="--advertise a:b"):
+        configured(main_parser().parse_args(["dev", "--advertise", "a:b"]))
+
+
+def test_tls_is_set_by_option_file_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "broker.conf"
+    file.write_text("tls.server.certPath=c.pem\ntls.test.mode.enable=false\ntls.enable=true\n")
+    monkeypatch.setenv("JAVA_OPT", "-Dtls.server.mode=disabled -Dtls.server.keyPath=k.pem")
+    words = ["broker", "-c", str(file)]
+
+    config, unknown = configured(main_parser().parse_args(words))
+    enforced, _ = configured(main_parser().parse_args([*words, "--tls", "enforcing"]))
+
+    assert (config.tls.cert_path, config.tls.key_path) == ("c.pem", "k.pem")
+    assert (config.tls.mode, config.tls.test_mode, config.use_tls) == (
+        TlsMode.DISABLED,
+        False,
+        True,
+    )
+    assert enforced.tls.mode is TlsMode.ENFORCING
+    assert unknown == []
+
+
+@pytest.mark.parametrize(
+    ("words", "address", "port"),
+    [
+        ([], "127.0.0.1", ANY_STATUS_PORT),
+        (["--status-port", "0"], "127.0.0.1", 0),
+        (["--status-port", "-1"], "127.0.0.1", -1),
+        (["--status-port", "10.0.0.1:80"], "10.0.0.1", 80),
+        (["--status-port", "[::]:80"], "::", 80),
+    ],
+)
+def test_the_status_page_has_a_port(words: list[str], address: str, port: int) -> None:
+    config, _ = configured(main_parser().parse_args(["dev", *words]))
+
+    assert (config.observe_address, config.observe_port) == (address, port)
+
+
+def test_a_status_port_is_a_number() -> None:
+    with pytest.raises(IllegalValueError, match="--status-port x"):
+        configured(main_parser().parse_args(["dev", "--status-port", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "brokers"),
+    [
+        (None, [("broker-a", 0, 10911)]),
+        ("1", [("broker-a", 0, 10911)]),
+        ("2", [("broker-a", 0, 10911), ("broker-b", 0, 10921)]),
+        ("x, y", [("x", 0, 10911), ("y", 0, 10921)]),
+        ("x:0,x:1", [("x", 0, 10911), ("x", 1, 10921)]),
+    ],
+)
+def test_several_brokers_have_names_ids_and_ports(
+    text: str | None, brokers: list[tuple[str, int, int]]
+) -> None:
+    configs = broker_configs(Config(), text)
+
+    assert [(item.broker_name, item.broker_id, item.listen_port) for item in configs] == brokers
+
+
+def test_several_brokers_on_free_ports_all_take_one() -> None:
+    configs = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
+
+    assert [(item.broker_name, item.listen_port) for item in configs] == [
+        ("mine-a", 0),
+        ("mine-b", 0),
+    ]
+
+
+@pytest.mark.parametrize("text", ["0", "27", "99999999999999999999", "a,a", "a,", "a:x", ""])
+def test_other_lists_of_brokers_are_errors(text: str) -> None:
+    with pytest.raises(IllegalValueError, match="--brokers"):
+        broker_configs(Config(), text)
 
 
 def test_topics_are_read_from_a_table() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_namesrv.config_check import Findings, check_config
-from rocketwire_namesrv.server import admin_port
+from rocketwire_namesrv.server import http_port
 from tests.support.builders.certificates import authority
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_the_port_for_operators_is_an_error_if_it_is_asked_for(
 def test_a_library_that_is_missing_is_a_warning_unless_it_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin_port, "LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(http_port, "LIBRARIES", ("no_such_library",))
     missing = (
         "no port for operators (rocketwire.observePort): no_such_library not installed (pip install"
         " 'rocketwire[observe]')"

@@ -1,0 +1,213 @@
+"""Messages for people: the newest of a topic, those with a key, and one by its id.
+
+Rules of this file: a request reads at most ``MOST_SEARCHED`` stored messages, and says so if it has
+not read all.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, UNIQ_KEY
+from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire_broker.admin_http.preview import Preview, preview
+from rocketwire_broker.admin_http.status import MOST_QUEUES
+from rocketwire_broker.storage.message import read_stored
+
+if TYPE_CHECKING:
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.queue import Queue
+
+PAGE: Final = 25
+"""Messages of a page."""
+MOST_SEARCHED: Final = 50_000
+"""Messages that a search for a key reads."""
+LINE: Final = 160
+"""Characters of a body in a list."""
+WHOLE: Final = 16_384
+"""Characters of a body on a page of its own."""
+
+
+class Position(NamedTuple):
+    """The place of a message among all of a topic: later ones are greater.
+
+    Attributes:
+        store_time: time of its storage in milliseconds.
+        physical: its physical offset.
+    """
+
+    store_time: int
+    physical: int
+
+    def __str__(self) -> str:
+        return f"{self.store_time}-{self.physical}"
+
+    @classmethod
+    def parse(cls, text: str) -> Position | None:
+        """Return the position that a text names; None if it names none."""
+        time, _, physical = text.partition("-")
+        if not (time.isascii() and time.isdecimal() and physical.isascii()):
+            return None
+        if not physical.isdecimal() or len(time) > 18 or len(physical) > 18:
+            return None
+        return cls(int(time), int(physical))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageLine:
+    """A message.
+
+    Attributes:
+        id: id by which the broker finds it.
+        topic: its topic.
+        queue_id: its queue.
+        queue_offset: its offset there.
+        store_time: time of its storage, in milliseconds since 1970.
+        born_time: time of its sending, likewise.
+        born_host: address of its producer.
+        reconsume_times: number of redeliveries.
+        tags: its tag.
+        keys: its keys.
+        properties: all properties.
+        body: the beginning of its body.
+    """
+
+    id: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    store_time: int
+    born_time: int
+    born_host: str
+    reconsume_times: int
+    tags: str
+    keys: str
+    properties: dict[str, str]
+    body: Preview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The result of a search.
+
+    Attributes:
+        messages: newest first.
+        next: position from which the next page goes on; empty if there is none.
+        is_complete: whether all messages were searched.
+    """
+
+    messages: tuple[MessageLine, ...]
+    next: str
+    is_complete: bool
+
+
+def newest(broker: Broker, topic: str, before: Position | None = None) -> Found:
+    """Return a page of a topic, newest first.
+
+    Args:
+        before: only messages before this one.
+    """
+    queues = islice(broker.store.queues(topic), MOST_QUEUES)
+    merged = heapq.merge(*(_backwards(queue, before) for queue in queues), reverse=True)
+    hits = list(islice(merged, PAGE + 1))
+    following = str(hits[PAGE - 1][0]) if len(hits) > PAGE else ""
+    lines = tuple(line(broker, record, LINE) for _, record in hits[:PAGE])
+    return Found(messages=lines, next=following, is_complete=True)
+
+
+def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position, bytes]]:
+    """Yield the messages of a queue, newest first."""
+    end = queue.max_offset if before is None else queue.offset_until(before.store_time)
+    for offset in range(end - 1, queue.min_offset - 1, -1):
+        record = queue.record(offset)
+        position = Position(queue.store_time(offset) or 0, queue.physical(offset))
+        if record is not None and (before is None or position < before):
+            yield position, record
+
+
+def with_key(broker: Broker, topic: str, key: str) -> Found:
+    """Return the newest messages of a topic with a key, a unique key included."""
+    queues = list(islice(broker.store.queues(topic), MOST_QUEUES))
+    hits, is_complete = _search(queues, key)
+    newest_hits = heapq.nlargest(PAGE, hits)
+    return Found(
+        messages=tuple(line(broker, record, LINE) for _, record in newest_hits),
+        next="",
+        is_complete=is_complete and len(hits) <= PAGE,
+    )
+
+
+def _search(queues: list[Queue], key: str) -> tuple[list[tuple[Position, bytes]], bool]:
+    """Return messages with a key, and whether all messages were searched."""
+    share = MOST_SEARCHED // max(1, len(queues))
+    hits: list[tuple[Position, bytes]] = []
+    is_complete = True
+    for queue in queues:
+        first = max(queue.min_offset, queue.max_offset - share)
+        is_complete &= first == queue.min_offset
+        hits += _hits(queue, first, key)
+    return hits, is_complete
+
+
+def _hits(queue: Queue, first: int, key: str) -> Iterator[tuple[Position, bytes]]:
+    needle = key.encode("utf-8", "surrogatepass")
+    for offset, record in enumerate(queue.records(first, queue.max_offset - first), first):
+        if needle in record:
+            properties = read_stored(record).properties or {}
+            keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)
+            if key in {*keys, properties.get(UNIQ_KEY)}:
+                yield Position(queue.store_time(offset) or 0, queue.physical(offset)), record
+
+
+def by_id(broker: Broker, identifier: str) -> MessageLine | None:
+    """Return the message with an id of the broker or of its producer (the unique key)."""
+    record = _by_offset_id(broker, identifier)
+    if record is None and identifier:
+        names = (str(topic.topic_name) for topic in broker.topics)
+        queues = list(islice(_all_queues(broker, names), MOST_QUEUES))
+        hits, _ = _search(queues, identifier)
+        record = max(hits)[1] if hits else None
+    return None if record is None else line(broker, record, WHOLE)
+
+
+def _all_queues(broker: Broker, topics: Iterable[str]) -> Iterator[Queue]:
+    for topic in topics:
+        yield from broker.store.queues(topic)
+
+
+def _by_offset_id(broker: Broker, identifier: str) -> bytes | None:
+    try:
+        host, offset = decode_offset_message_id(identifier)
+    except (RocketWireError, ValueError):
+        return None
+    return broker.store.record_at(offset) if host == broker.store.store_host else None
+
+
+def line(broker: Broker, record: bytes, length: int) -> MessageLine:
+    """Return a message as it is shown.
+
+    Args:
+        record: its stored bytes.
+        length: characters of the body.
+    """
+    stored = read_stored(record)
+    properties = {name: value or "" for name, value in (stored.properties or {}).items()}
+    return MessageLine(
+        id=broker.message_id(stored.commit_log_offset),
+        topic=stored.topic,
+        queue_id=stored.queue_id,
+        queue_offset=stored.queue_offset,
+        store_time=stored.store_timestamp,
+        born_time=stored.born_timestamp,
+        born_host=str(stored.born_host),
+        reconsume_times=stored.reconsume_times,
+        tags=properties.get("TAGS", ""),
+        keys=properties.get(KEYS, ""),
+        properties=properties,
+        body=preview(stored, length),
+    )

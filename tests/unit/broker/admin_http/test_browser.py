@@ -1,0 +1,82 @@
+"""Messages for people: newest first over all queues, by key and by id, with bounded work."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire_broker.admin_http import browser
+from rocketwire_broker.admin_http.browser import PAGE, Position, by_id, newest, with_key
+from tests.support.broker import BrokerAtHand
+
+
+def filled(count: int) -> BrokerAtHand:
+    """A broker with messages in four queues of the topic ``orders``."""
+    home = BrokerAtHand()
+    client = home.connect()
+    for number in range(count):
+        keys = f"k{number} all"
+        client.send(body=b"%d" % number, queue=number % 4, properties={"KEYS": keys, "TAGS": "a"})
+        home.now += number % 2  # two of them are stored in the same millisecond
+    return home
+
+
+def test_pages_go_from_the_newest_to_the_oldest_without_a_gap() -> None:
+    home = filled(2 * PAGE + 3)
+    bodies: list[int] = []
+    found = newest(home.broker, "orders")
+    while True:
+        bodies += [int(message.body.text) for message in found.messages]
+        if not found.next:
+            break
+        found = newest(home.broker, "orders", Position.parse(found.next))
+
+    assert bodies == list(range(2 * PAGE + 2, -1, -1))
+
+
+def test_an_unknown_topic_has_no_messages() -> None:
+    assert newest(BrokerAtHand().broker, "orders").messages == ()
+
+
+@pytest.mark.parametrize("text", ["", "x", "1", "1-", "-1", "1-x", "٣-1", "9" * 19 + "-1"])
+def test_a_bad_position_is_none(text: str) -> None:
+    assert Position.parse(text) is None
+
+
+def test_a_position_is_read_as_it_was_written() -> None:
+    assert Position.parse(str(Position(5, 7))) == (5, 7)
+
+
+def test_messages_are_found_by_a_word_of_their_keys_and_by_their_unique_key() -> None:
+    home = filled(9)
+    (message,) = with_key(home.broker, "orders", "k7").messages
+
+    assert (message.body.text, message.keys, message.tags) == ("7", "k7 all", "a")
+    unique = message.properties["UNIQ_KEY"]
+    assert with_key(home.broker, "orders", unique).messages == (message,)
+    assert with_key(home.broker, "orders", "k").messages == ()
+    assert len(with_key(home.broker, "orders", "all").messages) == 9
+
+
+def test_a_search_says_when_it_has_not_read_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "MOST_SEARCHED", 4)
+    home = filled(8)
+
+    found = with_key(home.broker, "orders", "all")
+
+    assert [message.body.text for message in found.messages] == ["7", "6", "5", "4"]
+    assert not found.is_complete
+
+
+def test_a_message_is_opened_by_both_of_its_ids() -> None:
+    home = filled(3)
+    first = newest(home.broker, "orders").messages[-1]
+
+    for identifier in (first.id, first.id.lower(), first.properties["UNIQ_KEY"]):
+        found = by_id(home.broker, identifier)
+        assert found is not None
+        assert (found.queue_id, found.queue_offset, found.body.text) == (0, 0, "0")
+
+
+@pytest.mark.parametrize("identifier", ["", "x", "0" * 32, "7F00000100002A9F" + "F" * 16])
+def test_other_ids_open_nothing(identifier: str) -> None:
+    assert by_id(filled(1).broker, identifier) is None

@@ -1,0 +1,73 @@
+"""The documents of the operators' port by path."""
+
+from __future__ import annotations
+
+import json
+
+from rocketwire_broker.admin_http.documents import Documents
+from tests.support.broker import BrokerAtHand
+
+
+def documents(*homes: BrokerAtHand, reason: str = "") -> Documents:
+    return Documents(
+        lambda: [(home.broker, home.now) for home in homes], lambda: reason, local_only=True
+    )
+
+
+def body(found: Documents, path: str, **query: str) -> str:
+    document = found.respond(path, query)
+    assert document is not None
+    return document.body.decode()
+
+
+def test_readiness_tells_what_is_missing() -> None:
+    found = documents(reason="the brokers are not registered yet").respond("/readyz", {})
+
+    assert found is not None
+    assert (found.status, found.body) == (503, b"not ready: the brokers are not registered yet\n")
+    assert body(documents(), "/readyz") == "ready\n"
+    assert body(documents(), "/healthz") == "ok\n"
+
+
+def test_before_the_first_broker_there_is_no_page() -> None:
+    assert documents().respond("/", {}) is None
+    assert body(documents(), "/metrics")
+
+
+def test_a_query_chooses_one_of_several_brokers() -> None:
+    both = documents(BrokerAtHand(), BrokerAtHand(broker_name="broker-b"))
+
+    assert json.loads(body(both, "/status.json"))["broker"] == "broker-a"
+    assert json.loads(body(both, "/status.json", broker="broker-b"))["broker"] == "broker-b"
+    assert both.respond("/", {"broker": "c"}) is None
+    assert "<nav" in body(both, "/")
+
+
+def test_what_does_not_exist_is_none() -> None:
+    found = documents(BrokerAtHand())
+
+    assert found.respond("/none", {}) is None
+    assert found.respond("/group", {"name": "x"}) is None
+    assert found.respond("/group.json", {"name": "x"}) is None
+    assert found.respond("/message", {"id": "x"}) is None
+    assert found.respond("/message.json", {"id": "x"}) is None
+
+
+def test_json_has_groups_and_messages() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send(body=b"paid")
+    client.pull(0)
+    found = documents(home)
+    (message,) = json.loads(body(found, "/messages.json", topic="orders"))["messages"]
+
+    assert json.loads(body(found, "/group.json", name="readers"))["lag"] == 0
+    whole = json.loads(body(found, "/message.json", id=message["id"]))
+    assert whole["body"] == {"kind": "text", "text": "paid", "is_whole": True, "size": 4}
+
+
+def test_an_exchange_answers_to_local_names_only() -> None:
+    exchange = documents(BrokerAtHand()).exchange()
+    answer = exchange.receive(b"GET /healthz HTTP/1.1\r\nhost: evil.example\r\n\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 421 ")

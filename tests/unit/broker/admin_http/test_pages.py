@@ -1,0 +1,137 @@
+"""Pages: complete, and harmless whatever clients put into messages and names."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire_broker.admin_http.documents import Documents
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import BrokerAtHand
+
+EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028"
+TAGS = {
+    *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
+    *("code", "form", "input", "button", "div", "label", "nav", "strong", "pre"),
+}
+
+
+class Reader(HTMLParser):
+    """All tags, links and text of a page."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.text = ""
+        self.labelled = 0
+        self.feed(page.decode())
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS
+        assert not {name for name, _ in attrs if name.startswith("on")}
+        self.links |= {value or "" for name, value in attrs if name in {"href", "src", "action"}}
+        self.labelled += tag == "label"
+        if tag == "input" and dict(attrs).get("type") != "hidden":
+            self.labelled -= 1
+            assert self.labelled >= 0, "an input without a label"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def opened(home: BrokerAtHand, path: str, **query: str) -> Reader:
+    documents = Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
+    document = documents.respond(path, query)
+    assert document is not None
+    assert document.content_type == "text/html; charset=utf-8"
+    reader = Reader(document.body)
+    for link in reader.links:
+        parts = urlsplit(link)
+        assert (parts.scheme, parts.netloc) == ("", "")
+        if parts.query:  # every link of a page leads to a document
+            fields = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            assert documents.respond(parts.path, fields) is not None, link
+    return reader
+
+
+def hostile() -> BrokerAtHand:
+    """A broker whose topics, groups and messages have names and bytes of an attacker."""
+    home = BrokerAtHand()
+    client = home.connect()
+    home.broker.topics.put(new_topic(EVIL, 4), home.now)
+    home.broker.groups.put(SubscriptionGroupConfig(group_name=EVIL), home.now)
+    home.broker.offsets.commit(EVIL, "orders", 0, 0, home.now)
+    for body in (EVIL.encode(), b"\xff\x00", ("x" * 900 + "<i>\n\x1b[0m").encode()):
+        client.send(body=body, properties={"KEYS": EVIL, "TAGS": EVIL, EVIL: "<b>"})
+    return home
+
+
+def test_the_status_page_has_topics_groups_and_figures() -> None:
+    home = BrokerAtHand()
+    home.connect().send()
+    reader = opened(home, "/")
+
+    assert "RocketMQ broker broker-a" in reader.text
+    assert "serving · up 0 min 0 s" in reader.text
+    assert "Topics: 1" in reader.text
+    assert "/messages?topic=orders&broker=broker-a" in reader.links
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/", {}),
+        ("/", {"name": EVIL, "system": "1"}),
+        ("/group", {"name": EVIL}),
+        ("/messages", {"topic": "orders"}),
+        ("/messages", {"topic": EVIL, "key": EVIL}),
+        ("/messages", {"topic": "orders", "key": EVIL, "before": EVIL}),
+    ],
+)
+def test_nothing_of_a_client_becomes_markup(path: str, query: dict[str, str]) -> None:
+    reader = opened(hostile(), path, **query)
+
+    assert not {"\x00", "\x1b", "\u2028"} & set(reader.text)
+
+
+def test_a_message_has_a_page_with_its_properties_and_its_body() -> None:
+    home = hostile()
+    for offset, text in ((0, "<script>alert(1)</script>"), (1, "ff 00"), (2, "5b 30 6d")):
+        queue = home.broker.store.queue("orders", 0)
+        assert queue is not None
+        identifier = home.broker.message_id(queue.physical(offset))
+        reader = opened(home, "/message", id=identifier)
+        assert identifier in reader.text
+        if offset < 2:
+            assert text in reader.text or "3c 73 63" in reader.text
+
+
+def test_a_long_list_leads_to_its_next_page() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for number in range(30):
+        client.send(body=b"%d" % number)
+
+    (older,) = [
+        link for link in opened(home, "/messages", topic="orders").links if "before" in link
+    ]
+
+    assert "older messages" in opened(home, "/messages", topic="orders").text
+    query = {name: values[0] for name, values in parse_qs(urlsplit(older).query).items()}
+    assert "older messages" not in opened(home, "/messages", **query).text
+
+
+def test_json_has_the_same_content() -> None:
+    home = hostile()
+    documents = Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
+    document = documents.respond("/messages.json", {"topic": "orders"})
+
+    assert document is not None
+    messages = json.loads(document.body)["messages"]
+    assert [message["body"]["kind"] for message in messages] == ["text", "bytes", "bytes"]
+    assert messages[0]["keys"].startswith("<script>")
