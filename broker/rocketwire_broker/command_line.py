@@ -181,9 +181,15 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
             broker_id=number,
             listen_port=_further(config.listen_port, index),
             advertised_port=_further(config.advertised_port, index),
+            store_path=_own_folder(config.store_path, name, number),
         )
         for index, (name, number) in enumerate(identities)
     ]
+
+
+def _own_folder(path: str, name: str, number: int) -> str:
+    """Return the folder of one of several brokers, below that of all."""
+    return path and f"{path}/{name}{f'-{number}' if number else ''}"
 
 
 def _further(port: int, index: int) -> int:
