@@ -83,6 +83,7 @@ class StoreFolder:
         self._queues = QueueFiles(self.disk, config.queue_file_size)
         self._timers: TimerFiles | None = None
         try:
+            _check_kind(root)
             self.log = self._open_log()
         except BaseException:
             os.close(self._lock)
@@ -221,6 +222,28 @@ class StoreFolder:
         if self._lock >= 0:
             os.close(self._lock)
         self._lock = -1
+
+
+FOREIGN: Final = {
+    "dledger-*/data": "a log of DLedger",
+    "consumequeue/CURRENT": "queues in RocksDB",
+    "consumequeue_rocksdb/CURRENT": "queues in RocksDB",
+    "config/*/CURRENT": "configuration in RocksDB",
+    "batchconsumequeue/*/*/*": "queues of batches (queue.type=BatchCQ)",
+    "consumequeue/%LMQ%*": "queues of LMQ",
+}
+"""Parts of stores of Java brokers with other settings, and what they are."""
+
+
+def _check_kind(root: Path) -> None:
+    """Refuse a folder of which only a part could be served.
+
+    Raises:
+        FolderError: a Java broker with other settings wrote it.
+    """
+    for pattern, what in FOREIGN.items():
+        if next(root.glob(pattern), None) is not None:
+            raise FolderError(f"{root} has {what}, which this broker does not serve")
 
 
 def _locked(root: Path) -> int:

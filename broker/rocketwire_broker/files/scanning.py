@@ -16,12 +16,17 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.store.commit_log import (
+    BORN_HOST_V6,
+    CRC_MASK,
     MAX_MESSAGE_SIZE,
+    SMALLEST_MESSAGE,
+    STORE_HOST_V6,
     blank_size,
     message_parts,
     next_message,
 )
 from rocketwire.wire.checksum import crc32
+from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire_broker.files.log_files import LogFiles, name_of
 
 if TYPE_CHECKING:
@@ -32,6 +37,12 @@ ASIDE: Final = "cut"
 
 _HEAD: Final = Struct(">8x4xi4xqqi").unpack_from
 """Queue id, queue offset, physical offset, ``sys_flag``."""
+_USUAL: Final = Struct(">iIii4xqqi16xq12xqi").unpack_from
+"""Size, magic number, checksum, queue id, queue offset, physical offset, ``sys_flag``, store time,
+offset of the half message, size of the body: of a message with short addresses."""
+_USUAL_SIZE: Final = 88
+_LONG_HOSTS: Final = BORN_HOST_V6 | STORE_HOST_V6
+_INT16: Final = Struct(">h").unpack_from
 _INT64: Final = Struct(">q").unpack_from
 _PIECE: Final = 1 << 20
 
@@ -114,13 +125,44 @@ def _messages(data: mmap.mmap, start: int) -> Generator[Entry, None, End]:
 
 
 def _entry(view: memoryview, position: int, start: int) -> Entry | None:
+    """Return the message at a position; None if there is none."""
+    if position + _USUAL_SIZE <= len(view):
+        usual = _USUAL(view, position)
+        size, magic, crc, queue_id, queue_offset, physical, sys_flag, stored, prepared, body = usual
+        topic = position + _USUAL_SIZE + body
+        properties = topic + 3 + view[topic] if 0 <= body < topic + 3 <= len(view) else 0
+        if (
+            magic == MAGIC_V1
+            and not sys_flag & _LONG_HOSTS
+            and physical == start + position
+            and position + SMALLEST_MESSAGE <= properties <= position + size <= len(view)
+            and properties + _INT16(view, properties - 2)[0] == position + size
+            and (not body or crc32(view[topic - body : topic]) == crc & CRC_MASK)
+            and (properties == position + size or view[position + size - 1])
+        ):
+            return Entry(
+                physical,
+                size,
+                bytes(view[topic + 1 : properties - 2]),
+                queue_id,
+                queue_offset,
+                sys_flag,
+                stored,
+                prepared,
+                bytes(view[properties : position + size]),
+            )
+    return _any_entry(view, position, start)
+
+
+def _any_entry(view: memoryview, position: int, start: int) -> Entry | None:
+    """Return the message at a position, whatever its layout; None if there is none."""
     parts = message_parts(view, position)
     if parts is None or parts.physical_offset != start + position:
         return None
     topic = parts.topic
     if parts.body_size > 0:
         body = view[parts.body : parts.body + parts.body_size]
-        if crc32(body) != parts.body_crc & 0x7FFFFFFF:
+        if crc32(body) != parts.body_crc & CRC_MASK:
             return None
     end = position + parts.size
     # a kill may have left a part of the last message, and its properties have no checksum

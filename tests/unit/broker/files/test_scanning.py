@@ -9,7 +9,7 @@ import pytest
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
-from rocketwire_broker.files.scanning import scan
+from rocketwire_broker.files.scanning import _any_entry, _entry, scan
 from rocketwire_broker.storage.message import Message
 
 if TYPE_CHECKING:
@@ -108,3 +108,21 @@ def test_a_message_of_another_place_is_none(tmp_path: Path) -> None:
     store = Store(tmp_path, record(0) + record(7))
 
     assert store.scan() == [0]
+
+
+@pytest.mark.parametrize("place", range(LENGTH))
+def test_damage_is_the_same_for_usual_messages_as_for_any(place: int) -> None:
+    """A fast way reads messages with short addresses."""
+    for flip in (1, 0x80, 0xFF):
+        data = bytearray(record(0) + record(LENGTH))
+        data[place] ^= flip
+        view = memoryview(bytes(data))
+
+        assert _entry(view, 0, 0) == _any_entry(view, 0, 0)
+
+
+def test_bytes_of_any_length_are_read_without_an_error() -> None:
+    whole = memoryview(record(0))
+    for length in range(len(whole)):
+        assert _entry(whole[:length], 0, 0) is None
+    assert _entry(memoryview(b"\xff" * 200), 0, 0) is None
