@@ -7,7 +7,8 @@ entries are compared as a set, over all files.  Times of entries are not compare
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -39,7 +40,8 @@ _WIDEST: Final = 1 << 32
 """Offsets that are compared at once at most: with a hash they fit into 64 bits."""
 
 
-class _Chunk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Chunk:
     """Entries that stand together.
 
     Attributes:

@@ -125,10 +125,9 @@ def queue_differences(
         yield from _queue_differences(name, _units(a, name), _units(b, name), logs)
     batches_a, batches_b = a.folder.batch_queues, b.folder.batch_queues
     for name in sorted({*batches_a, *batches_b}):
-        files = (
-            _FileUnits(table.get(name, []), BATCH_UNIT_SIZE) for table in (batches_a, batches_b)
-        )
-        yield from _queue_differences(name, *files, logs)
+        in_a = _FileUnits(batches_a.get(name, []), BATCH_UNIT_SIZE)
+        in_b = _FileUnits(batches_b.get(name, []), BATCH_UNIT_SIZE)
+        yield from _queue_differences(name, in_a, in_b, logs)
 
 
 def _names(store: OpenedStore) -> set[Topic]:
