@@ -168,6 +168,10 @@ class Disk:
             os.close(descriptor)
         self._unsynced.discard(name)
 
+    def descriptor(self, name: str) -> int | None:
+        """Return the descriptor of a file, if it is open; one that is not has been synced."""
+        return self._open.get(name)
+
     def sync(self, name: str) -> None:
         """Wait until a file's bytes are on the disk."""
         descriptor = self._open.get(name)

@@ -6,6 +6,7 @@ Java: ``CommitLog``, ``MappedFileQueue``.
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.store.folder import NAME_LENGTH
@@ -47,6 +48,7 @@ class LogFiles:
         self.failure = ""
         self._disk = disk
         self._starts = list(starts)
+        self._listed = self._starts[-1:]
 
     def starts(self) -> Sequence[int]:
         """Return the offsets at which files begin, ascending."""
@@ -92,11 +94,25 @@ class LogFiles:
         """Take note that a file behind the end is gone."""
         self._starts.remove(start)
 
-    def sync(self) -> None:
-        """Wait until all messages are on the disk.
+    def descriptors(self) -> list[int]:
+        """Return copies of the descriptors of files that a sync may have to write; close them."""
+        opened = [self._disk.descriptor(name_of(start)) for start in self._starts[-2:]]
+        copies = [os.dup(descriptor) for descriptor in opened if descriptor is not None]
+        if self._starts[-1:] != self._listed:  # the name of a new file must be on the disk, too
+            copies.append(os.open(self._disk.root / FOLDER, os.O_RDONLY | os.O_CLOEXEC))
+            self._listed = self._starts[-1:]
+        return copies
 
-        Raises:
-            OSError: the disk fails.
-        """
-        for start in self._starts[-2:]:
-            self._disk.sync(name_of(start))
+
+def sync(descriptors: list[int]) -> None:
+    """Wait until files are on the disk, and close them; may run in a thread.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    try:
+        for descriptor in descriptors:
+            os.fsync(descriptor)
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from rocketwire_broker.config import Config
     from rocketwire_broker.files.folder import StoreFolder
+    from rocketwire_broker.server.syncing import Syncing
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -71,6 +72,7 @@ class BrokerServer:
         self.tls = TlsContexts(config.tls)
         self._earlier = broker
         self._folder: StoreFolder | None = None
+        self._syncing: Syncing | None = None
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
@@ -99,6 +101,10 @@ class BrokerServer:
                 self._folder = StoreFolder(config)
                 ending.callback(self._close_folder, self._folder)
                 self.broker = self._folder.load(self.clock.now())
+                if self._folder.is_synced:
+                    from rocketwire_broker.server.syncing import Syncing
+
+                    self._syncing = Syncing(self._folder.log)
             else:
                 self.broker = self._earlier or Broker(config, self.clock.now())
             async with trio.open_nursery() as tasks:
@@ -248,10 +254,16 @@ class BrokerServer:
         except Exception:  # what is due for one must not end the broker of all
             LOGGER.exception("something that was due failed")
         topics = broker.topics
-        if (topics.changed or topics.removed) and self.announce is not None:
+        is_new = bool(topics.changed or topics.removed) and self.announce is not None
+        syncing = self._syncing if self._syncing is not None and self._syncing.is_due else None
+        if is_new or syncing is not None:
             frames = self._take()
-            await self.announce(broker)
-            self._send(frames)
+            if self.announce is not None and is_new:
+                await self.announce(broker)
+            if syncing is None or await syncing.run():
+                self._send(frames)
+            else:
+                self._cut_off(frames)
         else:
             self._deliver()
         self._hurry()
@@ -270,6 +282,13 @@ class BrokerServer:
             connection = self._connections.get(number)
             if connection is not None and frames:
                 connection.write(frames)
+
+    def _cut_off(self, taken: list[tuple[int, list[bytes]]]) -> None:
+        """Close the connections of answers that must not be sent."""
+        for number, _ in taken:
+            connection = self._connections.get(number)
+            if connection is not None:
+                connection.close()
 
     def _deliver(self) -> None:
         broker, connections = self.broker, self._connections

@@ -117,7 +117,7 @@ class LogStore(Store):
         if not messages:
             return []
         topic, queue_id = messages[0].topic, messages[0].queue_id
-        queue = self._unit_queue(topic, queue_id)
+        queue = self.unit_queue(topic, queue_id)
         offset = 0 if queue is None else queue.max_offset
         start = self.log.end
         records = self._encode(messages, offset, start, now)
@@ -162,13 +162,14 @@ class LogStore(Store):
         self, topic: str, queue_id: int, offset: int, physical: int, size: int, tag_code: int
     ) -> UnitQueue:
         """Put a message of the log, which is read at the start, into its queue."""
-        queue = self._unit_queue(topic, queue_id)
+        queue = self.unit_queue(topic, queue_id)
         if queue is None:
             queue = UnitQueue(topic, queue_id, self._read)
             self._queues.setdefault(topic, {})[queue_id] = queue
         queue.place(offset, physical, size, tag_code)
         self.size += size
         self.put_count += 1
+        self.changed.add((topic, queue_id))
         return queue
 
     def _keep(self, physical: int, record: bytes) -> None:
@@ -223,7 +224,8 @@ class LogStore(Store):
 
     # ------------------------------------------------------------------ looking
 
-    def _unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
+    def unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
+        """Return a queue; None while it has never had a message."""
         return cast("UnitQueue | None", self.queue(topic, queue_id))
 
     def all_queues(self) -> Iterator[UnitQueue]:
