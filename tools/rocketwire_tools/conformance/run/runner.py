@@ -107,6 +107,18 @@ async def run_case(
 
     ``traces`` receives the data that the case stored and could not remove.
     """
+    verdict = await _run_once(case, number, target, settings, traces)
+    for attempt in range(1, case.attempts):
+        if verdict.kind is not VerdictKind.FAIL:
+            break
+        again = dataclasses.replace(settings, run=f"{settings.run}{attempt}")
+        verdict = await _run_once(case, number, target, again, traces)
+    return verdict
+
+
+async def _run_once(
+    case: Case, number: int, target: Target, settings: Settings, traces: Traces | None
+) -> Verdict:
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
     names = Names(settings.run, number, settings.namespace)

@@ -1,4 +1,9 @@
-"""Pulls that wait for messages."""
+"""Pulls that wait for messages.
+
+Java looks every 5 s whether a queue has any new message for a pull that waits, whatever its filter
+(``PullRequestHoldService.checkHoldRequest``): cases that a message with another tag would fail then
+have several attempts.
+"""
 
 from __future__ import annotations
 
@@ -59,6 +64,7 @@ CASES = (
         topic(), waiting(tags="T1"), silence(on="reader"), put("no", properties={"TAGS": "T0"}),
             silence(on="reader"),
         put("yes", properties={"TAGS": "T1"}), woken("yes"),
+        attempts=3,
     ),
     case("hold/6", HOLD, "All pulls that wait for a queue MUST be woken by one message.",
         topic(), waiting(on="a"), waiting(on="b", consumerGroup="{groupB}"), silence(on="a"),
