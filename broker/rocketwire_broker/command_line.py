@@ -18,7 +18,7 @@ from rocketwire_broker.config import (
     TLS_MODE,
     Config,
     read_settings,
-    with_tls,
+    with_system,
 )
 from rocketwire_broker.tables.topics import new_topic
 from rocketwire_namesrv.config.config import system_properties
@@ -86,6 +86,12 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
     add(
+        "--accounts",
+        metavar="FILE",
+        help="file of accounts (TOML, or YAML as Java's plain_acl.yml); every request may be sent"
+        " without one",
+    )
+    add(
         "--tls",
         choices=[mode.value for mode in TlsMode],
         help="whether connections may (permissive, the default), must or must not begin with TLS",
@@ -107,7 +113,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         OSError: the properties file cannot be read.
     """
     config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
-    config = with_tls(config, system_properties(os.environ))
+    config = with_system(config, system_properties(os.environ))
     if options.configFile:
         with open(options.configFile, "rb") as file:
             config, unknown = read_settings(config, load_properties(file.read()))
@@ -120,6 +126,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         "retain_bytes": options.retain_bytes,
         "retain_hours": options.retain_hours,
         "delay_levels": options.delay_levels,
+        "accounts_file": options.accounts,
         **_status_port(options.status_port),
         "namesrv_addr": getattr(options, "namesrvAddr", None),
     }
@@ -127,7 +134,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         config, **{name: value for name, value in changes.items() if value is not None}
     )
     if options.tls:
-        config = with_tls(config, {TLS_MODE: options.tls})
+        config = with_system(config, {TLS_MODE: options.tls})
     config.delays_ms()
     return config, unknown
 

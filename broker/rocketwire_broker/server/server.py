@@ -18,6 +18,7 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
+from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.state.broker import Broker
@@ -83,15 +84,20 @@ class BrokerServer:
         Raises:
             BindError: the address is not local, or the port is in use.
             TlsError: a certificate is required and missing.
+            OSError: the file of accounts cannot be read.
+            IllegalValueError: it has other content.
         """
         await self.tls.start()
+        access = load_access(self._config)
         listener = await listen(self._config.bind_address, self._config.listen_port)
         with listener:
             port = listener.getsockname()[1]
             self.broker = self._earlier or Broker(
                 replace(self._config, listen_port=port), self.clock.now()
             )
+            self.broker.access = access
             async with trio.open_nursery() as tasks:
+                tasks.start_soon(watch_accounts, self.broker)
                 tasks.start_soon(self._keep_time)
                 tasks.start_soon(self.tls.watch)
                 tasks.start_soon(self._accept_for_ever, listener, tasks)
