@@ -22,7 +22,7 @@ def needs(
 ) -> list[tuple[str, str, Permission | None]]:
     data = body if isinstance(body, bytes) else encode_body(body) if body is not None else None
     request = RemotingCommand(code=code, opaque=1, ext_fields=fields, body=data)
-    return [tuple(need) for need in needs_of(request, "DefaultCluster")]
+    return [(need.kind, need.name, need.permission) for need in needs_of(request, "DefaultCluster")]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_heartbeat_needs_its_groups_and_what_they_subscribe_to() -> None:
 
 def test_locks_need_their_group_and_their_topics() -> None:
     queues = (MessageQueue(topic="t", broker_name="b", queue_id=0),)
-    body = LockBatchRequestBody(consumer_group="g", mq_set=frozenset(queues))
+    body = LockBatchRequestBody(consumer_group="g", mq_set=queues)
 
     for code in (Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ):
         assert needs(code, body) == [("Group", "g", SUB), ("Topic", "t", SUB)]
