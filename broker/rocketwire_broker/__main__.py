@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.errors import IllegalValueError, RocketWireError
+from rocketwire.errors import RocketWireError
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,
@@ -86,7 +86,7 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
         if name_server_port is None:
             return 128 + trio.run(run_brokers, configs, topics, on_ready)
         return 128 + trio.run(run_dev, configs, name_server_port, topics, on_ready)
-    except* (OSError, IllegalValueError, TlsError) as group:
+    except* (TlsError, RocketWireError, OSError) as group:
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

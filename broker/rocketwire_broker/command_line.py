@@ -83,6 +83,7 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--cluster", help="name of the cluster; DefaultCluster by default")
     add("--topics", metavar="FILE", help="TOML file of topics that exist from the start")
+    add("--store", metavar="DIR", help="folder that keeps everything, in Java's formats")
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
     add(
@@ -124,6 +125,8 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
+        "store_retain_bytes": options.retain_bytes,
+        "store_path": options.store,
         "retain_hours": options.retain_hours,
         "delay_levels": options.delay_levels,
         "accounts_file": options.accounts,
@@ -185,9 +188,15 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
             broker_id=number,
             listen_port=_further(config.listen_port, index),
             advertised_port=_further(config.advertised_port, index),
+            store_path=_own_folder(config.store_path, name, number),
         )
         for index, (name, number) in enumerate(identities)
     ]
+
+
+def _own_folder(folder: str, name: str, number: int) -> str:
+    """Return the folder of one of several brokers, below that of all."""
+    return folder and os.path.join(folder, f"{name}-{number}" if number else name)
 
 
 def _further(port: int, index: int) -> int:

@@ -48,10 +48,17 @@ class Config:
         max_message_size: most bytes of a body.
         max_pull_messages: most messages of a pull.
         max_pull_bytes: most bytes of a pull, unless it has one message.
-        max_filtered: records that a pull with a filter looks at.
+        max_filtered: records that a pull with a filter reads.
         unique_key_hits: messages that a query by a unique key returns.
         retain_bytes: bytes of messages that are kept; the oldest go first.
         retain_hours: time that messages are kept.
+        store_path: folder that keeps messages and tables; empty keeps them in memory.
+        store_retain_bytes: with a folder, files are deleted, the oldest first, while the others
+            hold more than this; 0 deletes none because of their size.
+        flush_disk_type: ``SYNC_FLUSH`` if each answer waits until its message is on the disk;
+            otherwise it is in the files, and lost only if the machine goes down.
+        log_file_size: bytes of each new file of the commit log.
+        queue_file_size: bytes of each new file of a queue.
         delay_levels: delays as Java writes them.
         timer_enabled: whether messages may have a time of delivery.
         timer_max_delay_ms: longest delay of such a message.
@@ -102,6 +109,11 @@ class Config:
     unique_key_hits: int = 32
     retain_bytes: int = 256 << 20
     retain_hours: float = 72.0
+    store_path: str = ""
+    store_retain_bytes: int = 0
+    flush_disk_type: str = "ASYNC_FLUSH"
+    log_file_size: int = 1 << 30
+    queue_file_size: int = 6_000_000
     delay_levels: str = DELAY_LEVELS
     timer_enabled: bool = True
     timer_max_delay_ms: int = 3 * 86_400_000
@@ -221,12 +233,16 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "transactionCheckInterval": Setting("transaction_check_ms", int),
     "transactionCheckMax": Setting("transaction_check_max", int),
     "retainBytes": Setting("retain_bytes", int),
+    "storePathRootDir": Setting("store_path"),
+    "flushDiskType": Setting("flush_disk_type"),
+    "mappedFileSizeCommitLog": Setting("log_file_size", int),
+    "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
     "rocketwire.accountsFile": Setting("accounts_file"),
     "rocketwire.advertisedPort": Setting("advertised_port", int),
     "rocketwire.observeAddress": Setting("observe_address"),
     "rocketwire.observePort": Setting("observe_port", int),
 }
-"""Settings by their names in ``broker.conf``; all but the last five are Java's."""
+"""Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
 
 _ACCESS: Final[Mapping[str, Setting]] = {
     "aclEnable": Setting("access_required", _boolean),
@@ -249,9 +265,7 @@ _IGNORED: Final = frozenset(
 
 FIXED: Final[Mapping[str, str]] = {
     "brokerRole": "ASYNC_MASTER",
-    "flushDiskType": "ASYNC_FLUSH",
     "deleteWhen": "04",
-    "storePathRootDir": "",
 }
 """Settings that have one value here; a file may have them with any value."""
 

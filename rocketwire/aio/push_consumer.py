@@ -25,7 +25,7 @@ from rocketwire.client.consumer.push.push_consumer import open_push_consumer as 
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
-from rocketwire.portal.inbox import Batch, Delivery, Inbox
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
 from rocketwire.portal.loans import DELAY, Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
@@ -114,7 +114,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().__init__(opener, reopens=lambda: reopens(resolved))
 
     def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed.append(self._notify)
+        resource.on_closed.append(self._wake_all)
         self._loans.attach(resource.portal, resource.thing)
 
     # ------------------------------------------------------------------ handlers
@@ -161,6 +161,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ iteration
 
     def _notify(self) -> None:
+        if self._waiting:  # they look for messages again after they have said that they wait
+            self._wake_all()
+
+    def _wake_all(self) -> None:
         if self._endpoint is not None:
             self._endpoint.post(self._wake)
 
@@ -191,18 +195,22 @@ class PushConsumer(Opened[TrioPushConsumer]):
             self._flush = loop.call_later(DELAY, self._flush_now)
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
-                while (taken := take()) is None:
-                    if resource.is_closed or self._resource is None:
-                        if resource.error is not None:
-                            raise resource.error
-                        return None
+                if self._inbox.lags:
+                    await asyncio.sleep(PAUSE)
+                while True:
                     future = loop.create_future()
                     self._waiting.add(future)
                     try:
+                        if (taken := take()) is not None:
+                            return taken
+                        if resource.is_closed or self._resource is None:
+                            if resource.error is not None:
+                                raise resource.error
+                            return None
                         await future
                     finally:
                         self._waiting.discard(future)
-        return taken
+        return None
 
     async def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
         """Return the next messages of a queue; None if there are none in time.
@@ -223,8 +231,8 @@ class PushConsumer(Opened[TrioPushConsumer]):
     async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         while True:
-            batch = await self.poll(max)
-            if batch is None:
+            batch = None if self._has_handler else self._inbox.take(max)
+            if batch is None and (batch := await self.poll(max)) is None:
                 return
             yield batch
             batch.ack()
@@ -232,7 +240,9 @@ class PushConsumer(Opened[TrioPushConsumer]):
     async def __aiter__(self) -> AsyncIterator[Delivery]:
         """Iterate over messages; the next one acknowledges the last."""
         while True:
-            delivery: Delivery | None = await self._wait(self._inbox.take_one, None)
+            delivery = None if self._has_handler else self._inbox.take_one()
+            if delivery is None:
+                delivery = await self._wait(self._inbox.take_one, None)
             if delivery is None:
                 return
             yield delivery

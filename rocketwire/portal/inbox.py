@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.loans import Loan, Loans
     from rocketwire.wire.message.stored import StoredMessage
+
+PAUSE: Final = 0.002
+"""Seconds after which an application that lags looks again, before it waits to be woken.
+
+A wake costs as much as the whole handling of a batch. Meanwhile several batches arrive.
+"""
+
+LAG: Final = 32
+"""Messages that wait at the broker, in the queue of the last batch, if the application lags."""
 
 
 class Batch:
@@ -79,7 +89,13 @@ class Delivery(Batch):
 
 
 class Inbox:
-    """Loans that nobody has taken yet."""
+    """Loans that nobody has taken yet.
+
+    Attributes:
+        loans: the loans of the consumer.
+        lags: whether many messages of the last queue wait at the broker, and come without a
+            wake of trio.
+    """
 
     def __init__(self, notify: Callable[[], None]) -> None:
         """Start empty.
@@ -88,6 +104,7 @@ class Inbox:
             notify: called in trio when there are messages.
         """
         self.loans: Loans | None = None
+        self.lags = False
         self._notify = notify
         self._lock = Lock()
         self._queue: deque[Loan] = deque()
@@ -100,6 +117,7 @@ class Inbox:
         self._queue.clear()
         self._open.clear()
         self._position = 0
+        self.lags = False
 
     def put(self, loans: Sequence[Loan]) -> None:
         """Add loans; called in trio."""
@@ -121,24 +139,30 @@ class Inbox:
             if not self._queue:
                 return None
             loan, start = self._queue[0], self._position
-            messages = loan.messages
+            messages, part = loan.messages, loan.part
             end = start + limit
-            if start == 0:
-                self._open[id(loan)] = len(messages)
+            if start == 0 and part is not None:
+                part.taken_at = perf_counter()
             if end >= len(messages):
                 self._queue.popleft()
                 self._position = 0
+                self.lags = part is not None and part.process.backlog > LAG and not part.is_awaited
                 return loan, messages if start == 0 else messages[start:]
+            if start == 0:
+                self._open[id(loan)] = len(messages)
             self._position = end
             return loan, messages[start:end]
 
     def settle(self, loan: Loan, count: int) -> None:
         """Note that messages of a loan are handled or rejected."""
-        with self._lock:
-            self._open[id(loan)] -= count
-            if self._open[id(loan)]:
-                return
-            del self._open[id(loan)]
+        if count < len(loan.messages):
+            with self._lock:
+                self._open[id(loan)] -= count
+                if self._open[id(loan)]:
+                    return
+                del self._open[id(loan)]
+        if loan.part is not None:
+            loan.part.settled_at = perf_counter()
         if self.loans is not None:
             self.loans.settle(loan, soon=True)
 

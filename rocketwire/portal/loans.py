@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rocketwire.portal.interfaces import Poster
     from rocketwire.wire.message.stored import StoredMessage
 
-MAX_UNPOSTED: Final = 8
-"""Most settled loans that wait until there is nothing else to handle."""
+MAX_UNPOSTED: Final = 16
+"""Most settled loans that wait until trio lends more, or there is nothing else to handle."""
 
 DELAY: Final = 0.05
 """Seconds for which they wait at most."""
@@ -95,7 +95,7 @@ class Loans:
         """
         self.handles = handles
         self._receive = receive
-        self._posted_at = 0.0
+        self._taken_at = 0.0
         self._portal: Poster | None = None
         self._consumer: PushConsumer | None = None
         self._settled: deque[tuple[LentMessages, Sequence[Failure]]] = deque()
@@ -111,6 +111,17 @@ class Loans:
     def receive(self, parts: Sequence[LentMessages]) -> None:
         """Take parts of batches; see ``Borrower``."""
         self._receive([Loan(part.queue, part.messages, part=part) for part in parts])
+
+    def take_settled(self) -> Sequence[tuple[LentMessages, Sequence[Failure]]]:
+        """Return what was settled meanwhile; see ``Borrower``."""
+        if not self._settled:
+            return ()
+        self._taken_at = monotonic()
+        settled: list[tuple[LentMessages, Sequence[Failure]]] = []
+        with suppress(IndexError):  # other threads may append meanwhile
+            while True:
+                settled.append(self._settled.popleft())
+        return settled
 
     async def concurrently(
         self, portal: Poster, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
@@ -156,25 +167,21 @@ class Loans:
         if loan.part is None:
             return
         self._settled.append((loan.part, loan.failures))
-        is_due = len(self._settled) >= MAX_UNPOSTED or monotonic() > self._posted_at + DELAY
-        if is_due or not soon or loan.part.is_awaited:
+        is_due = not soon or loan.part.is_awaited or len(self._settled) >= MAX_UNPOSTED
+        if is_due or monotonic() > self._taken_at + DELAY:
             self.flush()
 
     def flush(self) -> None:
         """Let trio know what is settled."""
         if self._settled and self._portal is not None:
-            self._posted_at = monotonic()
+            self._taken_at = monotonic()
             with suppress(ChannelClosedError, ClientForkedError):  # the messages are redelivered
                 self._portal.post(self._settle_parts)
 
     def _settle_parts(self) -> None:
         consumption = None if self._consumer is None else self._consumer.consumption
-        settled: list[tuple[LentMessages, Sequence[Failure]]] = []
-        with suppress(IndexError):  # other threads may append meanwhile
-            while True:
-                settled.append(self._settled.popleft())
-        if settled and isinstance(consumption, LentConsumption):
-            consumption.settle_parts(settled)
+        if isinstance(consumption, LentConsumption):
+            consumption.settle_parts(self.take_settled())
 
 
 def _nothing() -> None:

@@ -37,12 +37,15 @@ from rocketwire.store.java_records import (
     Release,
     read_record,
 )
+from rocketwire.store.rocksdb.built_queues import BuiltRocksQueue, BuiltRocksQueues, NoRocksQueues
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire.wire.message.properties import decode_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rocketwire.store.rocksdb.built_queues import RocksQueuesImage
 
 MAX_UNITS: Final = 2_000_000
 """Default limit of the units that a prediction keeps in memory."""
@@ -60,6 +63,7 @@ _JAVA_LONG: Final = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 _CHECKPOINT_WORDS: Final = 48
 _TRANSACTION: Final = 0xC
 _QUEUED_TRANSACTIONS: Final = (0, 8)
+_ROCKS_FOLDER: Final = "consumequeue"
 _SYSTEM_PREFIX: Final = "rmq_sys_"
 
 
@@ -107,6 +111,9 @@ class StoreImage:
         batch_queues: as ``queues``, of the folder ``batchconsumequeue``.
         batch_queue_file_size: setting ``mapperFileSizeBatchConsumeQueue``.
         read_batch_queue: as ``read_queue``.
+        rocks: the RocksDB of queues, by which 5.x goes; None without.  4.9.4 goes by files.
+        rocks_folders: folders that have such a RocksDB: ``consumequeue``,
+            ``consumequeue_rocksdb`` (5.5).
         batch_topics: topics whose configuration says that their queues are of type BatchCQ.
         checkpoint: the file; empty without one.
         has_abort: whether the last broker did not end in order.
@@ -131,6 +138,8 @@ class StoreImage:
     )
     batch_queue_file_size: int = 13_800_000
     read_batch_queue: QueueReader = lambda _queue, _offset, _position, _size: b""
+    rocks: RocksQueuesImage | None = None
+    rocks_folders: Sequence[str] = ()
     batch_topics: frozenset[str] = frozenset()
     checkpoint: bytes = b""
     has_abort: bool = False
@@ -174,7 +183,7 @@ class Recovery:
         deleted_index_files: names.
         deletes_queues: whether all queues are deleted, because there is no log.
         queues: topic and queue → queue after the start.
-        is_exact: whether the prediction is complete; not if it would need too much memory.
+        doubt: why the prediction is not exact; empty if it is.
         models: topic and queue → units of the queue after the start.
         log: the log after the start.
     """
@@ -190,14 +199,21 @@ class Recovery:
     deleted_index_files: list[str] = field(default_factory=list[str])
     deletes_queues: bool = False
     queues: dict[Topic, RecoveredQueue] = field(default_factory=dict["Topic", RecoveredQueue])
-    is_exact: bool = True
-    models: dict[Topic, BuiltQueue] = field(default_factory=dict["Topic", BuiltQueue], repr=False)
+    doubt: str = ""
+    models: dict[Topic, BuiltQueue | BuiltRocksQueue] = field(
+        default_factory=dict["Topic", BuiltQueue | BuiltRocksQueue], repr=False
+    )
     log: CommitLog | None = field(default=None, repr=False)
 
     @property
     def starts(self) -> bool:
         """Whether the broker serves messages afterwards."""
         return not self.refusal and not self.hang
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the prediction is complete, and certain."""
+        return not self.doubt
 
     def served(self, queue: Topic) -> Iterator[ServedUnit]:
         """Units that pulls of a queue return, from its first offset on; batches if it holds these.
@@ -206,7 +222,7 @@ class Recovery:
             queue: topic and queue id.
         """
         model, log = self.models.get(queue), self.log
-        if log is None or not isinstance(model, BuiltQueue):
+        if log is None or model is None:
             return
         for number, offset, size in model.units_served():
             file = log.file_with(offset, size)
@@ -214,15 +230,16 @@ class Recovery:
                 yield ServedUnit(number, offset, size, file)
 
     def unanswered(self, queue: Topic) -> set[int]:
-        """Queue offsets at which a pull is never answered: a unit there has no bytes.
+        """Queue offsets at which a pull fails: no unit is there, or one without bytes.
 
         Args:
             queue: topic and queue id.
         """
         model = self.models.get(queue)
-        if not isinstance(model, BuiltQueue):
+        if model is None:
             return set()
-        return {number for number, _, size in model.units_served() if not size}
+        unserved = model.unserved() if isinstance(model, BuiltRocksQueue) else set[int]()
+        return unserved | {number for number, _, size in model.units_served() if not size}
 
 
 def predict(image: StoreImage, release: Release, *, max_units: int = MAX_UNITS) -> Recovery:
@@ -241,7 +258,7 @@ def predict(image: StoreImage, release: Release, *, max_units: int = MAX_UNITS) 
     except _HangsError as error:
         recovery.hang = str(error)
     except _TooManyUnitsError:
-        recovery.is_exact = False
+        recovery.doubt = "queues are too large to predict"
     return recovery
 
 
@@ -360,6 +377,7 @@ class _Start:
         words = image.checkpoint.ljust(_CHECKPOINT_WORDS, b"\0")
         self.checkpoint: Checkpoint = decode_checkpoint(words)
         self.queues: dict[Topic, BuiltQueue] = {}
+        self.rocks = self._rocks()
         self.added = 0
 
     def run(self) -> None:
@@ -377,15 +395,38 @@ class _Start:
         if self.log.files.offsets:
             self._recover_log(queues_end)
         else:
-            self.recovery.deletes_queues = bool(self.queues)
-            for queue in self.queues.values():
-                queue.destroy()
+            self._destroy_queues()
         self._correct_min_offsets()
-        if self.image.builds_queues:
+        if self.image.builds_queues and self.release is Release.V4_9_4:
             self._put_rest_into_queues()
         self._correct_min_offsets()
-        self.recovery.queues.update({name: queue.result() for name, queue in self.queues.items()})
-        self.recovery.models = self.queues
+        self._take_results()
+
+    def _rocks(self) -> BuiltRocksQueues | None:
+        image = self.image
+        if image.rocks is None or self.release is Release.V4_9_4:
+            return None
+        is_known = self.release is Release.V5_5_0 or _ROCKS_FOLDER in image.rocks_folders
+        rocks = image.rocks if is_known else NoRocksQueues()
+        return BuiltRocksQueues(rocks, reads_ahead=self.release is Release.V5_5_0)
+
+    def _destroy_queues(self) -> None:
+        self.recovery.deletes_queues = bool(self.queues)
+        for queue in self.queues.values():
+            queue.destroy()
+        if self.rocks is not None:
+            self.recovery.deletes_queues = bool(self.rocks.names)
+            self.rocks.destroy()
+
+    def _take_results(self) -> None:
+        recovery, rocks = self.recovery, self.rocks
+        recovery.models.update(self.queues)
+        if rocks is not None:
+            rocks.correct_oldest(self.log.min_offset)
+            recovery.models.update({name: rocks.queue(name) for name in rocks.names})
+            if rocks.is_doubtful:
+                recovery.doubt = "two threads of Java race for the ends of some queues"
+        recovery.queues.update({name: queue.result() for name, queue in recovery.models.items()})
 
     # -------------------------------------------------------------- loading
 
@@ -398,6 +439,10 @@ class _Start:
 
     def _load_queues(self) -> None:
         image = self.image
+        if self.rocks is not None:
+            if self.release is Release.V5_5_0 and len(image.rocks_folders) > 1:
+                raise RefusedError(f"{' and '.join(image.rocks_folders)} have a RocksDB each")
+            return
         has_batches = self.release is not Release.V4_9_4
         for name, entries in image.queues.items():
             topic, queue_id = name
@@ -436,6 +481,8 @@ class _Start:
             ]
 
     def _queues_end(self) -> int:
+        if self.rocks is not None:
+            return self.rocks.end
         return max((queue.max_physical_offset for queue in self.queues.values()), default=-1)
 
     def _correct_min_offsets(self) -> None:
@@ -463,7 +510,9 @@ class _Start:
         self.recovery.cut = cut
         self.recovery.cut_reason = end.record.reason
         current_end = self._queues_end() if self.release is Release.V5_5_0 else queues_end
-        if current_end >= cut:
+        if self.rocks is not None:
+            self.rocks.cut_to(cut, was_end=queues_end, log_start=self.log.min_offset)
+        elif current_end >= cut:
             for queue in self.queues.values():
                 queue.cut_to(cut)
         files.truncate(cut)
@@ -484,13 +533,17 @@ class _Start:
         """Java: ``CommitLog.isMappedFileMatchedRecover``."""
         if is_clean and self.release is Release.V5_3_3:
             return file <= queues_end
+        if self.release is Release.V5_3_3 and self.rocks is not None:
+            head = self.image.read_log(file, 0, SMALLEST_MESSAGE)
+            offset = int.from_bytes(head[28:36], "big", signed=True)
+            return int.from_bytes(head[4:8], "big") in (MAGIC_V1, MAGIC_V2) and offset <= queues_end
         if self.release is not Release.V5_5_0:
             timestamp = self._first_timestamp(file)
             return timestamp != 0 and timestamp <= self.checkpoint.min_timestamp
         record = self.log.record(file, 0, self.log.files.size)
         if not record.is_message or not record.store_timestamp:
             return False
-        if is_clean:
+        if is_clean or self.rocks is not None:
             return record.physical_offset <= queues_end
         if self.checkpoint.queue_physical_offset <= 0:
             return record.store_timestamp <= self.checkpoint.queue_timestamp
@@ -518,11 +571,17 @@ class _Start:
         if record.sys_flag & _TRANSACTION not in _QUEUED_TRANSACTIONS:
             return
         topic = decode_utf8(record.topic)
-        self._put_into(self._queue(topic, record.queue_id), record, record.queue_offset)
+        self._put_into((topic, record.queue_id), record, record.queue_offset)
         if self.image.dispatches_lmq:
             self._put_lmq(topic, record)
 
-    def _put_into(self, queue: BuiltQueue, record: JavaRecord, queue_offset: int) -> None:
+    def _put_into(self, name: Topic, record: JavaRecord, queue_offset: int) -> None:
+        if self.rocks is not None:
+            self.rocks.put(name, record, queue_offset)
+            if self.rocks.added > self.max_units:
+                raise _TooManyUnitsError
+            return
+        queue = self._queue(*name)
         units = queue.added_units + queue.pre_blank_units
         queue.put(record, queue_offset)
         self.added += queue.added_units + queue.pre_blank_units - units
@@ -540,7 +599,7 @@ class _Start:
         for name, offset in zip(queues, offsets, strict=True):
             if name and "/" not in name and _JAVA_LONG.fullmatch(offset):
                 queue_id = 0 if name.startswith(LMQ_PREFIX) else record.queue_id
-                self._put_into(self._queue(name, queue_id), record, int(offset))
+                self._put_into((name, queue_id), record, int(offset))
 
     def _queue(self, topic: str, queue_id: int) -> BuiltQueue:
         name = (topic, queue_id)
@@ -558,7 +617,9 @@ class _Start:
         return queue
 
     def _put_rest_into_queues(self) -> None:
-        """Java: ``DefaultMessageStore.doRecheckReputOffsetFromCq``, ``ReputMessageService``.
+        """Java: ``DefaultMessageStore.start``, ``ReputMessageService``.
+
+        Releases since 5.x begin behind the log's last message, which they put into queues before.
 
         Raises:
             _HangsError: Java waits for ever.

@@ -24,7 +24,7 @@ from rocketwire.client.consumer.push.push_consumer import open_push_consumer as 
 from rocketwire.client.handlers import sync_function
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.inbox import Batch, Delivery, Inbox
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
 from rocketwire.portal.loans import DELAY, Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
@@ -85,6 +85,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         if orderly_listener is not None:
             sync_function("orderly_listener", orderly_listener, "messages, context")
         self._ready = Condition()
+        self._waiting = 0
         self._inbox = Inbox(self._notify)
         handles = listener is not None or orderly_listener is not None
         self._has_handler = handles
@@ -95,7 +96,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._inbox.clear()
-            self._ready = Condition()  # a fork may have copied a locked one
+            self._ready, self._waiting = Condition(), 0  # a fork may have copied a locked one
             portal = self._opening.portal
             concurrent: Any = partial(self._loans.concurrently, portal)
             in_order: Any = None
@@ -118,7 +119,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
 
     def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed.append(self._notify)
+        resource.on_closed.append(self._wake_all)
         self._loans.attach(resource.portal, resource.thing)
 
     # ------------------------------------------------------------------ handlers
@@ -152,6 +153,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ iteration
 
     def _notify(self) -> None:
+        if self._waiting:  # they look for messages again after they have said that they wait
+            self._wake_all()
+
+    def _wake_all(self) -> None:
         with self._ready:
             self._ready.notify_all()
 
@@ -169,15 +174,21 @@ class PushConsumer(Opened[TrioPushConsumer]):
         resource = self._resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
         deadline = None if within is None else time.monotonic() + within
+        if self._inbox.lags and (within is None or within > PAUSE):
+            time.sleep(PAUSE)
         with self._ready:
-            while (taken := take()) is None:
-                if resource.is_closed or self._closed:
-                    resource.thing  # noqa: B018
-                    return None
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    return None
-                self._wait_for_more(left)
+            self._waiting += 1
+            try:
+                while (taken := take()) is None:
+                    if resource.is_closed or self._closed:
+                        resource.thing  # noqa: B018
+                        return None
+                    left = None if deadline is None else deadline - time.monotonic()
+                    if left is not None and left <= 0:
+                        return None
+                    self._wait_for_more(left)
+            finally:
+                self._waiting -= 1
         return taken
 
     def _wait_for_more(self, seconds: float | None) -> None:
@@ -209,8 +220,8 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         while True:
-            batch = self.poll(max)
-            if batch is None:
+            batch = None if self._has_handler else self._inbox.take(max)
+            if batch is None and (batch := self.poll(max)) is None:
                 return
             yield batch
             batch.ack()
@@ -218,7 +229,9 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def __iter__(self) -> Iterator[Delivery]:
         """Iterate over messages; the next one acknowledges the last."""
         while True:
-            delivery: Delivery | None = self._wait(self._inbox.take_one, None)
+            delivery = None if self._has_handler else self._inbox.take_one()
+            if delivery is None:
+                delivery = self._wait(self._inbox.take_one, None)
             if delivery is None:
                 return
             yield delivery
@@ -229,7 +242,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def close(self) -> None:
         self._inbox.flush()
         super().close()
-        self._notify()
+        self._wake_all()
 
     subscribe = immediate(TrioPushConsumer.subscribe)
     unsubscribe = immediate(TrioPushConsumer.unsubscribe)

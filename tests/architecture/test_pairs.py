@@ -17,9 +17,9 @@ SOURCES = {
 }
 """Source folder -> folder of its unit tests."""
 
-OWN = {"connection", "support", "bench", "limits", "namesrv/model"}
+OWN = {"connection", "support", "bench", "limits", "namesrv/model", "broker/model"}
 """Folders of ``tests/unit`` without a source folder: the modules at the top of the library, the tests' own
-support, the limits of all programs, and the model of the name server."""
+support, the limits of all programs, and the models of the name server and the broker."""
 
 UNPAIRED = Path(__file__).with_name("unpaired.txt")
 

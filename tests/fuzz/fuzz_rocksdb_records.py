@@ -6,8 +6,9 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from rocketwire.store import pops, rocksdb_records
+from rocketwire.store import pops
 from rocketwire.store.folder import read_folder
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.sources.databases import Database
 from tests.support.java.peers import CURRENT
 from tests.support.stores.fixtures import unpack

@@ -44,7 +44,8 @@ class BrokerAtHand:
     def settle(self) -> None:
         """Do what follows, and give each client its frames, as the driver does."""
         self.broker.settle(self.now)
-        for client in self._clients:
+        for number in list(self.broker.outbox):
+            client = self._clients[number - 1]
             frames, client.peer.out = client.peer.out, []
             client.take(b"".join(frames))
         self.broker.outbox.clear()

@@ -1,5 +1,7 @@
 """Queues for consumers that let the broker rebalance: 400, 401 and 402.
 
+A member of a group that asks one broker gets queues of all brokers, which share the topic.
+
 Java: ``QueryAssignmentProcessor``.
 """
 
@@ -28,10 +30,11 @@ from rocketwire.policy.allocation import (
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.handlers.fields import Handler, body_of
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
+from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 
 if TYPE_CHECKING:
+    from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
@@ -42,9 +45,23 @@ STRATEGIES: Final = {
 }
 
 
-def query_assignment(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+def query_assignment(
+    broker: Broker, request: RemotingCommand, peer: Peer, now: int
+) -> Response | None:
     """400: the queues of one member of a group, and whether it pulls or pops them."""
     question = body_of(request, QueryAssignmentRequestBody)
+    topic = question.topic or ""
+    if request.is_oneway or topic not in broker.topics or broker.routes.is_fresh(topic, now):
+        return _assignments(broker, question)
+
+    def answer(now: int) -> None:
+        broker.answer(peer, request.opaque, _assignments(broker, question))
+
+    broker.routes.ask(topic, answer)
+    return LATER
+
+
+def _assignments(broker: Broker, question: QueryAssignmentRequestBody) -> Response:
     topic, group = question.topic or "", question.consumer_group or ""
     setting = _mode(broker, topic, group)
     queues = _queues_of(broker, question, topic, group, setting)
@@ -78,11 +95,7 @@ def _queues_of(
     config = broker.topics.get(topic)
     if config is None:
         return None
-    name = broker.config.broker_name
-    queues = sorted_queues(
-        MessageQueue(topic=topic, broker_name=name, queue_id=number)
-        for number in range(config.read_queue_nums)
-    )
+    queues = _all_queues(broker, config)
     if question.message_model == MessageModel.BROADCASTING:
         return queues
     group = broker.members.online(group_name)
@@ -96,12 +109,24 @@ def _queues_of(
     if setting.mode != MessageRequestMode.POP:
         return strategy.allocate(client_id, queues, clients) if queues else ()
     if setting.pop_share_queue_num <= 0 or setting.pop_share_queue_num >= len(clients) - 1:
-        return (MessageQueue(topic=topic, broker_name=name, queue_id=ANY_QUEUE),)
+        names = dict.fromkeys(queue.broker_name for queue in queues)
+        return [MessageQueue(topic=topic, broker_name=name, queue_id=ANY_QUEUE) for name in names]
     index, shares = clients.index(client_id), setting.pop_share_queue_num
     if len(clients) > len(queues):
         return (queues[index % len(queues)],) if queues else ()
     neighbours = [clients[(index + step) % len(clients)] for step in range(shares + 1)]
     return [queue for name in neighbours for queue in strategy.allocate(name, queues, clients)]
+
+
+def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
+    """Return the queues of a topic here and at the other brokers of the name server."""
+    topic, name = str(config.topic_name), broker.config.broker_name
+    own = [
+        MessageQueue(topic=topic, broker_name=name, queue_id=number)
+        for number in range(config.read_queue_nums)
+    ]
+    others = [queue for queue in broker.routes.queues(topic) if queue.broker_name != name]
+    return sorted_queues([*own, *others])
 
 
 def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:

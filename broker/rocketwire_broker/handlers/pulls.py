@@ -36,7 +36,7 @@ RETRY: Final = int(ResponseCode.PULL_RETRY_IMMEDIATELY)
 MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
 
 
-class Pull(NamedTuple):
+class PullRequest(NamedTuple):
     """A pull that was checked.
 
     Attributes:
@@ -45,7 +45,7 @@ class Pull(NamedTuple):
         queue_id: the queue.
         offset: offset of the first message.
         most: most messages.
-        wanted: the consumer's filter.
+        message_filter: the consumer's filter.
     """
 
     group: str
@@ -53,7 +53,7 @@ class Pull(NamedTuple):
     queue_id: int
     offset: int
     most: int
-    wanted: Filter
+    message_filter: Filter
 
 
 class Outcome(NamedTuple):
@@ -76,7 +76,7 @@ def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
     """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
     sys_flag = integer(fields, "sysFlag")
-    wish = Pull(
+    pull_request = PullRequest(
         text(fields, "consumerGroup"),
         text(fields, "topic"),
         integer(fields, "queueId"),
@@ -84,50 +84,55 @@ def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         max(1, min(integer(fields, "maxMsgNums"), broker.config.max_pull_messages)),
         EVERYTHING,
     )
-    wanted = _check(broker, fields, wish, sys_flag, peer, now)
-    wish = wish._replace(wanted=wanted)
+    message_filter = _check(broker, fields, pull_request, sys_flag, peer, now)
+    pull_request = pull_request._replace(message_filter=message_filter)
     if sys_flag & _COMMIT:
-        _commit(broker, wish, integer(fields, "commitOffset", -1), now)
-    if (response := _reset(broker, wish)) is not None:
+        _commit(broker, pull_request, integer(fields, "commitOffset", -1), now)
+    if (response := _reset(broker, pull_request)) is not None:
         return response
-    outcome = read(broker, wish, wish.offset)
+    outcome = read(broker, pull_request, pull_request.offset)
     if outcome.code == NOT_FOUND and sys_flag & _SUSPEND and not request.is_oneway:
         duration = min(integer(fields, "suspendTimeoutMillis", 0), _LONGEST_HOLD_MS)
         if duration > 0:
-            _hold(broker, wish, peer, request.opaque, now + duration)
+            _hold(broker, pull_request, peer, request.opaque, now + duration)
             return LATER
-    return _answer(broker, wish, outcome)
+    return _answer(broker, pull_request, outcome)
 
 
 # ---------------------------------------------------------------------------- checks
 
 
 def _check(
-    broker: Broker, fields: Mapping[str, str], wish: Pull, sys_flag: int, peer: Peer, now: int
+    broker: Broker,
+    fields: Mapping[str, str],
+    pull_request: PullRequest,
+    sys_flag: int,
+    peer: Peer,
+    now: int,
 ) -> Filter:
     """Check a pull in Java's order, and return its filter."""
-    group = broker.groups.find_or_create(wish.group, now)
+    group = broker.groups.find_or_create(pull_request.group, now)
     if group is None:
-        remark = f"subscription group [{wish.group}] does not exist, \n{FAQ}"
+        remark = f"subscription group [{pull_request.group}] does not exist, \n{FAQ}"
         raise _refused(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if not group.consume_enable:
-        raise _forbidden(f"subscription group no permission, {wish.group}", 2)
+        raise _forbidden(f"subscription group no permission, {pull_request.group}", 2)
     try:
-        topic = existing_topic(broker, wish.topic, blank=" ")
+        topic = existing_topic(broker, pull_request.topic, blank=" ")
     except RefusedError as refused:
         raise _refused(refused.response.code, refused.response.remark) from None
     if not topic.perm & _READ:
-        raise _forbidden(f"the topic[{wish.topic}] pulling message is forbidden", 3)
-    if not 0 <= wish.queue_id < topic.read_queue_nums:
+        raise _forbidden(f"the topic[{pull_request.topic}] pulling message is forbidden", 3)
+    if not 0 <= pull_request.queue_id < topic.read_queue_nums:
         remark = (
-            f"queueId[{wish.queue_id}] is illegal, topic:[{wish.topic}] "
+            f"queueId[{pull_request.queue_id}] is illegal, topic:[{pull_request.topic}] "
             f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
         )
         raise _refused(ResponseCode.INVALID_PARAMETER, remark)
     if sys_flag & _SUBSCRIPTION:
-        subscription = _own_subscription(fields, wish.topic)
+        subscription = _own_subscription(fields, pull_request.topic)
     else:
-        subscription = _known_subscription(broker, fields, wish, group)
+        subscription = _known_subscription(broker, fields, pull_request, group)
     if (subscription.expression_type or TAG) != TAG and not broker.config.property_filter:
         remark = (
             "The broker does not support consumer to filter message by "
@@ -151,19 +156,24 @@ def _own_subscription(fields: Mapping[str, str], topic: str) -> SubscriptionData
 
 
 def _known_subscription(
-    broker: Broker, fields: Mapping[str, str], wish: Pull, config: SubscriptionGroupConfig
+    broker: Broker,
+    fields: Mapping[str, str],
+    pull_request: PullRequest,
+    config: SubscriptionGroupConfig,
 ) -> SubscriptionData:
-    group = broker.members.online(wish.group)
+    group = broker.members.online(pull_request.group)
     if group is None:
         remark = f"the consumer's group info not exist\n{FAQ}"
         raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
     if group.is_broadcasting and not config.consume_broadcast_enable:
-        remark = f"the consumer group[{wish.group}] can not consume by broadcast way"
+        remark = f"the consumer group[{pull_request.group}] can not consume by broadcast way"
         raise _forbidden(remark, 4)
-    if broker.groups.is_forbidden(wish.group, wish.topic):
-        remark = f"the consumer group[{wish.group}] is forbidden for topic[{wish.topic}]"
+    if broker.groups.is_forbidden(pull_request.group, pull_request.topic):
+        remark = (
+            f"the consumer group[{pull_request.group}] is forbidden for topic[{pull_request.topic}]"
+        )
         raise _forbidden(remark, 5)
-    subscription = group.subscriptions.get(wish.topic)
+    subscription = group.subscriptions.get(pull_request.topic)
     if subscription is None:
         remark = f"the consumer's subscription not exist\n{FAQ}"
         raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
@@ -181,9 +191,9 @@ def _forbidden(remark: str, kind: int) -> RefusedError:
     return RefusedError(ResponseCode.NO_PERMISSION, remark, {"forbiddenType": str(kind)})
 
 
-def _commit(broker: Broker, wish: Pull, offset: int, now: int) -> None:
+def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) -> None:
     """Commit the offset that a pull carries, unless a reset is pending."""
-    group, topic, queue_id = wish.group, wish.topic, wish.queue_id
+    group, topic, queue_id = pull_request.group, pull_request.topic, pull_request.queue_id
     if offset >= 0 and broker.offsets.pending_reset(group, topic, queue_id) is None:
         broker.offsets.commit(group, topic, queue_id, offset, now)
 
@@ -191,9 +201,9 @@ def _commit(broker: Broker, wish: Pull, offset: int, now: int) -> None:
 # ---------------------------------------------------------------------------- outcomes
 
 
-def read(broker: Broker, wish: Pull, offset: int) -> Outcome:
-    """Look for messages from an offset on."""
-    queue = broker.store.queue(wish.topic, wish.queue_id)
+def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
+    """Read messages from an offset on."""
+    queue = broker.store.queue(pull_request.topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
         return Outcome(NOT_FOUND if offset == 0 else MOVED, "NO_MESSAGE_IN_QUEUE", 0)
     if offset < queue.min_offset:
@@ -206,65 +216,73 @@ def read(broker: Broker, wish: Pull, offset: int) -> Outcome:
     found = select(
         queue,
         offset,
-        wish.wanted,
-        count=wish.most,
+        pull_request.message_filter,
+        count=pull_request.most,
         max_bytes=config.max_pull_bytes,
-        looked_at=config.max_filtered,
+        max_filtered=config.max_filtered,
     )
     if not found.records:
         return Outcome(RETRY, "NO_MATCHED_MESSAGE", found.next_offset)
     return Outcome(ResponseCode.SUCCESS, "FOUND", found.next_offset, found.records)
 
 
-def _reset(broker: Broker, wish: Pull) -> Response | None:
+def _reset(broker: Broker, pull_request: PullRequest) -> Response | None:
     """Tell the consumer of a reset (code 222), if there was one."""
-    target = broker.offsets.take_reset(wish.group, wish.topic, wish.queue_id)
-    return None if target is None else _answer(broker, wish, Outcome(MOVED, "OFFSET_RESET", target))
+    target = broker.offsets.take_reset(
+        pull_request.group, pull_request.topic, pull_request.queue_id
+    )
+    return (
+        None
+        if target is None
+        else _answer(broker, pull_request, Outcome(MOVED, "OFFSET_RESET", target))
+    )
 
 
-def _answer(broker: Broker, wish: Pull, outcome: Outcome) -> Response:
+def _answer(broker: Broker, pull_request: PullRequest, outcome: Outcome) -> Response:
     store = broker.store
     fields = {
         "nextBeginOffset": str(outcome.next_offset),
-        "minOffset": str(store.min_offset(wish.topic, wish.queue_id)),
-        "maxOffset": str(store.max_offset(wish.topic, wish.queue_id)),
+        "minOffset": str(store.min_offset(pull_request.topic, pull_request.queue_id)),
+        "maxOffset": str(store.max_offset(pull_request.topic, pull_request.queue_id)),
         "suggestWhichBrokerId": "0",
         "topicSysFlag": "0",
         "groupSysFlag": "0",
     }
     if outcome.records:
-        broker.statistics.note_got(wish.topic, wish.group, len(outcome.records))
-    broker.offsets.note_pulled(wish.group, wish.topic, wish.queue_id, outcome.next_offset)
+        broker.statistics.note_got(pull_request.topic, pull_request.group, len(outcome.records))
+    broker.offsets.note_pulled(
+        pull_request.group, pull_request.topic, pull_request.queue_id, outcome.next_offset
+    )
     return Response(outcome.code, outcome.remark, fields, tuple(outcome.records))
 
 
 # ---------------------------------------------------------------------------- waiting
 
 
-def _hold(broker: Broker, wish: Pull, peer: Peer, opaque: int, due: int) -> None:
+def _hold(broker: Broker, pull_request: PullRequest, peer: Peer, opaque: int, due: int) -> None:
     """Wait for a message that passes the filter."""
-    offset = wish.offset
+    offset = pull_request.offset
 
-    def look(now: int, must_answer: bool) -> Response | None:
+    def wake_up(now: int, must_answer: bool) -> Response | None:
         nonlocal offset
         if must_answer:
-            existing_topic(broker, wish.topic, blank=" ")
-        if (response := _reset(broker, wish)) is not None:
+            existing_topic(broker, pull_request.topic, blank=" ")
+        if (response := _reset(broker, pull_request)) is not None:
             return response
-        outcome = read(broker, wish, offset)
+        outcome = read(broker, pull_request, offset)
         if outcome.code == RETRY:
             offset = outcome.next_offset
-            if offset < broker.store.max_offset(wish.topic, wish.queue_id):
-                outcome = read(broker, wish, offset)  # the rest; more is looked at the next time
+            if offset < broker.store.max_offset(pull_request.topic, pull_request.queue_id):
+                outcome = read(broker, pull_request, offset)  # the rest; more is read the next time
         if outcome.code not in {NOT_FOUND, RETRY}:
-            return _answer(broker, wish, outcome)
+            return _answer(broker, pull_request, outcome)
         if not must_answer:
             return LATER
-        if offset > wish.offset:
+        if offset > pull_request.offset:
             outcome = Outcome(RETRY, "NO_MATCHED_MESSAGE", offset)
-        return _answer(broker, wish, outcome)
+        return _answer(broker, pull_request, outcome)
 
-    broker.hold(peer, opaque, ((wish.topic, wish.queue_id),), look, due)
+    broker.hold(peer, opaque, ((pull_request.topic, pull_request.queue_id),), wake_up, due)
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

@@ -1,6 +1,6 @@
 """Single messages: 12 by key, 33 by position, 321 the entries of a queue.
 
-There is no index of keys: a query looks at the stored bytes of the topic, newest first. That costs
+There is no index of keys: a query reads the stored bytes of the topic, newest first. That costs
 a send nothing, no memory, and a query some 20 ms for 100,000 messages.
 
 Java: ``QueryMessageProcessor``, ``AdminBrokerProcessor.queryConsumeQueue``.
@@ -103,7 +103,7 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
         return Response(remark=f"Index {header.index} of {place}")
     group = broker.members.online(header.consumer_group or "")
     subscription = None if group is None else group.subscriptions.get(name)
-    wanted = EVERYTHING if subscription is None else filter_of(subscription)
+    message_filter = EVERYTHING if subscription is None else filter_of(subscription)
     data: list[ConsumeQueueData] = []
     records = queue.records(header.index, max(0, header.count))
     for offset, record in enumerate(records, header.index):
@@ -113,7 +113,7 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
                 physic_offset=queue.physical(offset),
                 physic_size=len(record),
                 tags_code=code,
-                eval=wanted.passes(code, record),
+                eval=message_filter.passes(code, record),
             )
         )
     body = QueryConsumeQueueResponseBody(

@@ -23,7 +23,7 @@ from rocketwire.messages.send import RecallMessageRequestHeader
 from rocketwire_broker.handlers.fields import Handler, required
 from rocketwire_broker.handlers.sends import REGION
 from rocketwire_broker.later.storing import store_message
-from rocketwire_broker.later.timers import parse_handle, recall_key
+from rocketwire_broker.later.timers import parse_handle
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import Message
 
@@ -70,7 +70,7 @@ def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now:
         body=b"0",
         properties={
             TAGS: _TAG,
-            TIMER_DEL_UNIQKEY: recall_key(topic, handle.unique_key),
+            TIMER_DEL_UNIQKEY: handle.unique_key,
             UNIQ_KEY: handle.unique_key,
             TIMER_DELIVER_MS: str(time),
             BORN_TIMESTAMP: str(now),

@@ -261,10 +261,8 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
     limit = broker.config.max_message_size
     if len(body) > limit or DELAY in batch.properties:
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit))
-    ids: list[str] = []
-    first_offset = 0
-    for index, item in enumerate(decode_batch(body)):
-        message = Message(
+    messages = [
+        Message(
             topic=batch.topic,
             queue_id=batch.queue_id,
             body=item.body,
@@ -274,18 +272,17 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
             sys_flag=batch.sys_flag,
             born_timestamp=batch.born_timestamp,
         )
-        try:
-            place = broker.put(message, now)
-        except EncodeError as error:
-            raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
-        if not index:
-            first_offset = place.queue_offset
-        ids.append(broker.message_id(place.physical_offset))
+        for item in decode_batch(body)
+    ]
+    try:
+        places = broker.put_all(messages, now)
+    except EncodeError as error:
+        raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
     fields = {
         **REGION,
-        "msgId": ",".join(ids),
+        "msgId": ",".join(broker.message_id(place.physical_offset) for place in places),
         "queueId": str(batch.queue_id),
-        "queueOffset": str(first_offset),
+        "queueOffset": str(places[0].queue_offset if places else 0),
     }
     if UNIQ_KEY in batch.properties:
         fields["transactionId"] = batch.properties[UNIQ_KEY]

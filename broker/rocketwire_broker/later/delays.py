@@ -61,11 +61,11 @@ def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
     message.topic, message.queue_id = SCHEDULE_TOPIC, level - 1
     message.tag_code = now + delays[level - 1]
     place = broker.put(message, now)
-    _schedule(broker, level - 1)
+    go_on(broker, level - 1)
     return place
 
 
-def _schedule(broker: Broker, queue_id: int, earliest: int = 0) -> None:
+def go_on(broker: Broker, queue_id: int, earliest: int = 0) -> None:
     """Deliver the first message of a level that waits, at its time."""
     queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
     if queue is None:
@@ -92,9 +92,9 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
         if record is not None:
             broker.put_if_it_fits(restored(record), now)
         # storing it may have evicted the next ones
-        offset = max(offset + 1, queue.min_offset)
+        offset = broker.delivered[queue_id] = max(offset + 1, queue.min_offset)
     broker.delivered[queue_id] = offset
-    _schedule(broker, queue_id, now + 1)
+    go_on(broker, queue_id, now + 1)
 
 
 def delivered(broker: Broker) -> dict[int, tuple[int, int]]:

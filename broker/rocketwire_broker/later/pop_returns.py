@@ -17,16 +17,16 @@ from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.pops import HiddenMessage
+    from rocketwire_broker.tables.pops import HiddenMessage, Origin
 
 
-def hide(broker: Broker, message: HiddenMessage, due: int) -> None:
+def hide(broker: Broker, message: HiddenMessage, origin: Origin) -> None:
     """Hide a message until a time, at which it is delivered again."""
     known = broker.pops.take(message)
     if known is not None:
         broker.schedule.cancel(known)
-    timer = broker.schedule.at(due, lambda now: return_message(broker, message, now))
-    broker.pops.hide(message, timer)
+    timer = broker.schedule.at(origin.due, lambda now: return_message(broker, message, now))
+    broker.pops.hide(message, timer, origin)
 
 
 def show(broker: Broker, message: HiddenMessage) -> bool:
@@ -39,7 +39,7 @@ def show(broker: Broker, message: HiddenMessage) -> bool:
 
 
 def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
-    """Let waiting pops look at a queue again when its messages are visible."""
+    """Let waiting pops read a queue again when its messages are visible."""
     broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
 
 
@@ -53,7 +53,12 @@ def forget(broker: Broker, *, topic: str | None = None, group: str | None = None
 
 def return_message(broker: Broker, hidden: HiddenMessage, now: int) -> None:
     """Store a message in its retry topic, because its time is over."""
-    broker.pops.take(hidden)
+    if hidden in broker.pops:  # it was not acknowledged since the disk was full
+        _store_in_retry_topic(broker, hidden, now)
+        broker.pops.take(hidden)
+
+
+def _store_in_retry_topic(broker: Broker, hidden: HiddenMessage, now: int) -> None:
     group, topic, queue_id, offset, pop_time = hidden
     queue = broker.store.queue(topic, queue_id)
     record = None if queue is None else queue.record(offset)

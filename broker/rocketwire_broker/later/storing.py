@@ -45,7 +45,7 @@ def store_message(broker: Broker, message: Message, now: int) -> Place:
     """
     level = delays.level_of(message.properties)
     if level > 0:
-        for name in timers.WISHES:
+        for name in timers.TIMER_PROPERTIES:
             message.properties.pop(name, None)
         return delays.postpone(broker, message, level, now)
     due = timers.delivery_time(broker, message, now)
@@ -57,7 +57,7 @@ def store_message(broker: Broker, message: Message, now: int) -> Place:
 def store_again(broker: Broker, message: Message, now: int) -> Place | None:
     """Store a message for which no request is answered; None if it is too large, and lost.
 
-    As in Java, a message with a delay level waits once more. A wish that is no number, which items
+    As in Java, a message with a delay level waits once more. A time that is no number, which items
     of batches may have, is ignored.
     """
     try:

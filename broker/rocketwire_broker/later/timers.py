@@ -29,6 +29,7 @@ from rocketwire.policy.resource_names import RETRY_PREFIX, TIMER_TOPIC
 from rocketwire_broker.later.delays import AT_ONCE, restored
 from rocketwire_broker.later.numbers import number
 from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.storage.store import UnwritableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.storage.store import Place
 
-WISHES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
+TIMER_PROPERTIES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 """Properties that ask for a time of delivery; the first one that is there counts."""
 
 PRECISION_MS: Final = 1_000
@@ -61,16 +62,16 @@ def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
     properties = message.properties
     if message.topic == TIMER_TOPIC or TIMER_OUT_MS in properties:
         return None
-    wish = next((name for name in WISHES if name in properties), None)
-    if wish is None:
+    name = next((name for name in TIMER_PROPERTIES if name in properties), None)
+    if name is None:
         return None
     if not broker.config.timer_enabled:
         remark = "accurate timer message is not enabled, timerWheelEnable is false"
         raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
     longest = broker.config.timer_max_delay_ms
-    due = number(properties[wish])
-    if due is not None and wish != TIMER_DELIVER_MS:
-        due = now + due * (1_000 if wish == TIMER_DELAY_SEC else 1)
+    due = number(properties[name])
+    if due is not None and name != TIMER_DELIVER_MS:
+        due = now + due * (1_000 if name == TIMER_DELAY_SEC else 1)
     is_recall = TIMER_DEL_UNIQKEY in properties
     if due is None or due - now > longest or (due <= now and is_recall):
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, ILLEGAL.format(longest))
@@ -94,11 +95,38 @@ def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
     queue = broker.store.queue(TIMER_TOPIC, 0)
     if queue is not None:
         broker.timers.forget(queue.min_offset, queue.max_offset - queue.min_offset)
-    _schedule(broker)
+    go_on(broker)
     return place
 
 
-def _schedule(broker: Broker, earliest: int = 0) -> None:
+def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> None:
+    """Let a message of the timer topic wait that an earlier run has not delivered.
+
+    Args:
+        broker: the broker.
+        message: as it is in the timer topic.
+        stored: when it was stored, in milliseconds.
+        offset: its offset in the timer topic.
+    """
+    properties = message.properties
+    floor = number(properties.get(TIMER_OUT_MS, "")) or 0
+    due = floor + PRECISION_MS
+    name = next((name for name in TIMER_PROPERTIES if name in properties), None)
+    if name is not None:
+        exact = number(properties[name]) or 0
+        if name != TIMER_DELIVER_MS:
+            exact = stored + exact * (1_000 if name == TIMER_DELAY_SEC else 1)
+        if floor < exact < due:
+            due = exact
+    recalled = properties.get(TIMER_DEL_UNIQKEY)
+    if recalled is not None:
+        broker.timers.recall(recalled)
+        due = floor + PRECISION_MS
+    broker.timers.add(due, offset)
+
+
+def go_on(broker: Broker, earliest: int = 0) -> None:
+    """Deliver the first message that waits, at its time."""
     due = broker.timers.next_due
     if due is not None:
         broker.schedule.no_later("timers", max(due, earliest), lambda now: _deliver(broker, now))
@@ -110,8 +138,12 @@ def _deliver(broker: Broker, now: int) -> None:
     left = AT_ONCE
     while left and queue is not None and (offset := broker.timers.pop(now)) is not None:
         left -= 1
-        _deliver_one(broker, queue, offset, now)
-    _schedule(broker, now + 1)
+        try:
+            _deliver_one(broker, queue, offset, now)
+        except UnwritableError:
+            broker.timers.add(now, offset)
+            raise
+    go_on(broker, now + 1)
 
 
 def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:
@@ -123,10 +155,20 @@ def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:
     recalled = properties.get(TIMER_DEL_UNIQKEY)
     if recalled is not None:
         broker.timers.end_recall(recalled)
-    elif not broker.timers.is_recalled(recall_key(message.topic, properties.get(UNIQ_KEY, ""))):
+    elif not _is_recalled(broker, message):
         properties[TIMER_ENQUEUE_MS] = str(enqueued)
         properties[TIMER_DEQUEUE_MS] = str(now)
         broker.put_if_it_fits(message, now)
+
+
+def _is_recalled(broker: Broker, message: Message) -> bool:
+    """Return whether a message was recalled by its key alone, or by its topic and key.
+
+    Java's default is the key alone (``appendTopicForTimerDeleteKey``).
+    """
+    key = message.properties.get(UNIQ_KEY, "")
+    recalled = broker.timers.is_recalled
+    return recalled(key) or recalled(f"{message.topic}+{key}")
 
 
 # ---------------------------------------------------------------------------- recall
@@ -146,11 +188,6 @@ class Handle(NamedTuple):
     broker_name: str
     timestamp: int | None
     unique_key: str
-
-
-def recall_key(topic: str, unique_key: str) -> str:
-    """Return the text that a recall names its message by (Java: ``buildDeleteKey``)."""
-    return f"{topic}+{unique_key}"
 
 
 def recall_handle(broker: Broker, properties: Mapping[str, str]) -> str | None:

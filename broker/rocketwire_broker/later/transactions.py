@@ -91,7 +91,7 @@ def put_half(broker: Broker, message: Message, now: int, half: Half | None = Non
         broker.halves.open(place.queue_offset)
     else:
         broker.halves.move(half, place.queue_offset)
-    _schedule(broker, now)
+    _schedule_checks(broker, now)
     return place
 
 
@@ -100,17 +100,18 @@ def end(broker: Broker, half: Half, now: int) -> None:
     halves = broker.halves
     halves.end(half)
     if len(halves.unwritten) >= WRITTEN_AT_ONCE:
-        _write(broker, now)
+        write_decisions(broker, now)
     else:
-        broker.schedule.no_later("decisions", now + WRITE_MS, lambda now: _write(broker, now))
+        broker.schedule.no_later(
+            "decisions", now + WRITE_MS, lambda now: write_decisions(broker, now)
+        )
 
 
-def _write(broker: Broker, now: int) -> None:
+def write_decisions(broker: Broker, now: int) -> None:
     """Write decisions to their topic, and the offsets that show how far they go."""
     halves, store = broker.halves, broker.store
     if halves.unwritten:
         body = "".join(f"{offset}," for offset in halves.unwritten)
-        halves.unwritten.clear()
         properties = {TAGS: ENDED_TAG, UNIQ_KEY: broker.new_unique_key(now)}
         message = Message(
             topic=OP_TOPIC,
@@ -121,6 +122,7 @@ def _write(broker: Broker, now: int) -> None:
             born_timestamp=now,
         )
         broker.put(message, now)
+        halves.unwritten.clear()
     halves.forget(store.min_offset(HALF_TOPIC, 0))
     first = halves.first_undecided
     decided = store.max_offset(HALF_TOPIC, 0) if first is None else first
@@ -128,10 +130,18 @@ def _write(broker: Broker, now: int) -> None:
     broker.offsets.commit(GROUP, OP_TOPIC, 0, store.max_offset(OP_TOPIC, 0), now)
 
 
+def go_on(broker: Broker, now: int) -> None:
+    """Check the transactions that an earlier run has left open, and write its decisions."""
+    if broker.halves.unwritten:
+        broker.schedule.no_later("decisions", now, lambda now: write_decisions(broker, now))
+    if broker.halves.first_undecided is not None:
+        _schedule_checks(broker, now)
+
+
 # ---------------------------------------------------------------------------- checks
 
 
-def _schedule(broker: Broker, now: int) -> None:
+def _schedule_checks(broker: Broker, now: int) -> None:
     """Check at the next multiple of the interval since the start."""
     interval = max(1, broker.config.transaction_check_ms)
     rounds = (now - broker.started) // interval + 1
@@ -145,9 +155,9 @@ def _check_all(broker: Broker, now: int) -> None:
     halves.forget(broker.store.min_offset(HALF_TOPIC, 0))
     for half in halves.undecided():
         _check(broker, half, now)
-    _write(broker, now)
+    write_decisions(broker, now)
     if halves.first_undecided is not None:
-        _schedule(broker, now)
+        _schedule_checks(broker, now)
 
 
 def _check(broker: Broker, half: Half, now: int) -> None:

@@ -19,7 +19,7 @@ from rocketwire_broker.handlers import (
     transactions,
 )
 from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, topics
-from rocketwire_broker.handlers.pops import acknowledgements, pops
+from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
 
 if TYPE_CHECKING:
     from rocketwire_broker.handlers.fields import Handler
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
-    *(pops, acknowledgements, assignments),
+    *(pops, notifications, acknowledgements, assignments),
     *(topics, groups, progress, runtime, relays),
 )
 """The modules of handlers."""

@@ -20,6 +20,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
 from rocketwire_broker.protocol.handler_table import HANDLERS
 from rocketwire_broker.state.response import RefusedError, Response
+from rocketwire_broker.storage.store import UnwritableError
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+UNWRITABLE: Final = (
+    "service not available now. It may be caused by one of the following reasons: "
+    "the broker's disk is full [{}], messages are put to the slave, message store has been shut "
+    "down, etc."
+)
+"""Java: ``SendMessageProcessor.handlePutMessageResult``."""
 
 _BINARY: Final = SerializeType.ROCKETMQ
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
@@ -103,6 +111,8 @@ class Session:
             return handler(self._broker, request, self._peer, now)
         except RefusedError as refused:
             return refused.response
+        except UnwritableError as error:
+            return Response(ResponseCode.SERVICE_NOT_AVAILABLE, UNWRITABLE.format(error))
         except RocketWireError as error:
             return Response(ResponseCode.SYSTEM_ERROR, str(error))
         except Exception as error:  # one request must not end the connection of others

@@ -22,5 +22,5 @@ class Clock:
         return (now - self._epoch) / 1000 + 0.0005
 
     def advance(self, milliseconds: int) -> None:
-        """Go forward, for tests: what is due by then happens at the next look."""
+        """Go forward, for tests: what is due by then happens at the next step."""
         self._epoch += milliseconds

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import socket
 
     from rocketwire_broker.config import Config
+    from rocketwire_broker.files.folder import StoreFolder
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -51,7 +53,7 @@ class BrokerServer:
     Args:
         config: the settings.
         broker: the state of a broker that has stopped, to go on with; its port is that of
-            ``config``.
+            ``config``. With a folder for the store, what is in the folder counts.
 
     Attributes:
         broker: the state, once it listens.
@@ -69,6 +71,7 @@ class BrokerServer:
             self.clock.advance(broker.clock_advance)
         self.tls = TlsContexts(config.tls)
         self._earlier = broker
+        self._folder: StoreFolder | None = None
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
@@ -83,21 +86,29 @@ class BrokerServer:
 
         Raises:
             BindError: the address is not local, or the port is in use.
+            FolderError: the folder of the store cannot be used.
+            OSError: the disk fails, or the file of accounts cannot be read.
             TlsError: a certificate is required and missing.
-            OSError: the file of accounts cannot be read.
-            IllegalValueError: it has other content.
+            IllegalValueError: the file of accounts has other content.
         """
         await self.tls.start()
         access = load_access(self._config)
         listener = await listen(self._config.bind_address, self._config.listen_port)
-        with listener:
-            port = listener.getsockname()[1]
-            self.broker = self._earlier or Broker(
-                replace(self._config, listen_port=port), self.clock.now()
-            )
+        with listener, ExitStack() as ending:
+            config = replace(self._config, listen_port=listener.getsockname()[1])
+            if config.store_path:
+                from rocketwire_broker.files.folder import StoreFolder
+
+                self._folder = StoreFolder(config)
+                ending.callback(self._close_folder, self._folder)
+                self.broker = self._folder.load(self.clock.now())
+            else:
+                self.broker = self._earlier or Broker(config, self.clock.now())
             self.broker.access = access
             async with trio.open_nursery() as tasks:
                 tasks.start_soon(watch_accounts, self.broker)
+                if self._folder is not None:
+                    tasks.start_soon(self._keep_folder, self._folder)
                 tasks.start_soon(self._keep_time)
                 tasks.start_soon(self.tls.watch)
                 tasks.start_soon(self._accept_for_ever, listener, tasks)
@@ -114,6 +125,16 @@ class BrokerServer:
             with self._timer:
                 await trio.sleep_forever()
             await self.settle()
+
+    async def _keep_folder(self, folder: StoreFolder) -> None:
+        """Write offsets, groups and queues every few seconds."""
+        while True:
+            await trio.sleep(folder.persist_seconds)
+            folder.persist(self.clock.now())
+            await self.settle()
+
+    def _close_folder(self, folder: StoreFolder) -> None:
+        folder.close(self.clock.now())
 
     async def advance(self, milliseconds: int) -> None:
         """Move the clock, for tests; what is due meanwhile happens at its own time.

@@ -8,7 +8,7 @@ Java: ``BrokerController``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -24,7 +24,7 @@ from rocketwire_broker.state.response import (
 )
 from rocketwire_broker.state.schedule import Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
-from rocketwire_broker.state.waits import Look, TopicQueue, Wait, Waits
+from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.tables.groups import Groups
 from rocketwire_broker.tables.halves import Halves
@@ -33,6 +33,7 @@ from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
 from rocketwire_broker.tables.pop_orders import PopOrders
 from rocketwire_broker.tables.pops import Pops
+from rocketwire_broker.tables.routes import Routes
 from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 SCAN_MS: Final = 10_000
-"""Time between two looks for silent clients and old messages."""
+"""Time between two searches for silent clients and old messages."""
 
 Answered = Callable[["RemotingCommand | None", int], None]
 """Called with a client's answer to a request, or None if there is none, and the time."""
@@ -54,6 +55,11 @@ Answered = Callable[["RemotingCommand | None", int], None]
 
 class Broker:
     """A broker without its sockets.
+
+    Args:
+        config: the settings.
+        now: time of the start.
+        store: its messages; in memory by default.
 
     Attributes:
         config: the settings; the listening port is the real one.
@@ -64,6 +70,7 @@ class Broker:
         delivered: offset of the first message that still waits, by queue of the delay topic.
         pops: popped messages that are not acknowledged.
         pop_orders: the last pops in order.
+        routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
             clients' clocks.
@@ -77,14 +84,18 @@ class Broker:
         closing: connections that the driver has to close, by number.
     """
 
-    def __init__(self, config: Config, now: int) -> None:
+    def __init__(self, config: Config, now: int, store: Store | None = None) -> None:
         self.config = config
         self.address = f"{config.broker_ip}:{config.advertised_port or config.listen_port}"
         self.started = now
-        self.store = Store(
-            retain_bytes=config.retain_bytes,
-            retain_ms=config.retain_hours * 3_600_000,
-            store_host=Host.parse(self.address),
+        self.store = (
+            store
+            if store is not None
+            else Store(
+                retain_bytes=config.retain_bytes,
+                retain_ms=config.retain_hours * 3_600_000,
+                store_host=Host.parse(self.address),
+            )
         )
         self.topics = Topics(config, now)
         self.groups = Groups(config, now)
@@ -94,8 +105,9 @@ class Broker:
         self.timers = Timers()
         self.halves = Halves()
         self.delivered: dict[int, int] = {}
-        self.pops: Pops[Entry] = Pops()
+        self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
+        self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         self.clock_advance = 0
         self.access: Access | None = None
@@ -120,6 +132,13 @@ class Broker:
         place = self.store.put(message, now)
         self.statistics.note_put(message.topic, place.size)
         return place
+
+    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
+        """Store the messages of a batch in one queue."""
+        places = self.store.put_all(messages, now)
+        for place in places:
+            self.statistics.note_put(messages[0].topic, place.size)
+        return places
 
     def put_if_it_fits(self, message: Message, now: int) -> Place | None:
         """Store a message again that has more properties than before; nobody can be told of errors.
@@ -208,9 +227,9 @@ class Broker:
     # ------------------------------------------------------------------ waiting
 
     def hold(
-        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], look: Look, due: int
+        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], wake_up: WakeUp, due: int
     ) -> None:
-        """Let a request wait for messages until a time; the caller has looked already.
+        """Let a request wait for messages until a time; the caller has tried it.
 
         Raises:
             RefusedError: too many requests wait.
@@ -218,18 +237,20 @@ class Broker:
         config = self.config
         if len(self.waits) >= config.max_held or peer.held >= config.max_held_per_peer:
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests wait for messages")
-        wait = Wait(peer, opaque, tuple(queues), look)
-        wait.deadline = self.schedule.at(due, lambda now: self._look(wait, now, must_answer=True))
+        wait = Wait(peer, opaque, tuple(queues), wake_up)
+        wait.deadline = self.schedule.at(
+            due, lambda now: self._wake_up(wait, now, must_answer=True)
+        )
         self.waits.add(wait)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """Let the requests that wait for a topic look again, and answer."""
+        """Try the requests that wait for a topic again; each is answered."""
         for wait in self.waits.of_topic(topic):
-            self._look(wait, now, must_answer=True)
+            self._wake_up(wait, now, must_answer=True)
 
-    def _look(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
+    def _wake_up(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
         try:
-            response = wait.look(now, must_answer)
+            response = wait.wake_up(now, must_answer)
         except RefusedError as refused:
             response = refused.response
         if response is not None:
@@ -249,7 +270,7 @@ class Broker:
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
             for wait in woken:
-                self._look(wait, now)
+                self._wake_up(wait, now)
 
     # ------------------------------------------------------------------ connections
 

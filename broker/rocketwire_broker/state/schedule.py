@@ -6,8 +6,13 @@ import heapq
 from collections.abc import Callable
 from typing import Final
 
+from rocketwire_broker.storage.store import UnwritableError
+
 Action = Callable[[int], None]
 """Called with the time, in milliseconds, when it is due."""
+
+RETRY_MS: Final = 1_000
+"""Time after which an action runs again if the disk was full."""
 
 _FEW: Final = 512
 
@@ -100,9 +105,15 @@ class Schedule:
         return heap[0].due if heap else None
 
     def run(self, now: int) -> None:
-        """Run the actions that are due, also those that they add."""
+        """Run the actions that are due, also those that they add.
+
+        An action that cannot store a message runs again later; what it had done must hold.
+        """
         while (due := self.next_due) is not None and due <= now:
             entry = heapq.heappop(self._heap)
             action, entry.action = entry.action, None
             if action is not None:
-                action(now)
+                try:
+                    action(now)
+                except UnwritableError:
+                    self.at(now + RETRY_MS, action)

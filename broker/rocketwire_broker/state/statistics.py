@@ -1,5 +1,8 @@
 """Counters of messages, and rates over the last seconds.
 
+Counters of deleted topics and groups are dropped. A Java broker does so only with
+``autoDeleteUnusedStats``.
+
 Java: ``BrokerStatsManager``, ``StoreStatsService``.
 """
 
@@ -75,6 +78,20 @@ class Statistics:
         if count is None:
             count = self.group_gets[key] = Count()
         count.total += messages
+
+    def delete_topic(self, topic: str) -> None:
+        """Drop the counters of a deleted topic."""
+        self.topic_puts.pop(topic, None)
+        self._drop_gets(f"{topic}@", "")
+
+    def delete_group(self, group: str) -> None:
+        """Drop the counters of a deleted group."""
+        self._drop_gets("", f"@{group}")
+
+    def _drop_gets(self, start: str, end: str) -> None:
+        keys = [key for key in self.group_gets if key.startswith(start) and key.endswith(end)]
+        for key in keys:
+            del self.group_gets[key]
 
     def sample(self, now: int) -> None:
         """Remember the totals of now."""

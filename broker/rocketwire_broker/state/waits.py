@@ -1,7 +1,8 @@
 """Requests that wait for messages (long polling).
 
-A wait has one or more queues, which wake it, and a deadline. Woken, it looks again; it may stay. At
-its deadline it must answer. ``ANY_QUEUE`` stands for all queues of a topic.
+A wait has one or more queues, which wake it, and a deadline. A request that is woken is tried
+again, and may go on waiting. At its deadline it must answer. ``ANY_QUEUE`` stands for all queues
+of a topic.
 
 Java: ``PullRequestHoldService``, ``PopLongPollingService``.
 """
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 ANY_QUEUE: Final = -1
 """Queue id that stands for all queues of a topic."""
 
-Look = Callable[[int, bool], "Response | None"]
-"""Looks again, with the time and whether it must answer now; returns None to go on waiting."""
+WakeUp = Callable[[int, bool], "Response | None"]
+"""Tries a request again, at a time, and maybe for the last time; returns None to go on waiting."""
 
 TopicQueue = tuple[str, int]
 """A topic and a queue id."""
@@ -33,17 +34,19 @@ class Wait:
         peer: its sender.
         opaque: its number.
         queues: the queues that wake it.
-        look: see ``Look``.
+        wake_up: see ``WakeUp``.
         deadline: entry of the schedule at which it must answer.
     """
 
-    __slots__ = ("deadline", "look", "opaque", "peer", "queues")
+    __slots__ = ("deadline", "opaque", "peer", "queues", "wake_up")
 
-    def __init__(self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], look: Look) -> None:
+    def __init__(
+        self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], wake_up: WakeUp
+    ) -> None:
         self.peer = peer
         self.opaque = opaque
         self.queues = queues
-        self.look = look
+        self.wake_up = wake_up
         self.deadline: Entry | None = None
 
 

@@ -25,7 +25,7 @@ Condition = Callable[[Mapping[str, str]], bool]
 
 
 class Filter(NamedTuple):
-    """What a consumer wants of a topic; neither part means everything.
+    """The messages of a topic that a consumer receives; without either part, all of them.
 
     Attributes:
         codes: tag codes that pass.
@@ -92,7 +92,7 @@ class Selection(NamedTuple):
     Attributes:
         records: their stored bytes.
         offsets: their offsets in the queue.
-        next_offset: offset after the last message that was looked at.
+        next_offset: offset after the last message that was read.
     """
 
     records: list[bytes]
@@ -101,25 +101,31 @@ class Selection(NamedTuple):
 
 
 def select(
-    queue: Queue, offset: int, wanted: Filter, *, count: int, max_bytes: int, looked_at: int
+    queue: Queue,
+    offset: int,
+    message_filter: Filter,
+    *,
+    count: int,
+    max_bytes: int,
+    max_filtered: int,
 ) -> Selection:
     """Read messages from an offset on, which must be that of a message.
 
     Args:
         queue: the queue to read.
-        offset: offset of the first message to look at.
-        wanted: which messages are returned.
+        offset: offset of the first message to read.
+        message_filter: decides which messages are returned.
         count: most messages.
         max_bytes: most bytes of them; the first message is returned whatever its size.
-        looked_at: messages that are looked at, if some do not pass.
+        max_filtered: messages that are read, if some do not pass.
     """
-    if wanted.is_open:
+    if message_filter.is_open:
         records = queue.records(offset, count)
         if sum(map(len, records)) > max_bytes:
             records = _within(records, max_bytes)
         end = offset + len(records)
         return Selection(records, list(range(offset, end)), end)
-    return _filtered(queue, offset, wanted, count, max_bytes, max(looked_at, count))
+    return _filtered(queue, offset, message_filter, count, max_bytes, max(max_filtered, count))
 
 
 def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
@@ -132,16 +138,16 @@ def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
 
 
 def _filtered(
-    queue: Queue, offset: int, wanted: Filter, count: int, max_bytes: int, looked_at: int
+    queue: Queue, offset: int, message_filter: Filter, count: int, max_bytes: int, max_filtered: int
 ) -> Selection:
     records: list[bytes] = []
     offsets: list[int] = []
     size, at = 0, offset
     candidates = zip(
-        queue.tag_codes(offset, looked_at), queue.records(offset, looked_at), strict=True
+        queue.tag_codes(offset, max_filtered), queue.records(offset, max_filtered), strict=True
     )
     for at, (code, record) in enumerate(candidates, offset):
-        if not wanted.passes(code, record):
+        if not message_filter.passes(code, record):
             continue
         size += len(record)
         if len(records) >= count or (size > max_bytes and records):

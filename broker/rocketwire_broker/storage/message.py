@@ -25,8 +25,8 @@ BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
 STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _HOST_BITS: Final = BORN_V6 | STORE_V6
 
-_tag_hash: Final = lru_cache(maxsize=1024)(string_hash)
-"""Messages of a topic have few tags."""
+code_of_tag: Final = lru_cache(maxsize=1024)(string_hash)
+"""The code of a tag that filters see; messages of a topic have few tags."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Message:
         if self.tag_code is not None:
             return self.tag_code
         tag = self.properties.get(TAGS)
-        return _tag_hash(tag) if tag else 0
+        return code_of_tag(tag) if tag else 0
 
     def encode(
         self, queue_offset: int, physical_offset: int, store_host: Host, store_timestamp: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire_broker.storage.queue import Queue
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _CUT: Final = 4_096
 """Least number of dropped messages before the log's lists are cut."""
+
+
+class UnwritableError(Exception):
+    """The disk is full or fails; nothing was stored."""
 
 
 class Place(NamedTuple):
@@ -54,6 +58,9 @@ class Store:
         put_count: number of messages that were stored.
         evicted_count: number of messages that were dropped because of the bounds.
     """
+
+    is_durable: bool = False
+    """Whether messages outlive the process."""
 
     def __init__(self, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
         self.store_host = store_host
@@ -98,6 +105,14 @@ class Store:
         if self.size > self._retain_bytes:
             self._evict(self._retain_bytes)
         return Place(offset, physical, size)
+
+    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
+        """Store messages of one queue.
+
+        Raises:
+            EncodeError: a number or text of one exceeds its field; those before it are stored.
+        """
+        return [self.put(message, now) for message in messages]
 
     def expire(self, now: int) -> None:
         """Drop the messages that are older than the bound."""

@@ -5,7 +5,7 @@ Java: ``SubscriptionGroupManager``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -72,6 +72,25 @@ class Groups:
         if self._groups.get(name) != group:
             self._groups[name] = group
             self._advance(now)
+
+    def restore(
+        self,
+        groups: Mapping[str, SubscriptionGroupConfig],
+        forbidden: Mapping[str, Mapping[str, int]],
+        version: DataVersion | None,
+    ) -> None:
+        """Go on with the groups of an earlier run.
+
+        Args:
+            groups: by name.
+            forbidden: topics that a group may not read, with bits of ``Perm``.
+            version: of all of them.
+        """
+        self._groups.update(groups)
+        for name, topics in forbidden.items():
+            self.forbidden[name] = {topic for topic, bits in topics.items() if bits}
+        if version is not None:
+            self.version = version
 
     def delete(self, name: str, now: int) -> None:
         """Delete a group, if it exists."""

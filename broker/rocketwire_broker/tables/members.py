@@ -136,14 +136,14 @@ class Members:
     @staticmethod
     def _subscribe(group: ConsumerGroup, data: ConsumerData) -> bool:
         """Replace the subscriptions; per topic the newest version stays."""
-        wanted = {item.topic or "": item for item in data.subscription_data_set or ()}
+        subscriptions = {item.topic or "": item for item in data.subscription_data_set or ()}
         known = group.subscriptions
-        for topic, item in wanted.items():
+        for topic, item in subscriptions.items():
             old = known.get(topic)
             if old is not None and (old.sub_version or 0) > (item.sub_version or 0):
-                wanted[topic] = old
-        group.subscriptions = wanted
-        return known.keys() != wanted.keys()
+                subscriptions[topic] = old
+        group.subscriptions = subscriptions
+        return known.keys() != subscriptions.keys()
 
     # ------------------------------------------------------------------ producers
 

@@ -50,6 +50,12 @@ class Offsets:
         self._changes += 1
         self._changed = now
 
+    def restore(self, group: str, topic: str, offsets: Mapping[int, int]) -> None:
+        """Go on with the offsets of an earlier run."""
+        self._offsets[group, topic] = {
+            queue_id: offset for queue_id, offset in offsets.items() if 0 <= queue_id < MAX_QUEUES
+        }
+
     def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
         """Set the offset at which consumers must go on; commits are ignored until they do."""
         self.commit(group, topic, queue_id, offset, now)

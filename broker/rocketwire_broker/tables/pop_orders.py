@@ -76,7 +76,7 @@ class PopOrders:
             return False
         return now < pop.hidden_until()
 
-    def popped(
+    def record_pop(
         self,
         queue: GroupQueue,
         offsets: Sequence[int],

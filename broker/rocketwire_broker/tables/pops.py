@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -34,14 +34,39 @@ class HiddenMessage(NamedTuple):
     pop_time: int
 
 
+class Origin(NamedTuple):
+    """The pop of a hidden message, for the log of pops.
+
+    Attributes:
+        start_offset: first offset of the pop in its queue.
+        revive_queue_id: queue of the log of pops that its handles name.
+        due: when the message is delivered again, in milliseconds.
+    """
+
+    start_offset: int
+    revive_queue_id: int
+    due: int
+
+
 class Pops(Generic[T]):
     """Hidden messages, each with what ends its time.
 
     The same message may be hidden more than once: by several groups, and by one group after its
     offset was reset.
+
+    Args:
+        is_logged: whether hidden messages are written to the log of pops.
+
+    Attributes:
+        unlogged: hidden messages that are not in the log of pops yet.
+        ended: messages that are in the log of pops as hidden, and are hidden no more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_logged: bool = False) -> None:
+        self.unlogged: dict[HiddenMessage, Origin] = {}
+        self.ended: dict[HiddenMessage, Origin] = {}
+        self._is_logged = is_logged
+        self._logged: dict[HiddenMessage, Origin] = {}
         self._timers: dict[HiddenMessage, T] = {}
 
     def __len__(self) -> int:
@@ -50,15 +75,33 @@ class Pops(Generic[T]):
     def __iter__(self) -> Iterator[HiddenMessage]:
         return iter(self._timers)
 
-    def hide(self, message: HiddenMessage, timer: T) -> None:
+    def __contains__(self, message: object) -> bool:
+        return message in self._timers
+
+    def hide(self, message: HiddenMessage, timer: T, origin: Origin) -> None:
         """Note a message that was popped, and what ends its time."""
         self._timers[message] = timer
+        if self._is_logged:
+            self.unlogged[message] = origin
 
     def take(self, message: HiddenMessage) -> T | None:
         """Forget a message and return what would end its time; None if it is not hidden."""
-        return self._timers.pop(message, None)
+        timer = self._timers.pop(message, None)
+        if timer is not None and self._is_logged:
+            self.unlogged.pop(message, None)
+            origin = self._logged.pop(message, None)
+            if origin is not None:
+                self.ended[message] = origin
+        return timer
+
+    def note_logged(self, messages: Iterable[HiddenMessage]) -> None:
+        """Take note that hidden messages are in the log of pops."""
+        for message in messages:
+            self._logged[message] = self.unlogged.pop(message)
 
     def discard(self, is_gone: Callable[[HiddenMessage], bool]) -> Iterator[T]:
         """Forget the messages for which a condition holds; yield what would end their time."""
         for message in [message for message in self._timers if is_gone(message)]:
-            yield self._timers.pop(message)
+            timer = self.take(message)
+            if timer is not None:
+                yield timer

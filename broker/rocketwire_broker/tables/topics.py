@@ -5,7 +5,7 @@ Java: ``TopicConfigManager``, ``TopicValidator``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -53,12 +53,14 @@ class Topics:
         changed: topics to be registered at the name servers, by name, since the owner has
             emptied it.
         removed: names of deleted topics, in the same way.
+        save: called after each change; if it raises ``UnwritableError``, the topics are as before.
     """
 
     def __init__(self, config: Config, now: int) -> None:
         self.version = DataVersion(counter=0, state_version=0, timestamp=now)
         self.changed: dict[str, TopicConfig] = {}
         self.removed: set[str] = set()
+        self.save: Callable[[], None] = _save_nothing
         self._config = config
         self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
         self._system = frozenset(self._topics) | set(NOT_COUNTED)
@@ -88,19 +90,23 @@ class Topics:
     def put(self, topic: TopicConfig, now: int) -> None:
         """Add or change a topic; the same topic again changes nothing."""
         name = str(topic.topic_name)
-        if self._topics.get(name) == topic:
-            return
-        self._topics[name] = topic
-        self.changed[name] = topic
-        self._advance(now)
+        if self._topics.get(name) != topic:
+            self._change(name, topic, now)
+            self.changed[name] = topic
+
+    def restore(self, topics: Mapping[str, TopicConfig], version: DataVersion | None) -> None:
+        """Go on with the topics of an earlier run."""
+        self._topics.update(topics)
+        if version is not None:
+            self.version = version
 
     def delete(self, name: str, now: int) -> bool:
         """Delete a topic; return whether it existed."""
-        if self._topics.pop(name, None) is None:
+        if name not in self._topics:
             return False
+        self._change(name, None, now)
         self.changed.pop(name, None)
         self.removed.add(name)
-        self._advance(now)
         return True
 
     def create_by_send(
@@ -131,9 +137,27 @@ class Topics:
     def _is_full(self) -> bool:
         return len(self._topics) >= self._config.max_topics
 
-    def _advance(self, now: int) -> None:
-        counter = (self.version.counter or 0) + 1
-        self.version = replace(self.version, counter=counter, timestamp=now)
+    def _change(self, name: str, topic: TopicConfig | None, now: int) -> None:
+        """Set or delete a topic."""
+        before, version = self._topics.get(name), self.version
+        self._set(name, topic)
+        self.version = replace(version, counter=(version.counter or 0) + 1, timestamp=now)
+        try:
+            self.save()
+        except BaseException:
+            self._set(name, before)
+            self.version = version
+            raise
+
+    def _set(self, name: str, topic: TopicConfig | None) -> None:
+        if topic is None:
+            self._topics.pop(name, None)
+        else:
+            self._topics[name] = topic
+
+
+def _save_nothing() -> None:
+    """Keep the topics in memory."""
 
 
 def unit_flag(*, unit_mode: bool) -> int:

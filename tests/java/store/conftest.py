@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.java.cache import JavaUnavailableError
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT, OLD, JavaNameServer
 from tests.support.stores import BrokerStore, open_store
 from tests.support.stores.store import folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 CHOSEN = {(CURRENT, "plain"), (CURRENT, "killed"), (OLD, "plain"), (OLD, "features")}
 """Release and kind of the stores that every run makes; each takes a broker some twenty seconds.
@@ -42,3 +42,10 @@ def store_of() -> Callable[[str, str], BrokerStore]:
             pytest.skip(str(missing))
 
     return opened
+
+
+@pytest.fixture(scope="session")
+def name_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaNameServer]:
+    """One for all brokers that are started on copies of stores."""
+    with JavaNameServer(tmp_path_factory.mktemp("namesrv")) as server:
+        yield server

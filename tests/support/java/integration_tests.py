@@ -31,20 +31,6 @@ IN_BOTH: Final[tuple[str, ...]] = (
         for name in ("NormalMsgDynamicBalanceIT", "NormalMsgStaticBalanceIT")
     ),
     *(
-        f"{_CONSUMER}broadcast.{name}"
-        for name in (
-            "normal.BroadcastNormalMsgNotReceiveIT",
-            "normal.BroadcastNormalMsgRecvCrashIT",
-            "normal.BroadcastNormalMsgRecvFailIT",
-            "normal.BroadcastNormalMsgRecvStartLaterIT",
-            "normal.BroadcastNormalMsgTwoDiffGroupRecvIT",
-            "normal.NormalMsgTwoSameGroupConsumerIT",
-            "tag.BroadcastTwoConsumerFilterIT",
-            "tag.BroadcastTwoConsumerSubDiffTagIT",
-            "tag.BroadcastTwoConsumerSubTagIT",
-        )
-    ),
-    *(
         f"{_CONSUMER}cluster.{name}"
         for name in ("DynamicAddAndCrashIT", "DynamicAddConsumerIT", "DynamicCrashConsumerIT")
     ),
@@ -105,7 +91,37 @@ IN_BOTH: Final[tuple[str, ...]] = (
 )
 """Classes of 4.9.4 and 5.5.0 that work from outside a broker."""
 
+IN_4X: Final[tuple[str, ...]] = tuple(
+    f"{_CONSUMER}broadcast.{name}"
+    for name in (
+        "normal.BroadCastNormalMsgNotRecvIT",
+        "normal.BroadCastNormalMsgRecvCrashIT",
+        "normal.BroadCastNormalMsgRecvFailIT",
+        "normal.BroadCastNormalMsgRecvStartLaterIT",
+        "normal.BroadCastNormalMsgTwoDiffGroupRecvIT",
+        "normal.NormalMsgTwoSameGroupConsumerIT",
+        "tag.BroadCastTwoConsumerFilterIT",
+        "tag.BroadCastTwoConsumerSubDiffTagIT",
+        "tag.BroadCastTwoConsumerSubTagIT",
+    )
+)
+"""Classes of 4.9.4 whose names 5.x spells differently, and their neighbours."""
+
 SINCE_5X: Final[tuple[str, ...]] = (
+    *(
+        f"{_CONSUMER}broadcast.{name}"
+        for name in (
+            "normal.BroadcastNormalMsgNotReceiveIT",
+            "normal.BroadcastNormalMsgRecvCrashIT",
+            "normal.BroadcastNormalMsgRecvFailIT",
+            "normal.BroadcastNormalMsgRecvStartLaterIT",
+            "normal.BroadcastNormalMsgTwoDiffGroupRecvIT",
+            "normal.NormalMsgTwoSameGroupConsumerIT",
+            "tag.BroadcastTwoConsumerFilterIT",
+            "tag.BroadcastTwoConsumerSubDiffTagIT",
+            "tag.BroadcastTwoConsumerSubTagIT",
+        )
+    ),
     *(
         f"{_CONSUMER}pop.{name}"
         for name in (
@@ -121,7 +137,7 @@ SINCE_5X: Final[tuple[str, ...]] = (
     "recall.SendAndRecallDelayMessageIT",
     "retry.PopConsumerRetryIT",
 )
-"""Classes that 5.5.0 has and 4.9.4 has not."""
+"""Classes that 5.5.0 has and 4.9.4 has not, or under another name."""
 
 
 class Outcome(NamedTuple):
@@ -136,7 +152,7 @@ class Outcome(NamedTuple):
 
 def classes_of(version: str) -> tuple[str, ...]:
     """Names of the usable classes of a release, without their common package."""
-    return IN_BOTH if version == OLD else (*IN_BOTH, *SINCE_5X)
+    return (*IN_BOTH, *(IN_4X if version == OLD else SINCE_5X))
 
 
 def compiled(version: str) -> Path:

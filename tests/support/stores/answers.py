@@ -105,22 +105,23 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
 
 
 async def pull(
-    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode
+    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, most: int = 32
 ) -> Response:
-    """The answer to a pull of up to 32 messages, from an offset on.
+    """The answer to a pull, from an offset on.
 
     Args:
         session: at the broker.
         place: the queue.
         offset: of the queue.
         accepted: codes that raise no error, beside those of pulls.
+        most: messages of the answer.
     """
     header = PullMessageRequestHeader(
         consumer_group=READER,
         topic=place.topic,
         queue_id=place.queue_id,
         queue_offset=offset,
-        max_msg_nums=32,
+        max_msg_nums=most,
         sys_flag=_SUBSCRIPTION,
         commit_offset=0,
         suspend_timeout_millis=0,

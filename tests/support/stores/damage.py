@@ -212,6 +212,13 @@ def spoil_unit(root: Path) -> None:
     put(file, 0, (77).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8))
 
 
+def kill_and_point_behind_log(root: Path) -> None:
+    """The broker was killed, and a unit of a queue points behind the log."""
+    kill(root)
+    file = queue_files(root)[0][-1]
+    put(file, UNIT, (1 << 30).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8))
+
+
 def remove_last_queue_file(root: Path) -> None:
     """The last file of a queue is gone."""
     queue_files(root)[0][-1].unlink()
@@ -254,6 +261,12 @@ def lose_units_from(root: Path, offset: int) -> None:
 def lose_last_units(root: Path) -> None:
     """The last messages, of several queues, are in no queue, and the broker ended in order."""
     place = places(log_files(root)[-1])[-6]
+    lose_units_from(root, int(place.file.name) + place.position)
+
+
+def lose_last_unit(root: Path) -> None:
+    """Only the last message is in no queue, and the broker ended in order."""
+    place = places(log_files(root)[-1])[-1]
     lose_units_from(root, int(place.file.name) + place.position)
 
 
@@ -317,11 +330,13 @@ DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
         shorten_queue_file,
         empty_last_queue_file,
         lose_last_units,
+        lose_last_unit,
         lose_units_of_a_queue_file,
         kill_and_zero_page,
         kill_and_zero_checkpoint,
         kill_and_tear,
         kill_and_remove_queues,
+        kill_and_point_behind_log,
     )
 }
 """All kinds of damage by name."""

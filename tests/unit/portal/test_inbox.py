@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from rocketwire.client.consumer.push.lending import LentMessages
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.portal.inbox import Inbox
+from rocketwire.policy.process_queue import ProcessQueue
+from rocketwire.portal.inbox import LAG, Inbox
 from rocketwire.portal.loans import Loan
 
 if TYPE_CHECKING:
@@ -105,3 +109,26 @@ def test_after_a_fork_the_inbox_is_empty() -> None:
     assert inbox.take(1) is None
     inbox.flush()
     assert settled.flushes == 1
+
+
+@pytest.mark.parametrize(
+    ("backlog", "is_awaited", "lags"),
+    [(LAG + 1, False, True), (LAG, False, False), (LAG + 1, True, False)],
+    ids=["more_waits", "little_waits", "nothing_comes_before_it_is_settled"],
+)
+def test_an_application_lags_if_more_messages_wait_at_the_broker(
+    backlog: int, is_awaited: bool, lags: bool
+) -> None:
+    process: ProcessQueue[Any] = ProcessQueue(now=0.0)
+    process.backlog = backlog
+    part = LentMessages(QUEUE, _messages([0, 1]), _messages([0, 1]), process, 0.0)
+    part.is_awaited = is_awaited
+    inbox = Inbox(lambda: None)
+    inbox.put([Loan(QUEUE, part.messages, part=part)])
+
+    inbox.take(1)
+    assert not inbox.lags
+    inbox.take(1)
+    assert inbox.lags == lags
+    inbox.clear()
+    assert not inbox.lags

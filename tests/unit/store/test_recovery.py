@@ -522,9 +522,20 @@ def test_a_message_of_a_later_number_is_put_at_the_wrong_one(release: Release) -
     store.send()
     store.send(queue_offset=7, is_queued=False)
 
-    recovery = store.predict(release)
+    recovery = store.predict(release, has_abort=True)
 
     assert served(recovery) == [(0, 0), (1, store.places[1][0])]
+
+
+def test_after_an_orderly_stop_5_x_forgets_the_last_message_if_only_that_is_in_no_queue() -> None:
+    """``tests/java/store/test_recovery.py`` has this as ``lose_last_unit``."""
+    store = Store()
+    store.send()
+    store.send(is_queued=False)
+
+    for release in FIVES:
+        assert served(store.predict(release)) == [(0, 0)]
+    assert served(store.predict(OLD)) == enumerate_from(0, store)
 
 
 @pytest.mark.parametrize("release", list(Release))
@@ -646,10 +657,10 @@ def test_a_unit_that_points_behind_the_log_takes_with_it_what_was_added_after_it
 
     recovery = store.predict(CURRENT, has_abort=True, queue_file_size=100)
 
-    # message 3 was added behind unit 2; the cut moves the end to 1, where 1 to 3 follow
-    assert served(recovery) == enumerate_from(0, store)
+    # message 3 was added behind unit 2; the cut moves the end to 1, and nothing follows
+    assert served(recovery) == enumerate_from(0, store)[:1]
     assert recovery.queues[T].cut_units == 3
-    assert recovery.queues[T].added_units == 4
+    assert recovery.queues[T].added_units == 1
 
 
 # ---------------------------------------------------------------- a start that never ends

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,17 +20,20 @@ import trio
 
 from rocketwire import __version__
 from rocketwire_tools.conformance.arguments import (
+    BROKER_NUMBERS,
     FAILED,
     NUMBERS,
     PASSED,
     USAGE,
     add_run_options,
+    add_start_options,
     address,
     failure,
     output,
     settings_of,
     start_command,
 )
+from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff_command import diff
 from rocketwire_tools.conformance.compare.record_command import record_command, replay_command
@@ -37,6 +41,7 @@ from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.explain import explain
+from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.runner import SuiteRun
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
 
 _EPILOG: Final = """\
 other commands:
+  rocketwire-conformance broker HOST:PORT
   rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
   rocketwire-conformance record --listen HOST:PORT --target HOST:PORT -o FILE
@@ -59,22 +65,55 @@ exit status: 0 passed, 1 failed, 2 invalid usage, 3 the server cannot be reached
 """
 
 
-def parser() -> argparse.ArgumentParser:
+_BROKER_EPILOG: Final = """\
+The cases use topics, groups and clients of their own, and remove them: you may run them against a
+broker that is in use. A broker shows its configuration (26), and cases that need another one, such
+as enablePropertyFilter=true for SQL92, are skipped with the reason.
+
+exit status: 0 passed, 1 failed, 2 invalid usage, 3 the broker cannot be reached
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """The cases for one kind of server.
+
+    Attributes:
+        cases: all cases.
+        numbers: the number of each case, from which its names are derived.
+        run: runs cases against one server.
+        is_started: whether the suite can start servers.
+    """
+
+    cases: Sequence[Case]
+    numbers: dict[str, int]
+    run: type[SuiteRun]
+    is_started: bool
+
+
+NAME_SERVERS: Final = Suite(cases=ALL, numbers=NUMBERS, run=SuiteRun, is_started=True)
+BROKERS: Final = Suite(cases=BROKER_CASES, numbers=BROKER_NUMBERS, run=BrokerRun, is_started=False)
+
+
+def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
     """Build the parser of a run."""
+    kind = "name server" if suite.is_started else "broker"
     result = argparse.ArgumentParser(
-        prog="rocketwire-conformance",
-        description="Compare the behaviour of a RocketMQ name server with Java's.",
-        epilog=_EPILOG,
+        prog="rocketwire-conformance" + ("" if suite.is_started else " broker"),
+        description=f"Compare the behaviour of a RocketMQ {kind} with Java's.",
+        epilog=_EPILOG if suite.is_started else _BROKER_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = result.add_argument
-    add("target", nargs="?", type=address, metavar="HOST:PORT", help="address of a running server")
-    add(
-        "--start",
-        type=start_command,
-        metavar="COMMAND",
-        help="command to start servers instead; replaces {port} {config} {kv} {home} {jvm}",
-    )
+    add("target", nargs="?", type=address, metavar="HOST:PORT", help=f"address of a running {kind}")
+    if suite.is_started:
+        add(
+            "--start",
+            type=start_command,
+            metavar="COMMAND",
+            help="command to start servers instead; replaces {port} {config} {kv} {home} {jvm}",
+        )
+        add_start_options(result)
     add_run_options(result)
     add("--strict", action="store_true", help="also fail if a SHOULD fails")
     add("--list", action="store_true", help="list the cases and exit")
@@ -106,27 +145,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     """Run cases against one target, or list or explain them."""
-    arguments_parser = parser()
+    arguments_parser = parser(suite)
     args = arguments_parser.parse_args(words)
-    cases = select(ALL, args.only, args.tag, args.without)
+    cases = select(suite.cases, args.only, args.tag, args.without)
     if args.explain is not None:
-        return _explain(args.explain)
+        return _explain(args.explain, suite)
     if not cases:
         arguments_parser.error("no case selected")
     if args.list:
         terminal.list_cases(cases, sys.stdout)
         return PASSED
-    if (args.target is None) == (args.start is None):
-        arguments_parser.error("either HOST:PORT or --start COMMAND is required")
-    settings = settings_of(args, start=args.start)
+    start = args.start if suite.is_started else None
+    if (args.target is None) == (start is None):
+        choice = " or --start COMMAND" if suite.is_started else ""
+        arguments_parser.error(f"{'either ' if choice else ''}HOST:PORT{choice} is required")
+    settings = settings_of(args, start=start)
     target = None if args.target is None else Target(args.target)
     printer = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
-    suite_run = SuiteRun(settings, printer.verdict, target)
+    suite_run = suite.run(settings, printer.verdict, target)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.monotonic()
-    status, problem = trio.run(_run, suite_run, cases)
+    status, problem = trio.run(_run, suite_run, cases, suite.numbers)
     if problem:
         print(problem, file=sys.stderr)
     order = {case.id: place for place, case in enumerate(cases)}
@@ -136,7 +177,7 @@ def run(words: Sequence[str]) -> int:
         verdicts=sorted(suite_run.verdicts, key=lambda verdict: order[verdict.case.id]),
         seconds=time.monotonic() - clock,
         started=started,
-        server=str(args.target or args.start),
+        server=str(args.target or start),
         version=suite_run.version,
         left_behind=suite_run.left_behind,
         problems=[problem, *suite_run.problems] if problem else suite_run.problems,
@@ -148,13 +189,15 @@ def run(words: Sequence[str]) -> int:
     return status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
 
 
-async def _run(suite_run: SuiteRun, cases: Sequence[Case]) -> tuple[int, str]:
+async def _run(
+    suite_run: SuiteRun, cases: Sequence[Case], numbers: dict[str, int]
+) -> tuple[int, str]:
     """Run cases; returns an exit status for a run that ended early, and the reason."""
     try:
         wrong = await suite_run.probe_target()
         if wrong is not None:
             return FAILED, f"{wrong}; no case can be run"
-        if await until_interrupted(partial(suite_run.cases, cases, NUMBERS)):
+        if await until_interrupted(partial(suite_run.cases, cases, numbers)):
             skipped = sum(verdict.kind is VerdictKind.SKIP for verdict in suite_run.verdicts)
             played = len(suite_run.verdicts) - skipped
             counts = f"{played} of {len(cases)} cases were run, {skipped} skipped"
@@ -164,10 +207,10 @@ async def _run(suite_run: SuiteRun, cases: Sequence[Case]) -> tuple[int, str]:
     return PASSED, ""
 
 
-def _explain(case_id: str) -> int:
-    for case in ALL:
+def _explain(case_id: str, suite: Suite) -> int:
+    for case in suite.cases:
         if case.id == case_id:
-            explain(case, NUMBERS[case.id], sys.stdout)
+            explain(case, suite.numbers[case.id], sys.stdout)
             return PASSED
     print(f"unknown case {case_id}", file=sys.stderr)
     return USAGE
@@ -224,6 +267,7 @@ def vectors(words: Sequence[str]) -> int:
 
 
 COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
+    "broker": partial(run, suite=BROKERS),
     "diff": diff,
     "matrix": matrix,
     "record": record_command,

@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 from typing import Any, Final
 
+from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.run.executor import UnreachableError
@@ -21,6 +22,9 @@ PASSED: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
 UNREACHABLE: Final = 3
+
+BROKER_NUMBERS: Final = {case.id: number for number, case in enumerate(BROKER_CASES)}
+"""The same for the cases of brokers."""
 
 NUMBERS: Final = {case.id: number for number, case in enumerate(ALL)}
 """The number of each case, from which its names are derived."""
@@ -85,8 +89,8 @@ def settings_of(args: argparse.Namespace, **settings: Any) -> Settings:
     return Settings(
         profile=Profile(args.profile),
         destructive=args.destructive,
-        options=tuple(args.option),
-        home=args.home,
+        options=tuple(getattr(args, "option", ())),
+        home=getattr(args, "home", None),
         patience=args.patience,
         **settings,
     )
@@ -111,29 +115,31 @@ def add_patience(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the selection of cases and for started servers."""
+def _add_list(
+    parser: argparse.ArgumentParser, name: str, metavar: str, text: str, **settings: Any
+) -> None:
+    parser.add_argument(
+        name, action="append", default=[], metavar=metavar, help=f"{text}; repeatable", **settings
+    )
 
-    def add_list(name: str, metavar: str, text: str, **settings: Any) -> None:
-        parser.add_argument(
-            name,
-            action="append",
-            default=[],
-            metavar=metavar,
-            help=f"{text}; repeatable",
-            **settings,
-        )
 
-    add_list("--option", "NAME=VALUE", "property of every started server", type=option)
+def add_start_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for started servers."""
+    _add_list(parser, "--option", "NAME=VALUE", "property of every started server", type=option)
     parser.add_argument(
         "--home",
         type=folder,
         metavar="DIR",
         help="folder to copy to every server's ROCKETMQ_HOME, for example with conf/",
     )
-    add_list("--only", "PREFIX", "cases with this address prefix, such as ns, ns/103 or ns/103/4")
-    add_list("--tag", "TAG", "cases with this tag")
-    add_list("--without", "TAG", "skip cases with this tag")
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the selection of cases."""
+    text = "cases with this address prefix, such as ns, ns/103 or ns/103/4"
+    _add_list(parser, "--only", "PREFIX", text)
+    _add_list(parser, "--tag", "TAG", "cases with this tag")
+    _add_list(parser, "--without", "TAG", "skip cases with this tag")
     parser.add_argument(
         "--profile",
         default=Profile.JAVA_5_5.value,

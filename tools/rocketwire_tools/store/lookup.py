@@ -13,7 +13,8 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, index_file, rocksdb_records
+from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
 
-_INDEX_DATABASE: Final = "rocksdbstore"
+INDEX_DATABASE: Final = "rocksdbstore"
 
 MAX_RESULTS: Final = 1000
 """Messages that one lookup returns at most."""
@@ -201,7 +202,7 @@ def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
                     yield entry.physical_offset
             except DecodeError:  # a short file: the log has all that it would say
                 continue
-    database = store.database(_INDEX_DATABASE)
+    database = store.database(INDEX_DATABASE)
     if database is not None:
         yield from _offsets_in_rocksdb(database, topic, key)
 

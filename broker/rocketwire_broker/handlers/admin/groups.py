@@ -70,6 +70,7 @@ def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
     name = required(header.group_name, "groupName")
     broker.groups.delete(name, now)
+    broker.statistics.delete_group(name)
     if header.clean_offset:
         broker.offsets.delete_group(name)
         forget(broker, group=name)

@@ -99,8 +99,8 @@ def get_consumer_status(
     if online is None:
         remark = f"No Any Consumer online in the consumer group: [{group}]"
         return Response(ResponseCode.SYSTEM_ERROR, remark)
-    wanted = header.client_addr or ""
-    members = [item for item in online.members.values() if wanted in {"", item.client_id}]
+    client_id = header.client_addr or ""
+    members = [item for item in online.members.values() if client_id in {"", item.client_id}]
     table: dict[str, Mapping[MessageQueue, int]] = {}
     unanswered = len(members)
 

@@ -132,6 +132,8 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         broker.topics.delete(deleted, now)
         broker.store.delete_topic(deleted)
         broker.offsets.delete_topic(deleted)
+        broker.statistics.delete_topic(deleted)
+        broker.routes.delete_topic(deleted)
         forget(broker, topic=deleted)
         broker.wake_topic(deleted, now)
     return SUCCESS

@@ -24,7 +24,7 @@ from rocketwire_broker.handlers.pops.pops import ORDERED_REVIVE_QUEUE
 from rocketwire_broker.later.pop_returns import hide, show, wake_at
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.pop_orders import UNKNOWN
-from rocketwire_broker.tables.pops import HiddenMessage
+from rocketwire_broker.tables.pops import HiddenMessage, Origin
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -134,7 +134,8 @@ def change_invisible_time(
     if handle.revive_queue_id == ORDERED_REVIVE_QUEUE:
         return _change_ordered(broker, message, handle, invisible_time, now)
     show(broker, message)
-    hide(broker, message._replace(pop_time=now), now + invisible_time)
+    origin = Origin(offset, handle.revive_queue_id, now + invisible_time)
+    hide(broker, message._replace(pop_time=now), origin)
     return Response(
         ext_fields={
             "popTime": str(now),

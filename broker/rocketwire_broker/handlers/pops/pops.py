@@ -1,11 +1,10 @@
-"""Popping: 200050, and what looks at the same queues: 200052, 200054 and 200055.
+"""Popping: 200050.
 
 A pop takes messages of several queues, moves the group's offsets behind them and hides them for a
 time. ``acknowledgements`` ends that time early, ``later.pop_returns`` does what follows when it is
 over.
 
-Java: ``PopMessageProcessor``, ``PeekMessageProcessor``, ``NotificationProcessor``,
-``PollingInfoProcessor``, ``PopLongPollingService``.
+Java: ``PopMessageProcessor``, ``PopLongPollingService``.
 """
 
 from __future__ import annotations
@@ -20,9 +19,6 @@ from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.pop import (
-    NotificationRequestHeader,
-    PeekMessageRequestHeader,
-    PollingInfoRequestHeader,
     PopMessageRequestHeader,
 )
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V1, PopHandle
@@ -35,7 +31,7 @@ from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, compiled, filter_of, select
 from rocketwire_broker.storage.message import Message, read_stored
-from rocketwire_broker.tables.pops import HiddenMessage
+from rocketwire_broker.tables.pops import HiddenMessage, Origin
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -51,17 +47,21 @@ ORDERED_REVIVE_QUEUE: Final = 999
 _REVIVE_QUEUES: Final = 8
 _LATE_MS: Final = 500
 _RETRY_FIRST: Final = 5
-"""Each of so many pops looks at the retry topic before the queues (``popFromRetryProbability``)."""
+"""Each of so many pops reads the retry topic before the queues (``popFromRetryProbability``)."""
 
-_MAX_POLL_MS: Final = 600_000
+MAX_POLL_MS: Final = 600_000
+"""Longest time for which a request may wait, in milliseconds."""
+
 _READ: Final = int(Perm.READ)
-_NOTHING: Final = "NO_MESSAGE_IN_QUEUE"
+NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
+"""Remark of a response without messages."""
+
 
 NO_POP_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0", "restNum": "0"}
 """Fields of an error: Java's header has them whatever happened."""
 
 
-class PopWish(NamedTuple):
+class PopRequest(NamedTuple):
     """A pop that was checked.
 
     Attributes:
@@ -70,7 +70,7 @@ class PopWish(NamedTuple):
         queue_id: the queue, or -1 for all.
         max_messages: most messages.
         invisible_time: milliseconds for which the messages are hidden.
-        wanted: the consumer's filter.
+        message_filter: the consumer's filter.
         is_ordered: whether messages are consumed in order.
         attempt_id: the consumer's name for this attempt at popping in order.
     """
@@ -80,13 +80,23 @@ class PopWish(NamedTuple):
     queue_id: int
     max_messages: int
     invisible_time: int
-    wanted: Filter
+    message_filter: Filter
+    is_ordered: bool
+    attempt_id: str | None
+
+
+class NotificationRequest(NamedTuple):
+    """A question whether a pop would find messages; see ``PopRequest``."""
+
+    group: str
+    topic: str
+    queue_id: int
     is_ordered: bool
     attempt_id: str | None
 
 
 @dataclass(slots=True)
-class Popped:
+class PopResult:
     """What a pop has taken so far.
 
     Attributes:
@@ -94,7 +104,7 @@ class Popped:
         revive_queue_id: queue of Java's log of pops, which handles contain.
         records: stored bytes of the messages.
         size: bytes of them.
-        rest: messages behind this pop in the queues that were looked at.
+        rest: messages behind this pop in the queues that were read.
         starts: ``startOffsetInfo`` of the response, one item for each queue.
         offsets: ``msgOffsetInfo``, in the same way.
         counts: ``orderCountInfo``, items for each queue and message.
@@ -116,30 +126,30 @@ class Popped:
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200050: take messages and hide them, or hold the request until there are some."""
     client_time = now - broker.clock_advance
-    header = decode_header(PopMessageRequestHeader, _with_born_time(request, client_time))
-    deadline = header.born_time + min(header.poll_time, _MAX_POLL_MS)
+    header = decode_header(PopMessageRequestHeader, with_born_time(request, client_time))
+    deadline = header.born_time + min(header.poll_time, MAX_POLL_MS)
     try:
         if client_time > deadline + _LATE_MS:
             remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
             raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
-        wish = _check(broker, header, peer, now)
-        response = take(broker, wish, now)
+        pop_request = _check(broker, header, peer, now)
+        response = take(broker, pop_request, now)
         if response is not None:
             return response
         due = deadline + broker.clock_advance
         if request.is_oneway or header.poll_time <= 0 or due <= now:
-            return _nothing(broker, wish, now)
-        held = HeldPop(broker, wish)
-        if count_held(broker, wish) >= broker.config.max_polls:
-            raise RefusedError(ResponseCode.POLLING_FULL, _NOTHING)
-        broker.hold(peer, request.opaque, _wakers(wish), held, due)
+            return _nothing(broker, pop_request, now)
+        held = HeldPop(broker, pop_request)
+        if count_held(broker, pop_request) >= broker.config.max_polls:
+            raise RefusedError(ResponseCode.POLLING_FULL, NO_MESSAGE)
+        broker.hold(peer, request.opaque, wakers(pop_request), held, due)
     except RefusedError as refused:
         response = refused.response
         return response._replace(ext_fields=NO_POP_FIELDS)
     return LATER
 
 
-def _with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
+def with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
     """Return the fields of a header; clients that do not poll send no time, or 0."""
     fields = dict(request.ext_fields or {})
     if fields.get("bornTime", "0") == "0":
@@ -147,12 +157,13 @@ def _with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str
     return fields
 
 
-def _wakers(wish: PopWish | NotificationWish) -> tuple[tuple[str, int], ...]:
-    retry = pop_retry_topic(wish.group, wish.topic)
-    return ((wish.topic, wish.queue_id), (retry, ANY_QUEUE))
+def wakers(pop_request: PopRequest | NotificationRequest) -> tuple[tuple[str, int], ...]:
+    """Return the queues whose messages wake a pop."""
+    retry = pop_retry_topic(pop_request.group, pop_request.topic)
+    return ((pop_request.topic, pop_request.queue_id), (retry, ANY_QUEUE))
 
 
-def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int) -> PopWish:
+def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int) -> PopRequest:
     """Check a pop in Java's order.
 
     Raises:
@@ -167,7 +178,7 @@ def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int
         raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
     group = required(header.consumer_group, "consumerGroup")
     check_readable(broker, name, header.queue_id, group, peer, now)
-    return PopWish(
+    return PopRequest(
         group,
         name,
         max(header.queue_id, ANY_QUEUE),
@@ -223,71 +234,73 @@ def _filter(kind: str | None, expression: str | None, topic: str) -> Filter:
 class HeldPop:
     """A pop that waits for messages."""
 
-    __slots__ = ("broker", "wish")
+    __slots__ = ("broker", "pop_request")
 
-    def __init__(self, broker: Broker, wish: PopWish) -> None:
+    def __init__(self, broker: Broker, pop_request: PopRequest) -> None:
         self.broker = broker
-        self.wish = wish
+        self.pop_request = pop_request
 
     def __call__(self, now: int, must_answer: bool) -> Response | None:
         try:
             if must_answer:
-                existing_topic(self.broker, self.wish.topic, blank=" ")
-            response = take(self.broker, self.wish, now)
+                existing_topic(self.broker, self.pop_request.topic, blank=" ")
+            response = take(self.broker, self.pop_request, now)
         except RefusedError as refused:
             return refused.response._replace(ext_fields=NO_POP_FIELDS)
         if response is None and must_answer:
-            return _nothing(self.broker, self.wish, now)
+            return _nothing(self.broker, self.pop_request, now)
         return response
 
 
-def count_held(broker: Broker, wish: PopWish | NotificationWish) -> int:
+def count_held(broker: Broker, pop_request: PopRequest | NotificationRequest) -> int:
     """Return the number of pops that wait for a queue, or for all queues, of a topic."""
     return sum(
-        isinstance(wait.look, HeldPop) and wait.look.wish.group == wish.group
-        for wait in broker.waits.of_queue((wish.topic, wish.queue_id))
+        isinstance(wait.wake_up, HeldPop) and wait.wake_up.pop_request.group == pop_request.group
+        for wait in broker.waits.of_queue((pop_request.topic, pop_request.queue_id))
     )
 
 
 # ---------------------------------------------------------------------------- taking
 
 
-def take(broker: Broker, wish: PopWish, now: int) -> Response | None:
+def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     """Take messages and hide them; None if there are none.
 
     Raises:
         RefusedError: too many messages are hidden.
     """
-    if len(broker.pops) + wish.max_messages > broker.config.max_hidden_messages:
+    if len(broker.pops) + pop_request.max_messages > broker.config.max_hidden_messages:
         raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many messages are not acknowledged")
     turn = broker.next_pop()
-    revive = ORDERED_REVIVE_QUEUE if wish.is_ordered else turn % _REVIVE_QUEUES
-    popped = Popped(now, revive)
-    for topic, queue, retry in _queues(broker, wish, turn):
-        _take_of_queue(broker, wish, topic, queue, retry, popped, now)
-    if not popped.records:
+    revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else turn % _REVIVE_QUEUES
+    result = PopResult(now, revive)
+    for topic, queue, retry in queues(broker, pop_request, turn):
+        _take_of_queue(broker, pop_request, topic, queue, retry, result, now)
+    if not result.records:
         return None
-    broker.statistics.note_got(wish.topic, wish.group, len(popped.records))
-    return Response(ResponseCode.SUCCESS, "FOUND", _pop_fields(wish, popped), tuple(popped.records))
+    broker.statistics.note_got(pop_request.topic, pop_request.group, len(result.records))
+    return Response(
+        ResponseCode.SUCCESS, "FOUND", _pop_fields(pop_request, result), tuple(result.records)
+    )
 
 
-def _queues(broker: Broker, wish: PopWish, turn: int) -> Iterator[tuple[str, Queue, str]]:
+def queues(broker: Broker, pop_request: PopRequest, turn: int) -> Iterator[tuple[str, Queue, str]]:
     """Yield the queues of a pop: each begins with another, and some with the retry topic."""
-    retry = pop_retry_topic(wish.group, wish.topic)
-    with_retry = not wish.is_ordered
+    retry = pop_retry_topic(pop_request.group, pop_request.topic)
+    with_retry = not pop_request.is_ordered
     retry_first = with_retry and turn % _RETRY_FIRST == 0
     if retry_first:
         yield from ((retry, queue, RETRY_V1) for queue in broker.store.queues(retry))
-    if wish.queue_id == ANY_QUEUE:
-        topic = broker.topics.get(wish.topic)
+    if pop_request.queue_id == ANY_QUEUE:
+        topic = broker.topics.get(pop_request.topic)
         count = topic.read_queue_nums if topic is not None else 0
         numbers = [(turn + index) % count for index in range(count)]
     else:
-        numbers = [wish.queue_id]
+        numbers = [pop_request.queue_id]
     for number in numbers:
-        queue = broker.store.queue(wish.topic, number)
+        queue = broker.store.queue(pop_request.topic, number)
         if queue is not None:
-            yield wish.topic, queue, NORMAL
+            yield pop_request.topic, queue, NORMAL
     if with_retry and not retry_first:
         yield from ((retry, queue, RETRY_V1) for queue in broker.store.queues(retry))
 
@@ -306,79 +319,86 @@ def offset_of(broker: Broker, group: str, topic: str, queue: Queue, now: int) ->
 
 def _take_of_queue(
     broker: Broker,
-    wish: PopWish,
+    pop_request: PopRequest,
     topic: str,
     queue: Queue,
     retry: str,
-    popped: Popped,
+    result: PopResult,
     now: int,
 ) -> None:
-    group_queue = (wish.group, topic, queue.queue_id)
-    start = offset = offset_of(broker, wish.group, topic, queue, now)
-    most = wish.max_messages - len(popped.records)
-    room = broker.config.max_pull_bytes - popped.size
-    is_blocked = wish.is_ordered and broker.pop_orders.is_blocked(group_queue, wish.attempt_id, now)
+    group_queue = (pop_request.group, topic, queue.queue_id)
+    start = offset = offset_of(broker, pop_request.group, topic, queue, now)
+    most = pop_request.max_messages - len(result.records)
+    room = broker.config.max_pull_bytes - result.size
+    is_blocked = pop_request.is_ordered and broker.pop_orders.is_blocked(
+        group_queue, pop_request.attempt_id, now
+    )
     if most <= 0 or room <= 0 or is_blocked:
-        popped.rest += queue.max_offset - offset
+        result.rest += queue.max_offset - offset
         return
-    wanted = wish.wanted if retry == NORMAL else EVERYTHING
+    message_filter = pop_request.message_filter if retry == NORMAL else EVERYTHING
     records: list[bytes] = []
     offsets: list[int] = []
     while offset < queue.max_offset and not records:
         records, offsets, offset = select(
             queue,
             offset,
-            wanted,
+            message_filter,
             count=most,
             max_bytes=room,
-            looked_at=broker.config.max_filtered,
+            max_filtered=broker.config.max_filtered,
         )
-    popped.rest += queue.max_offset - offset
-    if offset != start and not (wish.is_ordered and records):
+    result.rest += queue.max_offset - offset
+    if offset != start and not (pop_request.is_ordered and records):
         broker.offsets.commit(*group_queue, offset, now)
     if records:
-        _note(broker, wish, group_queue, retry, popped, records, offsets, start)
+        _note(broker, pop_request, group_queue, retry, result, records, offsets, start)
 
 
 def _note(
     broker: Broker,
-    wish: PopWish,
+    pop_request: PopRequest,
     group_queue: tuple[str, str, int],
     retry: str,
-    popped: Popped,
+    result: PopResult,
     records: list[bytes],
     offsets: list[int],
     start: int,
 ) -> None:
     """Hide the messages of a queue, and add them to the response."""
     group, topic, queue_id = group_queue
-    popped.starts.append(f"{retry} {queue_id} {start}")
-    popped.offsets.append(f"{retry} {queue_id} {','.join(map(str, offsets))}")
-    popped.size += sum(map(len, records))
-    if wish.is_ordered:
-        counts = broker.pop_orders.popped(
-            group_queue, offsets, popped.pop_time, wish.invisible_time, wish.attempt_id
+    result.starts.append(f"{retry} {queue_id} {start}")
+    result.offsets.append(f"{retry} {queue_id} {','.join(map(str, offsets))}")
+    result.size += sum(map(len, records))
+    if pop_request.is_ordered:
+        counts = broker.pop_orders.record_pop(
+            group_queue,
+            offsets,
+            result.pop_time,
+            pop_request.invisible_time,
+            pop_request.attempt_id,
         )
-        popped.counts += _order_counts(retry, queue_id, counts, offsets)
-        wake_at(broker, topic, queue_id, popped.pop_time + wish.invisible_time)
+        result.counts += _order_counts(retry, queue_id, counts, offsets)
+        wake_at(broker, topic, queue_id, result.pop_time + pop_request.invisible_time)
     else:
-        due = popped.pop_time + wish.invisible_time
+        due = result.pop_time + pop_request.invisible_time
+        origin = Origin(start, result.revive_queue_id, due)
         for offset in offsets:
-            hide(broker, HiddenMessage(group, topic, queue_id, offset, popped.pop_time), due)
+            hide(broker, HiddenMessage(group, topic, queue_id, offset, result.pop_time), origin)
     if retry == NORMAL:
-        popped.records += records
+        result.records += records
         return
     handle = PopHandle(
         start_offset=start,
-        pop_time=popped.pop_time,
-        invisible_time=wish.invisible_time,
-        revive_queue_id=popped.revive_queue_id,
+        pop_time=result.pop_time,
+        invisible_time=pop_request.invisible_time,
+        revive_queue_id=result.revive_queue_id,
         retry=retry,
         broker_name=broker.config.broker_name,
         queue_id=queue_id,
         queue_offset=start,
     )
-    popped.records += [_as_original(record, wish.topic, handle) for record in records]
+    result.records += [_as_original(record, pop_request.topic, handle) for record in records]
 
 
 def _as_original(record: bytes, topic: str, handle: PopHandle) -> bytes:
@@ -403,138 +423,26 @@ def _order_counts(
     yield f"{retry} {queue_id} {fewest}"
 
 
-def _pop_fields(wish: PopWish, popped: Popped) -> dict[str, str]:
+def _pop_fields(pop_request: PopRequest, result: PopResult) -> dict[str, str]:
     fields = {
-        "popTime": str(popped.pop_time),
-        "invisibleTime": str(wish.invisible_time),
-        "reviveQid": str(popped.revive_queue_id),
-        "restNum": str(popped.rest),
-        "startOffsetInfo": ";".join(popped.starts),
-        "msgOffsetInfo": ";".join(popped.offsets),
+        "popTime": str(result.pop_time),
+        "invisibleTime": str(pop_request.invisible_time),
+        "reviveQid": str(result.revive_queue_id),
+        "restNum": str(result.rest),
+        "startOffsetInfo": ";".join(result.starts),
+        "msgOffsetInfo": ";".join(result.offsets),
     }
-    if wish.is_ordered:
-        fields["orderCountInfo"] = ";".join(popped.counts)
+    if pop_request.is_ordered:
+        fields["orderCountInfo"] = ";".join(result.counts)
     return fields
 
 
-def _nothing(broker: Broker, wish: PopWish, now: int) -> Response:
-    revive = ORDERED_REVIVE_QUEUE if wish.is_ordered else broker.next_pop() % _REVIVE_QUEUES
-    fields = _pop_fields(wish, Popped(now, revive))
-    return Response(ResponseCode.POLLING_TIMEOUT, _NOTHING, fields)
-
-
-# ---------------------------------------------------------------------------- 200052
-
-
-def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200052: return messages as a pop would, but take none."""
-    header = decode_header(PeekMessageRequestHeader, request.ext_fields)
-    topic_name = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    if header.max_msg_nums > MAX_POP_MESSAGES:
-        remark = f"the max pull number is {MAX_POP_MESSAGES}"
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark, NO_POP_FIELDS)
-    try:
-        check_readable(broker, topic_name, header.queue_id, group, peer, now)
-    except RefusedError as refused:
-        return refused.response._replace(ext_fields=NO_POP_FIELDS)
-    wish = PopWish(
-        *(group, topic_name, max(header.queue_id, ANY_QUEUE), header.max_msg_nums, 0, EVERYTHING),
-        is_ordered=False,
-        attempt_id=None,
-    )
-    records: list[bytes] = []
-    rest = 0
-    for topic, queue, _ in _queues(broker, wish, broker.next_pop()):
-        offset = offset_of(broker, group, topic, queue, now)
-        chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
-        records += chosen
-        rest += queue.max_offset - offset - len(chosen)
-    fields = {**NO_POP_FIELDS, "restNum": str(rest)}
-    if not records:
-        return Response(ResponseCode.PULL_NOT_FOUND, _NOTHING, fields)
-    return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
-
-
-# ---------------------------------------------------------------------------- 200054, 200055
-
-
-class NotificationWish(NamedTuple):
-    """A question whether a pop would find messages; see ``PopWish``."""
-
-    group: str
-    topic: str
-    queue_id: int
-    is_ordered: bool
-    attempt_id: str | None
-
-
-def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
-    """200054: answer whether there are messages to pop, or hold the request until there are."""
-    client_time = now - broker.clock_advance
-    header = decode_header(NotificationRequestHeader, _with_born_time(request, client_time))
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    wish = NotificationWish(
-        group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
-    )
-    due = header.born_time + min(header.poll_time, _MAX_POLL_MS) + broker.clock_advance
-    try:
-        check_readable(broker, topic, header.queue_id, group, peer, now)
-    except RefusedError as refused:
-        return refused.response._replace(ext_fields=_has_messages(is_true=False))
-    if _would_find(broker, wish, now):
-        return Response(ext_fields=_has_messages(is_true=True))
-    if request.is_oneway or header.poll_time <= 0 or due <= now:
-        return Response(ext_fields=_has_messages(is_true=False))
-
-    def look(now: int, must_answer: bool) -> Response | None:
-        if must_answer:
-            existing_topic(broker, topic, blank=" ")
-        is_true = _would_find(broker, wish, now)
-        if not is_true and not must_answer:
-            return LATER
-        return Response(ext_fields=_has_messages(is_true=is_true))
-
-    broker.hold(peer, request.opaque, _wakers(wish), look, due)
-    return LATER
-
-
-def _has_messages(*, is_true: bool) -> dict[str, str]:
-    return {"hasMsg": str(is_true).lower(), "pollingFull": "false"}
-
-
-def _would_find(broker: Broker, wish: NotificationWish, now: int) -> bool:
-    probe = PopWish(
-        *(wish.group, wish.topic, wish.queue_id, 1, 0, EVERYTHING), wish.is_ordered, wish.attempt_id
-    )
-    for topic, queue, _ in _queues(broker, probe, 1):
-        group_queue = (wish.group, topic, queue.queue_id)
-        if wish.is_ordered and broker.pop_orders.is_blocked(group_queue, wish.attempt_id, now):
-            continue
-        if offset_of(broker, wish.group, topic, queue, now) < queue.max_offset:
-            return True
-    return False
-
-
-def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200055: the number of pops that wait for a queue."""
-    header = decode_header(PollingInfoRequestHeader, request.ext_fields)
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    try:
-        check_readable(broker, topic, header.queue_id, group, peer, now)
-    except RefusedError as refused:
-        return refused.response._replace(ext_fields={"pollingNum": "0"})
-    wish = NotificationWish(
-        group, topic, max(header.queue_id, ANY_QUEUE), is_ordered=False, attempt_id=None
-    )
-    return Response(ext_fields={"pollingNum": str(count_held(broker, wish))})
+def _nothing(broker: Broker, pop_request: PopRequest, now: int) -> Response:
+    revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else broker.next_pop() % _REVIVE_QUEUES
+    fields = _pop_fields(pop_request, PopResult(now, revive))
+    return Response(ResponseCode.POLLING_TIMEOUT, NO_MESSAGE, fields)
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.POP_MESSAGE: pop,
-    RequestCode.PEEK_MESSAGE: peek,
-    RequestCode.NOTIFICATION: notification,
-    RequestCode.POLLING_INFO: polling_info,
 }

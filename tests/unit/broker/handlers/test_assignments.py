@@ -18,6 +18,7 @@ from rocketwire.messages.enums import (
     MessageRequestMode,
 )
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand, Client
@@ -136,3 +137,36 @@ def test_settings_are_checked_and_listed(clients: list[Client]) -> None:
     body = decode_body(MessageRequestModeSerializeWrapper, answer.body)
     assert body is not None
     assert (body.message_request_mode_map or {})["orders"]["readers"].mode == "POP"
+
+
+def test_queues_of_other_brokers_are_asked_for_and_shared_as_well(
+    home: BrokerAtHand, clients: list[Client]
+) -> None:
+    set_mode(clients[0])
+    routes = home.broker.routes
+    routes.on_asked = lambda: None
+    question = QueryAssignmentRequestBody(
+        topic="orders",
+        consumer_group="readers",
+        client_id="c0",
+        strategy_name="AVG",
+        message_model=MessageModel.CLUSTERING,
+    )
+
+    number = clients[0].ask(400, {}, question)
+    assert clients[0].answer_to(number) is None
+    assert routes.asked() == ["orders"]
+    other = MessageQueue(topic="orders", broker_name="broker-b", queue_id=0)
+    routes.put("orders", [other], home.now)
+    home.settle()
+
+    answer = clients[0].answer_to(number)
+    assert answer is not None
+    body = decode_body(QueryAssignmentResponseBody, answer.body)
+    assert body is not None
+    names = [
+        item.message_queue.broker_name
+        for item in body.message_queue_assignments or ()
+        if item.message_queue is not None
+    ]
+    assert names == ["broker-a", "broker-b"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import trio
 
 from rocketwire.client.admin import open_admin
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
+from rocketwire_broker.tables.topics import new_topic
 from tests.support.processes import free_ports
 
 pytestmark = pytest.mark.slow
@@ -35,3 +38,22 @@ async def test_a_broker_is_ready_when_a_name_server_knows_it() -> None:
             nursery.cancel_scope.cancel()
 
     assert set(cluster.broker_addr_table or {}) == {"broker-a"}
+
+
+async def test_a_broker_assigns_the_queues_of_all_brokers() -> None:
+    config = Config(listen_port=0)
+    topics = [new_topic("orders", 1)]
+    async with (
+        open_name_server(0, "127.0.0.1") as address,
+        open_broker(replace(config, namesrv_addr=address), topics) as server,
+        open_broker(replace(config, namesrv_addr=address, broker_name="broker-b"), topics),
+    ):
+        found = trio.Event()
+        routes = server.broker.routes
+        assert not routes.is_fresh("orders", server.clock.now())
+        routes.ask("orders", lambda now: found.set())
+        with trio.fail_after(60):
+            await found.wait()
+
+    assert {queue.broker_name for queue in routes.queues("orders")} == {"broker-a", "broker-b"}
+    assert routes.on_asked is None

@@ -24,3 +24,19 @@ def test_a_counter_without_samples_has_no_rate() -> None:
 
     assert statistics.got.rate(1000, 1000) == 0.0
     assert statistics.group_gets["orders@readers"].total == 3
+
+
+def test_counters_of_a_deleted_topic_or_group_are_dropped() -> None:
+    statistics = Statistics()
+    for topic in ("orders", "orders-2", "bills"):
+        statistics.note_put(topic, 1)
+        for group in ("readers", "all-readers"):
+            statistics.note_got(topic, group, 1)
+
+    statistics.delete_topic("orders")
+    statistics.delete_group("readers")
+
+    assert statistics.topic_puts.keys() == {"orders-2", "bills"}
+    assert statistics.group_gets.keys() == {"orders-2@all-readers", "bills@all-readers"}
+    assert statistics.put.total == 3
+    assert statistics.got.total == 6

@@ -29,20 +29,20 @@ def alternating(count: int) -> Queue:
 
 
 def test_without_a_filter_messages_follow_each_other() -> None:
-    found = select(alternating(5), 1, EVERYTHING, count=3, max_bytes=10_000, looked_at=800)
+    found = select(alternating(5), 1, EVERYTHING, count=3, max_bytes=10_000, max_filtered=800)
 
     assert (found.offsets, found.next_offset) == ([1, 2, 3], 4)
 
 
 @pytest.mark.parametrize("wanted", [EVERYTHING, TAGGED], ids=["all", "tag"])
 def test_one_message_is_returned_whatever_its_size(wanted: object) -> None:
-    found = select(alternating(5), 1, wanted, count=3, max_bytes=1, looked_at=800)  # type: ignore[arg-type]
+    found = select(alternating(5), 1, wanted, count=3, max_bytes=1, max_filtered=800)  # type: ignore[arg-type]
 
     assert found.offsets == [1]
 
 
 def test_tags_choose_messages_until_there_are_enough() -> None:
-    found = select(alternating(80), 0, TAGGED, count=32, max_bytes=1 << 20, looked_at=800)
+    found = select(alternating(80), 0, TAGGED, count=32, max_bytes=1 << 20, max_filtered=800)
 
     assert len(found.records) == 32
     assert found.offsets[-1] == 63
@@ -52,7 +52,7 @@ def test_tags_choose_messages_until_there_are_enough() -> None:
 def test_no_more_messages_are_looked_at_than_the_limit() -> None:
     nothing = filter_of(subscription_data("orders", "T9", version=0))
 
-    found = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, looked_at=50)
+    found = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, max_filtered=50)
 
     assert (found.records, found.next_offset) == ([], 50)
 
@@ -60,7 +60,7 @@ def test_no_more_messages_are_looked_at_than_the_limit() -> None:
 def test_expressions_choose_messages_by_their_properties() -> None:
     wanted = filter_of(subscription_data("orders", "a > 2", expression_type="SQL92", version=0))
 
-    found = select(alternating(5), 0, wanted, count=8, max_bytes=1 << 20, looked_at=50)
+    found = select(alternating(5), 0, wanted, count=8, max_bytes=1 << 20, max_filtered=50)
 
     assert (found.offsets, found.next_offset) == ([3, 4], 5)
 

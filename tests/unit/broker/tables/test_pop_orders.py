@@ -9,7 +9,7 @@ QUEUE = ("group", "topic", 0)
 
 def test_only_the_last_pop_can_be_acknowledged_and_only_its_messages() -> None:
     orders = PopOrders()
-    orders.popped(QUEUE, [5, 7], 1_000, 100, None)
+    orders.record_pop(QUEUE, [5, 7], 1_000, 100, None)
 
     assert orders.acknowledge(QUEUE, 5, 999) == STALE
     assert orders.acknowledge(QUEUE, 6, 1_000) == UNKNOWN
@@ -23,7 +23,7 @@ def test_an_acknowledgement_without_a_pop_moves_behind_it() -> None:
 
 def test_a_queue_is_blocked_until_the_last_message_is_visible() -> None:
     orders = PopOrders()
-    orders.popped(QUEUE, [0, 1], 1_000, 100, "a")
+    orders.record_pop(QUEUE, [0, 1], 1_000, 100, "a")
     orders.change_time(QUEUE, 1, 1_000, 1_500)
     orders.change_time(QUEUE, 1, 999, 9_000)  # of an earlier pop
 
@@ -34,16 +34,16 @@ def test_a_queue_is_blocked_until_the_last_message_is_visible() -> None:
 
 def test_counts_grow_with_each_redelivery_and_stay_within_an_attempt() -> None:
     orders = PopOrders()
-    assert orders.popped(QUEUE, [0, 1], 1, 1, "a") == {}
-    assert orders.popped(QUEUE, [0, 1], 2, 1, "b") == {0: 1, 1: 1}
-    assert orders.popped(QUEUE, [0, 1], 3, 1, "b") == {0: 1, 1: 1}
-    assert orders.popped(QUEUE, [1, 2], 4, 1, "c") == {1: 2}
+    assert orders.record_pop(QUEUE, [0, 1], 1, 1, "a") == {}
+    assert orders.record_pop(QUEUE, [0, 1], 2, 1, "b") == {0: 1, 1: 1}
+    assert orders.record_pop(QUEUE, [0, 1], 3, 1, "b") == {0: 1, 1: 1}
+    assert orders.record_pop(QUEUE, [1, 2], 4, 1, "c") == {1: 2}
 
 
 def test_deleted_groups_and_topics_and_reset_queues_are_forgotten() -> None:
     orders = PopOrders()
     for queue in (("a", "t", 0), ("b", "t", 0), ("c", "u", 0)):
-        orders.popped(queue, [0], 1, 1, None)
+        orders.record_pop(queue, [0], 1, 1, None)
 
     orders.discard(group="a")
     orders.discard(topic="u")

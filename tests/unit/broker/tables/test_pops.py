@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from rocketwire_broker.tables.pops import HiddenMessage, Pops
+from rocketwire_broker.tables.pops import HiddenMessage, Origin, Pops
 
 HIDDEN = HiddenMessage("group", "topic", 0, 7, 1_000)
+ORIGIN = Origin(5, 1, 9_000)
 
 
 def test_a_message_is_taken_once() -> None:
     pops = Pops[str]()
-    pops.hide(HIDDEN, "timer")
+    pops.hide(HIDDEN, "timer", ORIGIN)
 
     assert [pops.take(HIDDEN), pops.take(HIDDEN)] == ["timer", None]
 
 
 def test_two_pops_of_a_message_are_apart() -> None:
     pops = Pops[str]()
-    pops.hide(HIDDEN, "first")
-    pops.hide(HIDDEN._replace(pop_time=2_000), "second")
+    pops.hide(HIDDEN, "first", ORIGIN)
+    pops.hide(HIDDEN._replace(pop_time=2_000), "second", ORIGIN)
 
     assert pops.take(HIDDEN) == "first"
     assert len(pops) == 1
@@ -25,8 +26,21 @@ def test_two_pops_of_a_message_are_apart() -> None:
 
 def test_discarded_messages_give_back_their_timers() -> None:
     pops = Pops[str]()
-    pops.hide(HIDDEN, "first")
-    pops.hide(HIDDEN._replace(topic="other"), "second")
+    pops.hide(HIDDEN, "first", ORIGIN)
+    pops.hide(HIDDEN._replace(topic="other"), "second", ORIGIN)
 
     assert list(pops.discard(lambda hidden: hidden.topic == "other")) == ["second"]
     assert len(pops) == 1
+
+
+def test_only_a_message_that_was_logged_ends_in_the_log() -> None:
+    pops = Pops[str](is_logged=True)
+    other = HIDDEN._replace(queue_offset=8)
+    for message in (HIDDEN, other):
+        pops.hide(message, "timer", ORIGIN)
+
+    pops.note_logged([HIDDEN])
+    for message in (HIDDEN, other):
+        pops.take(message)
+
+    assert (pops.unlogged, pops.ended) == ({}, {HIDDEN: ORIGIN})

@@ -16,6 +16,7 @@ from rocketwire_tools.conformance.arguments import (
     NUMBERS,
     PASSED,
     add_run_options,
+    add_start_options,
     address,
     failure,
     output,
@@ -53,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     add("first", metavar="A", help="the first server")
     add("second", metavar="B", help="the second server")
     add("--start", action="store_true", help="A and B are commands that start servers")
+    add_start_options(result)
     add_run_options(result)
     add_known(result)
     add("--json", type=output, metavar="FILE", help="write the differences as JSON")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +26,7 @@ class Severity(Enum):
 
 
 class Profile(Enum):
-    """The generation of Java's name server that cases are compared with."""
+    """The generation of Java's servers that cases are compared with."""
 
     JAVA_4_9 = "java-4.9"
     JAVA_5_3 = "java-5.3"
@@ -37,6 +37,7 @@ class Profile(Enum):
 ALL_PROFILES: Final = frozenset(Profile)
 SINCE_5_3: Final = frozenset({Profile.JAVA_5_3, Profile.JAVA_5_5, Profile.JAVA_5_5_1})
 ONLY_5_5: Final = frozenset({Profile.JAVA_5_5, Profile.JAVA_5_5_1})
+ONLY_4_9: Final = frozenset({Profile.JAVA_4_9})
 SINCE_5_5_1: Final = frozenset({Profile.JAVA_5_5_1})
 
 
@@ -74,6 +75,7 @@ class Case:
         kv: content of the KV file at the start; None for no file.
         files: names of files in ``certificates/`` to copy to the server's folder.
         fresh: whether the server must not be used by another case.
+        requires: properties that the configuration of a running broker must have.
         cleanup: steps that always run at the end. Data that ``Request`` steps registered or stored
             is removed without them.
     """
@@ -90,6 +92,7 @@ class Case:
     kv: str | None = None
     files: tuple[str, ...] = ()
     fresh: bool = False
+    requires: Mapping[str, str] = field(default_factory=dict[str, str])
     cleanup: tuple[Step, ...] = ()
 
     @property

@@ -67,6 +67,41 @@ class AllOf:
     patterns: tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number, or a text of digits.
+
+    Attributes:
+        equal: the exact number, also as a text with placeholders; None for any.
+        least: the smallest acceptable number, likewise.
+        most: the largest acceptable number, likewise.
+    """
+
+    equal: int | str | None = None
+    least: int | str | None = None
+    most: int | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """A list of exactly these values, in this order."""
+
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """A body of stored messages, in this order.
+
+    Each pattern is compared with an object whose members are ``topic``, ``queueId``,
+    ``queueOffset``, ``body`` (text), ``flag``, ``sysFlag``, ``reconsumeTimes``, ``bornTimestamp``,
+    ``storeTimestamp``, ``bornHost``, ``storeHost``, ``preparedTransactionOffset``,
+    ``commitLogOffset``, ``storeSize``, ``bodyCRC``, ``id`` (offset id) and ``properties``.
+    """
+
+    patterns: tuple[object, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class JsonBody:
     """A body with this JSON value.
@@ -95,7 +130,7 @@ class Check:
     arguments: tuple[object, ...] = ()
 
 
-Body: TypeAlias = JsonBody | TextBody | Check | Mark
+Body: TypeAlias = JsonBody | TextBody | Messages | Check | Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,17 +173,19 @@ class Silence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A request that the server sends (905).
+    """A request that the server sends (905 of a name server; 39, 40 and others of a broker).
 
     Attributes:
         code: request code.
         ext: all ext fields exactly, or a pattern.
         flag: flag bits or ``ANY``.
+        body: expected body.
     """
 
     code: int
     ext: object = ANY
     flag: object = ANY
+    body: Body = NO_BODY
 
 
 Outcome: TypeAlias = Response | Closed | Silence | Incoming

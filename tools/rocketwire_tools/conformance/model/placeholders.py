@@ -5,12 +5,16 @@ letters and digits. Other braces are left unchanged, so JSON needs no escapes.
 
 On a server that the suite did not start, ``{namespace}`` is one fixed name, because no request
 removes a KV namespace.
+
+``{=name}`` is a value that an earlier step saved, ``{=name+1}`` the number after it, and ``{=now}``
+the time in milliseconds since 1970.
 """
 
 from __future__ import annotations
 
 import re
 import string
+import time
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 NAME_TYPES: Final = (
     *("cluster", "broker", "topic", "namespace", "key", "zone"),
     *("address", "ha", "listener"),
+    *("group", "client"),
 )
 """``address`` and ``ha`` are unreachable addresses in 198.18.0.0/15. ``listener`` is an address in
 127.0.0.0/8 for ``Listen``; its port belongs to this process, because a local broker or another run
@@ -31,6 +36,7 @@ SHARED_NAMESPACE: Final = "rocketwire-conformance"
 """The KV namespace of all cases on a server that the suite did not start."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(NAME_TYPES) + r")([0-9A-Za-z]*)\}")
+_SAVED: Final = re.compile(r"\{=(\w+)([+-]\d+)?\}")
 _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
 """Host numbers of one-character suffixes by position; the first is for no suffix."""
 _PORTS: Final = {"address": 10911, "ha": 10912}
@@ -46,6 +52,10 @@ class Names:
     """The names of one case in one run.
 
     They depend only on run and case, so that two servers get the same bytes.
+
+    Attributes:
+        saved: values that steps saved.
+        used: by type, the names that a text has contained.
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
@@ -60,6 +70,8 @@ class Names:
         self._mark = f"-{run}-{number:04}"
         self._network = f"198.{18 + number // 256}.{number % 256}."
         self._hosts: dict[str, int] = {}
+        self.saved: dict[str, str] = {}
+        self.used: dict[str, dict[str, None]] = {}
 
     def name(self, type_: str, suffix: str = "") -> str:
         """The value of a placeholder."""
@@ -69,7 +81,21 @@ class Names:
             return f"{self._network}{self._host(suffix)}:{_PORTS[type_]}"
         if type_ == "namespace" and not suffix and self._namespace:
             return self._namespace
-        return f"{type_}{suffix}{self._mark}"
+        name = f"{type_}{suffix}{self._mark}"
+        self.used.setdefault(type_, {})[name] = None
+        return name
+
+    def saved_value(self, name: str, plus: str | None) -> str | None:
+        """The value of ``{=name}`` or ``{=name+1}``; None if no step has saved it."""
+        value = str(time.time_ns() // 1_000_000) if name == "now" else self.saved.get(name)
+        return value if value is None or plus is None else str(int(value) + int(plus))
+
+    def _with_saved(self, text: str, change: Callable[[str], str]) -> str:
+        def value(match: re.Match[str]) -> str:
+            saved = self.saved_value(match[1], match[2])
+            return match[0] if saved is None else change(saved)
+
+        return _SAVED.sub(value, text) if "{=" in text else text
 
     def _host(self, suffix: str) -> int:
         return _HOSTS.find(suffix) + 1 if len(suffix) < 2 else self._long(suffix)
@@ -83,10 +109,12 @@ class Names:
 
     def text(self, text: str) -> str:
         """Replace the placeholders of a text."""
+        text = self._with_saved(text, str)
         return _PLACEHOLDER.sub(lambda match: self.name(match[1], match[2]), text)
 
     def pattern(self, pattern: str) -> str:
         """Replace the placeholders of a regular expression by escaped names."""
+        pattern = self._with_saved(pattern, re.escape)
         return _PLACEHOLDER.sub(lambda match: re.escape(self.name(match[1], match[2])), pattern)
 
     def value(self, value: object) -> object:

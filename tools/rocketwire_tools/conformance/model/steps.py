@@ -5,17 +5,25 @@ The first step that names a connection opens it; the end of the case closes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from rocketwire_tools.conformance.model.outcomes import Outcome, Response
     from rocketwire_tools.conformance.model.packed_body import Packed
 
 MAIN = "main"
 """The default connection."""
+
+Saved: TypeAlias = Mapping[str, str]
+"""Values of an arrival for later steps: name for ``{=name}`` -> path, as ``saved.py`` reads it."""
+
+
+def _nothing() -> Saved:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +130,13 @@ class Expect:
         outcomes: the acceptable outcomes.
         on: name of the connection.
         within: timeout in seconds.
+        save: values of the arrival for later steps.
     """
 
     outcomes: tuple[Outcome, ...]
     on: str = MAIN
     within: float = 5.0
+    save: Saved = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +148,14 @@ class Ask:
         outcomes: the acceptable outcomes.
         on: name of the connection.
         within: timeout in seconds.
+        save: values of the response for later steps.
     """
 
     request: Request
     outcomes: tuple[Outcome, ...]
     on: str = MAIN
     within: float = 5.0
+    save: Saved = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +168,7 @@ class Until:
         on: name of the connection.
         within: timeout in seconds.
         not_before: seconds in which the outcome is a failure, for an expiry that is too early.
+        save: values of the response for later steps.
     """
 
     request: Request
@@ -163,6 +176,22 @@ class Until:
     on: str = MAIN
     within: float = 5.0
     not_before: float = 0.0
+    save: Saved = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """Answer the last request of the server on a connection.
+
+    Attributes:
+        on: name of the connection.
+        code: response code.
+        body: text with placeholders; None for no body.
+    """
+
+    on: str = MAIN
+    code: int = 0
+    body: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,4 +221,6 @@ class Call:
     function: Callable[[Any], Awaitable[None]]  # given the ``Play``
 
 
-Step: TypeAlias = Open | Listen | Send | Expect | Ask | Until | Close | Wait | Restart | Call
+Step: TypeAlias = (
+    Open | Listen | Send | Expect | Ask | Until | Reply | Close | Wait | Restart | Call
+)

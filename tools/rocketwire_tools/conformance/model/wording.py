@@ -17,10 +17,13 @@ from rocketwire_tools.conformance.model.outcomes import (
     Contains,
     Has,
     Incoming,
+    InOrder,
     JsonBody,
     Lacks,
     Like,
     Mark,
+    Messages,
+    Number,
     Outcome,
     Response,
     TextBody,
@@ -33,6 +36,7 @@ from rocketwire_tools.conformance.model.steps import (
     Frame,
     Listen,
     Open,
+    Reply,
     Request,
     Restart,
     Send,
@@ -53,7 +57,7 @@ def describe_outcome(accepted: Outcome) -> str:
         return _response(accepted)
     if isinstance(accepted, Incoming):
         request = f"a request {request_name(accepted.code)} from the server"
-        return ", ".join([request, _ext(accepted.ext), _flag(accepted.flag), _body(NO_BODY)])
+        return ", ".join([request, _ext(accepted.ext), _flag(accepted.flag), _body(accepted.body)])
     if isinstance(accepted, Closed):
         return "the server closes the connection without sending anything"
     return f"nothing arrives for {accepted.seconds:g} s and the connection stays open"
@@ -103,10 +107,26 @@ def _body(expected: object) -> str:
         return f"a JSON body: {describe_pattern(expected.value)}"
     if isinstance(expected, TextBody):
         return f"a body of exactly this text: {describe_pattern(expected.text)}"
+    if isinstance(expected, Messages):
+        return _messages(expected)
     if isinstance(expected, Check):
         rule = _CHECKS.get(expected.name, expected.name)
         return f"a body that {rule} {', '.join(map(describe_pattern, expected.arguments))}".rstrip()
     return describe_pattern(expected)
+
+
+def _messages(expected: Messages) -> str:
+    if not expected.patterns:
+        return "a body without messages"
+    return f"the messages {', then '.join(map(describe_pattern, expected.patterns))}"
+
+
+def _number(expected: Number) -> str:
+    if expected.equal is not None:
+        return f"the number {expected.equal}"
+    low = "" if expected.least is None else f" from {expected.least}"
+    high = "" if expected.most is None else f" up to {expected.most}"
+    return f"a number{low}{high}"
 
 
 _CHECKS: Final = {
@@ -128,6 +148,10 @@ def describe_pattern(expected: object) -> str:
             return f"an object with at least {describe_pattern(expected.members)}"
         case Lacks():
             return f"a value without {_many(expected.keys)}"
+        case Number():
+            return _number(expected)
+        case InOrder():
+            return f"a list of {_many(expected.values)} in this order"
         case Contains():
             return f"a list with at least {_many(expected.values)}"
         case AllOf():
@@ -174,6 +198,8 @@ def describe_step(item: Step) -> str:
             return f"listen on {item.address} for the server's connection {item.on!r}"
         case Expect():
             return f"expect within {item.within:g} s on connection {item.on!r}"
+        case Reply():
+            return f"answer the server's request on connection {item.on!r} with code {item.code}"
         case Close():
             return f"{'reset' if item.reset else 'close'} connection {item.on!r}"
         case Wait():

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from rocketwire.errors import DecodeError
+from rocketwire.flags import CommandFlag
+from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.outcomes import Outcome, Silence
 from rocketwire_tools.conformance.model.steps import (
@@ -19,6 +21,7 @@ from rocketwire_tools.conformance.model.steps import (
     Expect,
     Listen,
     Open,
+    Reply,
     Request,
     Restart,
     Send,
@@ -36,6 +39,7 @@ from rocketwire_tools.conformance.run.raw_connection import (
     tls_context,
 )
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
+from rocketwire_tools.conformance.run.saved import extracted
 from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
 from rocketwire_tools.conformance.run.target import StartedTarget, Target
 from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from rocketwire_tools.conformance.model.placeholders import Names
+    from rocketwire_tools.conformance.model.steps import Saved
 
 MAX_EXCHANGES: Final = 400
 MAX_EVIDENCE_BYTES: Final = 65_536
@@ -108,6 +113,7 @@ class CaseRun:
         self._order_config = order_config
         self._links: dict[str, RawConnection] = {}
         self._listeners: dict[str, trio.SocketListener] = {}
+        self._asked: dict[str, int] = {}
         self.traces = Traces()
         self._step = ""
 
@@ -147,8 +153,10 @@ class CaseRun:
             await self._open(Open(on=name))
         return self._links[name]
 
-    async def request(self, request: Request, on: str = "main") -> Arrival:
+    async def request(self, request: Request, on: str = "main", *, quiet: bool = False) -> Arrival:
         """Send a request and await any response to it or the end of the connection.
+
+        ``quiet`` leaves the request out of the evidence.
 
         Raises:
             CaseFailedError: nothing arrived.
@@ -156,7 +164,7 @@ class CaseRun:
         """
         link = await self.link(on)
         opaque, data = self._encode(request, link)
-        await self._send(link, data, f"request {request_name(request.code)}")
+        await self._send(link, data, f"request {request_name(request.code)}", quiet=quiet)
         with trio.move_on_after(5 * self._patience):
             return await link.next(lambda arrival: belongs(arrival, opaque))
         raise CaseFailedError(f"no response to request {request_name(request.code)}")
@@ -238,6 +246,7 @@ class CaseRun:
             Expect: self._expect,
             Ask: self._ask,
             Until: self._until,
+            Reply: self._reply,
             Close: self._close,
             Wait: self._wait,
             Restart: self._restart,
@@ -323,21 +332,25 @@ class CaseRun:
             if step.on not in self._links:
                 return
         link = await self.link(step.on)
-        await self._decide(link, step.outcomes, None, step.within)
+        arrival = await self._decide(link, step.outcomes, None, step.within)
+        self._save(step.save, arrival)
 
     async def _ask(self, step: Ask) -> None:
         link = await self.link(step.on)
         opaque, data = self._encode(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
-        await self._decide(link, step.outcomes, opaque, step.within)
+        arrival = await self._decide(link, step.outcomes, opaque, step.within)
+        self._save(step.save, arrival)
 
     async def _until(self, step: Until) -> None:
         """Repeat the request until success, timeout or the end of the connection."""
         started = trio.current_time()
         deadline = started + step.within * self._patience
         link = await self.link(step.on)
+        repeated = False
         while True:
-            arrival = await self.request(step.request, step.on)
+            arrival = await self.request(step.request, step.on, quiet=repeated)
+            repeated = True
             wrong = mismatch(step.outcome, arrival, self.names)
             now = trio.current_time()
             if wrong is None and now - started < step.not_before:
@@ -350,6 +363,27 @@ class CaseRun:
         if wrong is not None:
             waited = f"not within {step.within * self._patience:g} s: {wrong}"
             self.fail(waited, (describe_outcome(step.outcome),))
+        self._save(step.save, arrival)
+
+    def _save(self, paths: Saved, arrival: Arrival | None) -> None:
+        """Keep values of an arrival for later steps."""
+        for name, path in paths.items():
+            try:
+                self.names.saved[name] = extracted(path, arrival)
+            except LookupError as error:
+                self.fail(f"{path}: missing in the arrival ({error})")
+
+    async def _reply(self, step: Reply) -> None:
+        """Answer the last request of the server."""
+        link = await self.link(step.on)
+        if step.on not in self._asked:
+            self.fail(f"the server has sent no request on connection {step.on!r}")
+            return
+        body = None if step.body is None else self.names.text(step.body).encode()
+        answer = RemotingCommand(
+            code=step.code, opaque=self._asked[step.on], flag=CommandFlag.RESPONSE, body=body
+        )
+        await self._send(link, encode(answer), f"response with code {step.code}")
 
     async def _close(self, step: Close) -> None:
         link = self._links.pop(step.on, None)
@@ -391,7 +425,7 @@ class CaseRun:
         outcomes: Sequence[Outcome],
         opaque: int | None,
         within: float,
-    ) -> None:
+    ) -> Arrival | None:
         """Await the next arrival that decides between the outcomes, and decide."""
         quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
         kinds = deciding(outcomes)
@@ -405,8 +439,10 @@ class CaseRun:
             )
         if arrival is None:
             self._report_silence(link, outcomes, limit)
-            return
+            return None
         self.note("<", arrival_text(arrival), arrival.data, link.name)
+        if arrival.kind == "request" and arrival.command is not None:
+            self._asked[link.name] = arrival.command.opaque
         arrival = self._without_order_config(arrival)
         own_number = opaque is not None or link.owns(arrival)
         exact = byte_for_byte(outcomes)
@@ -417,6 +453,7 @@ class CaseRun:
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(outcome) for outcome in reasons))
             self.fail(reason, tuple(map(describe_outcome, outcomes)))
+        return arrival
 
     def _without_order_config(self, arrival: Arrival) -> Arrival:
         """The arrival without the order configuration that exists on the server."""

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 ORDER_NAMESPACE: Final = "ORDER_TOPIC_CONFIG"
 """``NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG``"""
 _SECONDS: Final = 20.0
-_REMOVED_BY: Final = {102: "KV entry", 104: "broker", 216: "topic"}
+_REMOVED_BY: Final = {
+    102: "KV entry",
+    104: "broker",
+    216: "topic",
+    207: "group",
+    215: "topic",
+}
 
 
 def stores_kv(case: Case) -> bool:

@@ -12,21 +12,24 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
-    NO_BODY,
     NO_EXT,
     AllOf,
     Check,
     Contains,
     Has,
+    InOrder,
     JsonBody,
     Lacks,
     Like,
     Mark,
+    Messages,
+    Number,
     Response,
     TextBody,
 )
 from rocketwire_tools.conformance.model.predicates import PREDICATES
 from rocketwire_tools.conformance.model.wording import cut
+from rocketwire_tools.conformance.run.saved import message_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -134,6 +137,41 @@ def _take_all(
     return None
 
 
+def _in_order(pattern: InOrder, got: object, names: Names, path: str) -> str | None:
+    if not isinstance(got, list):
+        return f"{path or 'value'}: {abbreviate(got)} is not a list"
+    elements = cast("list[object]", got)
+    if len(elements) != len(pattern.values):
+        count = f"{len(elements)} values instead of {len(pattern.values)}"
+        return f"{path or 'list'}: {count}: {abbreviate(elements)}"
+    reasons = (
+        value(expected, element, names, f"{path}[{place}]")
+        for place, (expected, element) in enumerate(zip(pattern.values, elements, strict=True))
+    )
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _number(pattern: Number, got: object, names: Names, path: str) -> str | None:
+    if isinstance(got, bool) or not isinstance(got, (int, float, str)):
+        return f"{path or 'value'}: {abbreviate(got)} is not a number"
+    try:
+        number = float(got) if isinstance(got, float) else int(got)
+        limits = [
+            None if limit is None else int(names.text(str(limit)))
+            for limit in (pattern.equal, pattern.least, pattern.most)
+        ]
+    except ValueError as error:
+        return f"{path or 'value'}: {abbreviate(got)}: {error}"
+    equal, least, most = limits
+    if equal is not None and number != equal:
+        return f"{path or 'value'}: {number} instead of {equal}"
+    if least is not None and number < least:
+        return f"{path or 'value'}: {number} is less than {least}"
+    if most is not None and number > most:
+        return f"{path or 'value'}: {number} is more than {most}"
+    return None
+
+
 def _all_of(pattern: AllOf, got: object, names: Names, path: str) -> str | None:
     reasons = (value(inner, got, names, path) for inner in pattern.patterns)
     return next((reason for reason in reasons if reason is not None), None)
@@ -145,6 +183,8 @@ _RULES: dict[type, Callable[..., str | None]] = {
     Lacks: _lacks,
     Contains: _contains,
     AllOf: _all_of,
+    InOrder: _in_order,
+    Number: _number,
     dict: _exact_map,
     list: _exact_list,
     tuple: _exact_list,
@@ -169,10 +209,20 @@ def body(pattern: Body, got: bytes | None, names: Names) -> str | None:
         return "body: missing"
     if isinstance(pattern, JsonBody):
         return _json_body(pattern, got, names)
+    if isinstance(pattern, Messages):
+        return _messages(pattern, got, names)
     if isinstance(pattern, Check):
         wrong = PREDICATES[pattern.name](got, names, *pattern.arguments)
         return None if wrong is None else f"body: {wrong}: {abbreviate(got)}"
     return _text_body(pattern, got, names)
+
+
+def _messages(pattern: Messages, got: bytes, names: Names) -> str | None:
+    try:
+        there = message_values(got)
+    except DecodeError as error:
+        return f"body: not messages ({error}): {abbreviate(got)}"
+    return _in_order(InOrder(pattern.patterns), there, names, "messages")
 
 
 def _text_body(pattern: TextBody, got: bytes, names: Names) -> str | None:
@@ -210,5 +260,5 @@ def command(expected: Response | Incoming, got: RemotingCommand, names: Names) -
     return (
         next((reason for reason in reasons if reason is not None), None)
         or ext(expected.ext, got.ext_fields, names)
-        or body(expected.body if isinstance(expected, Response) else NO_BODY, got.body, names)
+        or body(expected.body, got.body, names)
     )

@@ -18,7 +18,7 @@ from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
-from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
+from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, probe
 from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import (
     CommandError,
@@ -31,7 +31,9 @@ from rocketwire_tools.conformance.run.target import (
 from rocketwire_tools.conformance.run.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from rocketwire_tools.conformance.model.steps import Request
 
 
 MAX_CONCURRENT_CASES: Final = 8
@@ -55,6 +57,10 @@ class Settings:
         keep_going: whether a case continues after an unacceptable outcome.
         namespace: the KV namespace of all cases; empty for one per case.
         order_config: the order configuration that exists on the server, as JSON; None for none.
+        configuration: properties of a running broker.
+        saved: values of ``{=name}`` that all cases have.
+        removals: requests that remove what a case with these names has stored; None if its
+            requests tell what to remove.
     """
 
     profile: Profile = Profile.JAVA_5_5
@@ -67,6 +73,9 @@ class Settings:
     keep_going: bool = False
     namespace: str = ""
     order_config: object = None
+    configuration: Mapping[str, str] = field(default_factory=dict[str, str])
+    saved: Mapping[str, str] = field(default_factory=dict[str, str])
+    removals: Callable[[Names], list[Request]] | None = None
 
 
 def random_word() -> str:
@@ -79,6 +88,9 @@ def skip_reason(case: Case, settings: Settings) -> str | None:
     """Why a case cannot be run with these settings; None if it can."""
     if settings.profile not in case.profiles:
         return f"not in profile {settings.profile.value}"
+    for name, text in case.requires.items():
+        if settings.configuration.get(name, text) != text:
+            return f"the broker has not {name}={text}"
     if settings.start is not None:
         return None
     if case.needs_start:
@@ -98,6 +110,7 @@ async def run_case(
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
     names = Names(settings.run, number, settings.namespace)
+    names.saved.update(settings.saved)
     limit = SLOW_CASE_SECONDS if "slow" in case.tags else CASE_SECONDS
     async with trio.open_nursery() as nursery:
         case_run = CaseRun(
@@ -116,6 +129,8 @@ async def run_case(
                 verdict.kind = VerdictKind.FAIL
                 verdict.reason = f"not finished within {limit * settings.patience:g} s"
         finally:
+            if settings.removals is not None:
+                case_run.traces.pending += settings.removals(names)
             await _clean_up(verdict, case_run)
             if traces is not None:
                 traces.namespaces |= case_run.traces.namespaces
@@ -184,6 +199,9 @@ class SuiteRun:
     """One run of many cases.
 
     Attributes:
+        settings: the settings.
+        target: the running server; None with ``settings.start``.
+        traces: data that cases stored and could not remove.
         verdicts: the verdicts so far, in the order in which the cases ended.
         left_behind: data that remains in a server that the suite did not start, one sentence each.
         problems: servers that did not start although others did, with their last output.
@@ -201,11 +219,11 @@ class SuiteRun:
         self.left_behind: list[str] = []
         self.problems: list[str] = []
         self.version = ""
-        self._settings = settings
+        self.settings = settings
+        self.target = target
         self._on_verdict = on_verdict
-        self._target = target
         self._lost: dict[Target, str] = {}
-        self._traces = Traces()
+        self.traces = Traces()
         self._started = False
         self._failed_start: NotStartedError | None = None
         self._fatal_error: NotStartedError | None = None
@@ -218,11 +236,19 @@ class SuiteRun:
         Raises:
             UnreachableError: it does not accept connections.
         """
-        if self._target is None:
+        if self.target is None:
             return None
-        probed = await probe(self._target, PROBE_SECONDS * self._settings.patience)
+        probed = await self.probe(self.target)
         self.version = probed.version
-        return None if probed.wrong is None else f"{self._target.address} {probed.wrong}"
+        return None if probed.wrong is None else f"{self.target.address} {probed.wrong}"
+
+    async def probe(self, target: Target) -> ProbeResult:
+        """Probe a server.
+
+        Raises:
+            UnreachableError: it does not accept connections.
+        """
+        return await probe(target, PROBE_SECONDS * self.settings.patience)
 
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
         """Run cases, or skip them with a reason; returns a verdict for each, in their order.
@@ -232,14 +258,14 @@ class SuiteRun:
         """
         runnable: list[Case] = []
         for case in cases:
-            reason = skip_reason(case, self._settings)
+            reason = skip_reason(case, self.settings)
             if reason is None:
                 runnable.append(case)
             else:
                 self._held_back.append(Verdict(case=case, kind=VerdictKind.SKIP, reason=reason))
-        if self._settings.start is None:
+        if self.settings.start is None:
             self._release(started=True)
-            await self._run_on_live_server(runnable, numbers)
+            await self.run_on_live_server(runnable, numbers)
         else:
             with TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
                 await self._run_on_servers(Path(folder), runnable, numbers)
@@ -254,21 +280,21 @@ class SuiteRun:
         self.verdicts.append(verdict)
         self._on_verdict(verdict)
 
-    async def _run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+    async def run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
         """Run cases on a server that the suite did not start, and remove their data."""
-        if self._target is None:
+        if self.target is None:
             return
-        live = LiveServer(self._target, self._settings.patience)
-        self._settings = dataclasses.replace(
-            self._settings, namespace=SHARED_NAMESPACE, order_config=await live.order_config()
+        live = LiveServer(self.target, self.settings.patience)
+        self.settings = dataclasses.replace(
+            self.settings, namespace=SHARED_NAMESPACE, order_config=await live.order_config()
         )
         if any(stores_kv(case) for case in cases):
-            self._traces.namespaces.add(SHARED_NAMESPACE)
+            self.traces.namespaces.add(SHARED_NAMESPACE)
         await live.remove_entries()
         try:
-            await self._run_all(cases, numbers, self._target)
+            await self.run_all(cases, numbers, self.target)
         finally:
-            self.left_behind += await live.clean_up(self._traces)
+            self.left_behind += await live.clean_up(self.traces)
 
     async def _run_on_servers(
         self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
@@ -292,19 +318,19 @@ class SuiteRun:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         async with self._servers:
-            complete = dataclasses.replace(setup, options=(*self._settings.options, *setup.options))
+            complete = dataclasses.replace(setup, options=(*self.settings.options, *setup.options))
             target = StartedTarget(
-                self._settings.start or "",
+                self.settings.start or "",
                 folder,
                 complete,
-                self._settings.home,
-                self._settings.patience,
+                self.settings.home,
+                self.settings.patience,
             )
             try:
                 reason = await self._start(target)
                 task_status.started()
                 if reason is None:
-                    await self._run_all(cases, numbers, target)
+                    await self.run_all(cases, numbers, target)
                     return
                 self._held_back += [
                     Verdict(case=case, kind=VerdictKind.ERROR, reason=reason) for case in cases
@@ -319,7 +345,7 @@ class SuiteRun:
         No other server is started after an invalid command, a server that never listened (each
         attempt takes a minute), or a failure without special setup.
         """
-        default = ServerSetup(options=self._settings.options)
+        default = ServerSetup(options=self.settings.options)
         if self._fatal_error is not None:
             return f"not started after an earlier failure: {self._fatal_error}"
         try:
@@ -332,8 +358,7 @@ class SuiteRun:
             return f"the server did not start: {error}"
         if not self.version:
             with suppress(UnreachableError):
-                limit = PROBE_SECONDS * self._settings.patience
-                self.version = (await probe(target, limit)).version
+                self.version = (await self.probe(target)).version
         self._release(started=True)
         return None
 
@@ -345,12 +370,17 @@ class SuiteRun:
             for verdict in held_back:
                 self._add(verdict)
 
-    async def _run_all(
-        self, cases: Sequence[Case], numbers: dict[str, int], target: Target
+    async def run_all(
+        self,
+        cases: Sequence[Case],
+        numbers: dict[str, int],
+        target: Target,
+        at_once: int = MAX_CONCURRENT_CASES,
     ) -> None:
+        """Run cases on a server, several at once."""
         waiting = deque(cases)
         exclusive: deque[Case] = deque()
-        if self._settings.namespace:  # cases list its entries, so only one may use it at a time
+        if self.settings.namespace:  # cases list its entries, so only one may use it at a time
             exclusive.extend(filter(stores_kv, cases))
             waiting = deque(case for case in cases if not stores_kv(case))
 
@@ -361,7 +391,7 @@ class SuiteRun:
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
-            for _ in range(MAX_CONCURRENT_CASES - 1):
+            for _ in range(at_once - 1):
                 nursery.start_soon(work, waiting)
 
     async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
@@ -369,7 +399,7 @@ class SuiteRun:
         if lost is not None:
             self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=lost))
             return
-        verdict = await run_case(case, numbers[case.id], target, self._settings, self._traces)
+        verdict = await run_case(case, numbers[case.id], target, self.settings, self.traces)
         self._add(verdict)
         if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}:
             await self._check_target(target)
@@ -377,7 +407,7 @@ class SuiteRun:
     async def _check_target(self, target: Target) -> None:
         """After a failure, check whether the target is still usable."""
         try:
-            wrong = (await probe(target, PROBE_SECONDS * self._settings.patience)).wrong
+            wrong = (await self.probe(target)).wrong
         except UnreachableError as error:
             wrong = f"is unreachable: {error}"
         if wrong is not None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from rocketwire.store.java_records import Release
     from rocketwire_tools.store.opened import OpenedStore
 
+ROCKS_FOLDERS = ("consumequeue", "consumequeue_rocksdb")
+"""Folders in which brokers keep a RocksDB of queues; the second one since 5.5."""
+
 BATCH_QUEUE_TYPE = "BatchCQ"
 _FEW = 64
 """Bytes: those of a unit."""
@@ -40,7 +43,8 @@ def image_of(
     """The store as a broker finds it; sizes of files are those that most files have.
 
     Args:
-        store: with a commit log of plain files.
+        store: with a commit log of plain files.  If it has queues in files and in RocksDB, those in
+            files count, as with Java's default settings.
         checked: as of ``StoreImage``.
         builds_queues: as of ``StoreImage``.
     """
@@ -56,6 +60,8 @@ def image_of(
         batch_queues=_queue_entries(store, "batchconsumequeue", folder.batch_queues),
         batch_queue_file_size=usual_size(_all(folder.batch_queues), _DEFAULT_BATCH_QUEUE_FILE),
         read_batch_queue=_queue_reader(folder.batch_queues),
+        rocks=None if folder.queues or folder.batch_queues else store.rocks_queues,
+        rocks_folders=[name for name in ROCKS_FOLDERS if name in folder.rocksdb],
         batch_topics=batch_topics(store),
         checkpoint=_checkpoint(store),
         has_abort=store.abort is not None,

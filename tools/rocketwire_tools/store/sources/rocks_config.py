@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from rocketwire.store import rocksdb_records
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.sources.databases import DEFAULT_FAMILY
 
 if TYPE_CHECKING:

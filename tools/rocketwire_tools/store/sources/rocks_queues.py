@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.store import layouts, rocksdb_records
+from rocketwire.store import layouts
 from rocketwire.store.consume_queue import QueueUnit
 from rocketwire.store.folder import StoreFile
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.engine.columns import record_type
 
 if TYPE_CHECKING:
@@ -18,11 +19,16 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from rocketwire.store.built_queues import Topic
+    from rocketwire.store.rocksdb.records import QueueBound
     from rocketwire_tools.store.sources.databases import Database
 
     Units = npt.NDArray[np.void]
 
 UNIT: Final = record_type(layouts.QUEUE_UNIT)
+_BOUNDS: Final = "offset"
+"""Family of the bounds of queues."""
+
 _CHUNK: Final = 50_000
 """Units that are read at once."""
 
@@ -32,9 +38,13 @@ class RocksQueues:
 
     Args:
         database: of the folder ``consumequeue``.
+
+    Attributes:
+        name: of that folder, below the root of the store.
     """
 
     def __init__(self, database: Database) -> None:
+        self.name = database.name
         self._database = database
 
     @cached_property
@@ -56,6 +66,42 @@ class RocksQueues:
             start = max(after, key + b"\0")  # a name that is no text is encoded otherwise
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
+
+    @cached_property
+    def bounds(self) -> tuple[int, dict[Topic, QueueBound], dict[Topic, QueueBound]]:
+        """As ``rocksdb.records.decode_bounds`` returns them."""
+        return rocksdb_records.decode_bounds(self._database.items(family=_BOUNDS))
+
+    @property
+    def end(self) -> int:
+        """Physical offset after the last message that was put into queues; 0 without one."""
+        return self.bounds[0]
+
+    @property
+    def newest(self) -> dict[Topic, QueueBound]:
+        """The newest unit of each queue, as the broker noted it."""
+        return self.bounds[1]
+
+    @property
+    def oldest(self) -> dict[Topic, QueueBound]:
+        """The oldest unit of queues whose first messages were deleted, as the broker noted it."""
+        return self.bounds[2]
+
+    @property
+    def failure(self) -> str:
+        """Why the RocksDB cannot be read to its end; empty if it can."""
+        return self._database.failure
+
+    def place(self, queue: Topic, number: int) -> tuple[int, int] | None:
+        """Physical offset and size of the message of a unit; None without a unit."""
+        unit = self.unit(*queue, number)
+        return None if unit is None else (unit.physical_offset, unit.size)
+
+    def places(self, queue: Topic, first: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """Number, physical offset and size of each unit of a part of a queue, in order."""
+        for numbers, units in self.queue(*queue).parts(first, end):
+            offsets, sizes = units["physical_offset"].tolist(), units["size"].tolist()
+            yield from zip(numbers.tolist(), offsets, sizes, strict=True)
 
     def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:
         """The unit of a queue offset; None without one."""
@@ -82,19 +128,19 @@ class RocksQueue:
     def read(self, first: int, count: int) -> Units:
         """Units by number; zeros where there are none."""
         units = np.zeros(count, UNIT)
-        for numbers, part in self._parts(first, first + count):
+        for numbers, part in self.parts(first, first + count):
             units[numbers - first] = part
         return units
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
         """The RocksDB as a file without size, number of the first unit, and units, by piece."""
-        for numbers, units in self._parts(0, 1 << 62):
+        for numbers, units in self.parts(0, 1 << 62):
             ends = np.flatnonzero(np.diff(numbers) != 1) + 1
             for part in np.split(np.arange(len(numbers)), ends):
                 yield self._source, int(numbers[part[0]]), units[part]
 
-    def _parts(self, first: int, stop: int) -> Iterator[tuple[Any, Units]]:
-        """Numbers and units in order."""
+    def parts(self, first: int, stop: int) -> Iterator[tuple[Any, Units]]:
+        """Numbers and units of a part of the queue, in order, by piece."""
         numbers: list[int] = []
         values: list[bytes] = []
         for key, value in self._database.items(rocksdb_records.queue_key(*self._place, first)):

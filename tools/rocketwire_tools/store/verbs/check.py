@@ -71,6 +71,7 @@ class NextStart:
             "cut_bytes": self.cut_bytes,
             "not_served": self.not_served,
             "is_exact": recovery.is_exact,
+            "doubt": recovery.doubt,
         }
 
 
@@ -169,8 +170,16 @@ class StoreCheck:
     def _is_predictable(self) -> bool:
         folder = self.store.folder
         has_files = bool(folder.commit_log or self.has_queues)
-        is_whole = not folder.dledger and not self._has_rocksdb and not self.unread
-        return has_files and is_whole
+        is_whole = not folder.dledger and not self.unread
+        return has_files and is_whole and self._has_readable_queues
+
+    @property
+    def _has_readable_queues(self) -> bool:
+        """Whether the queues by which a broker goes can be read, or there are none."""
+        if not self._has_rocksdb or self.store.folder.queues:
+            return True
+        queues = self.store.rocks_queues
+        return queues is not None and not queues.failure
 
     def _next_start(self, recovery: Recovery) -> NextStart:
         if not recovery.starts or recovery.starts_from is None:
@@ -222,7 +231,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _write_json(check)
     else:
-        _write_text(check, with_reasons=arguments.why)
+        write_text(check, with_reasons=arguments.why)
     return 1 if check.findings.has_damage else 0
 
 
@@ -235,7 +244,8 @@ def _write_json(check: StoreCheck) -> None:
     write(json_line(check.summary()))
 
 
-def _write_text(check: StoreCheck, *, with_reasons: bool) -> None:
+def write_text(check: StoreCheck, *, with_reasons: bool) -> None:
+    """Write the report of a check as tables."""
     findings, log, out = check.findings, check.log, sys.stdout
     if not check.has_queues:
         out.write("No queues can be read here: the log is checked alone.\n")
@@ -302,8 +312,8 @@ def _start_row(start: NextStart) -> tuple[object, ...]:
     why = recovery.cut_reason
     if recovery.deleted_files:
         why += f"; deletes {', '.join(recovery.deleted_files[:5])}"
-    if not recovery.is_exact:
-        why += "; queues are too large to predict"
+    if recovery.doubt:
+        why += f"; {recovery.doubt}"
     return (
         str(recovery.release),
         "yes",

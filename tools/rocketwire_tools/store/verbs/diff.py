@@ -6,21 +6,21 @@ import itertools
 import sys
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from rocketwire_tools.store.comparing import (
-    Log,
-    LogComparison,
-    config_differences,
-    queue_differences,
-)
-from rocketwire_tools.store.comparing_files import PART, file_differences
+from rocketwire_tools.store.comparing import files, indexes
+from rocketwire_tools.store.comparing.indexes import IndexComparison
+from rocketwire_tools.store.comparing.logs import Log, LogComparison
+from rocketwire_tools.store.comparing.queues import queue_differences
+from rocketwire_tools.store.comparing.settings import config_differences
+from rocketwire_tools.store.comparing.uncompared import uncompared_parts
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, write_table
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from rocketwire_tools.store.comparing import Place, StoreDifference
+    from rocketwire_tools.store.comparing.differences import StoreDifference
 
 _PREFIX: Final = ("B is the beginning of A", "A is the beginning of B")
 _WIDTH: Final = 80
@@ -40,16 +40,18 @@ def run(arguments: argparse.Namespace) -> int:
         LogComparison(log_a, log_b, is_common=arguments.common, described=described)
         for log_a, log_b in logs
     ]
+    index = IndexComparison(a, b, logs)
     differences: Iterator[StoreDifference] = itertools.chain(
         *comparisons,
         queue_differences(a, b, logs),
+        index,
         config_differences(a, b),
-        file_differences(a, b) if arguments.files else (),
+        files.file_differences(a, b) if arguments.files else (),
     )
     shown: list[StoreDifference] = []
-    counts: dict[str, int] = {"log": 0, "queue": 0, "config": 0}
+    counts: dict[str, int] = {"log": 0, "queue": 0, indexes.PART: 0, "config": 0}
     if arguments.files:
-        counts[PART] = 0
+        counts[files.PART] = 0
     for difference in differences:
         counts[difference.part] += 1
         if arguments.json:
@@ -57,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif len(shown) < arguments.limit:
             shown.append(difference)
     report = _report(comparisons, counts)
+    report["not_compared"] = [*index.uncompared, *uncompared_parts(a, b)]
     if arguments.json:
         sys.stdout.buffer.write(json_line(report))
     else:
@@ -97,7 +100,7 @@ def _write(shown: Sequence[StoreDifference], report: dict[str, Any], *, why: boo
         if why:
             header += ["file and byte of A", "file and byte of B"]
             for row, one in zip(rows, shown, strict=True):
-                row += [_place_text(one.place_a), _place_text(one.place_b)]
+                row += [one.place_a and str(one.place_a), one.place_b and str(one.place_b)]
         write_table(header, rows)
     counts = (value for name, value in report.items() if name.endswith("_differences"))
     more = sum(counts) - len(shown)
@@ -109,6 +112,8 @@ def _write(shown: Sequence[StoreDifference], report: dict[str, Any], *, why: boo
             count = report[f"more_messages_in_{side}"]
             line += f"; {side.upper()} has {count} messages after the end of the other log"
     print(f"{line}; {report['compared_bytes']} bytes of the log compared")
+    for text in report["not_compared"]:
+        print(f"not compared: {printable(text)}")
     if report["first_difference"] is not None:
         print(f"the logs differ from offset {report['first_difference']} on")
 
@@ -121,12 +126,6 @@ def _text(value: Any) -> str | None:
         value = ", ".join(f"{name} {member}" for name, member in members.items())
     text = str(value)
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
-
-
-def _place_text(place: Place | None) -> str | None:
-    if place is None:
-        return None
-    return place.file if place.byte is None else f"{place.file}:{place.byte}"
 
 
 def _members(difference: StoreDifference, *, why: bool) -> dict[str, Any]:

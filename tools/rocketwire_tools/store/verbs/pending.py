@@ -16,8 +16,9 @@ from rocketwire.policy.resource_names import (
     TIMER_TOPIC,
     is_system_group,
 )
-from rocketwire.store import consume_queue, pops, rocksdb_records, timers
+from rocketwire.store import consume_queue, pops, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup

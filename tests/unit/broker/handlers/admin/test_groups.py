@@ -79,6 +79,7 @@ def test_a_deleted_group_takes_its_offsets_along_if_asked_to(
 
     client.call(207, {"groupName": "readers", "cleanOffset": False})
     assert home.broker.offsets.table() != {}
+    assert home.broker.statistics.group_gets == {}
     client.call(207, {"groupName": "readers", "cleanOffset": True})
     assert home.broker.offsets.table() == {}
     assert "readers" not in home.broker.groups

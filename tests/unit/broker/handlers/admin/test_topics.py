@@ -114,6 +114,8 @@ def test_a_deleted_topic_begins_anew(client: Client, home: BrokerAtHand) -> None
     assert client.call(215, {"topic": "orders"}).code == 0
     assert "%RETRY%readers_orders" not in home.broker.topics
     assert home.broker.offsets.table() == {}
+    assert home.broker.statistics.topic_puts == {}
+    assert home.broker.statistics.group_gets == {}
     assert client.call(215, {"topic": "TBW102"}).code == 29
     assert client.call(215, {"topic": " "}).code == 29
     assert (client.send().ext_fields or {})["queueOffset"] == "0"

@@ -1,4 +1,4 @@
-"""Popping, peeking, and asking whether there is something to pop (broker.md 13.1, 13.3)."""
+"""Popping (broker.md 13.1)."""
 
 from __future__ import annotations
 
@@ -161,21 +161,6 @@ def test_one_message_wakes_the_pop_that_waits_longest(home: BrokerAtHand, popper
     assert other.client.answer_to(second) is None
 
 
-def test_the_number_of_waiting_pops_is_bounded_and_told() -> None:
-    home = BrokerAtHand(max_polls=2)
-    home.broker.topics.put(new_topic("orders", 4), home.now)
-    client = home.connect()
-    popper = Popper(home, client)
-    for _ in range(2):
-        popper.ask(poll=5_000)
-
-    answer = popper.answer(poll=5_000)
-    told = client.call(200055, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0})
-
-    assert answer.code == 209
-    assert (told.ext_fields or {})["pollingNum"] == "2"
-
-
 def test_hidden_messages_are_bounded() -> None:
     home = BrokerAtHand(max_hidden_messages=40)
     home.broker.topics.put(new_topic("orders", 4), home.now)
@@ -277,76 +262,3 @@ def test_the_end_of_a_hidden_time_wakes_a_pop_in_order(
 
 
 # ---------------------------------------------------------------------------- peek, notification
-
-
-def test_a_peek_shows_messages_and_takes_none(client: Client, popper: Popper) -> None:
-    for number in range(3):
-        client.send(body=b"%d" % number)
-
-    answer = client.call(
-        200052, {"consumerGroup": GROUP, "topic": "orders", "queueId": -1, "maxMsgNums": 2}
-    )
-
-    assert bodies(answer) == [b"0", b"1"]
-    assert (answer.ext_fields or {}) == {
-        "popTime": "0",
-        "invisibleTime": "0",
-        "reviveQid": "0",
-        "restNum": "1",
-    }
-    assert len(popper.pop()) == 3
-
-
-def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> int:
-    fields: dict[str, object] = {
-        "consumerGroup": GROUP,
-        "topic": "orders",
-        "queueId": -1,
-        "pollTime": poll,
-        "bornTime": home.now,
-    }
-    return client.ask(200054, {**fields, **changes})
-
-
-def test_a_notification_says_whether_there_is_a_message(home: BrokerAtHand, client: Client) -> None:
-    nothing = client.answer_to(notify(home, client, 0))
-    client.send()
-    something = client.answer_to(notify(home, client, 0))
-
-    assert nothing is not None
-    assert nothing.ext_fields == {"hasMsg": "false", "pollingFull": "false"}
-    assert something is not None
-    assert something.ext_fields == {"hasMsg": "true", "pollingFull": "false"}
-
-
-def test_a_notification_waits_for_a_message_or_for_its_time(
-    home: BrokerAtHand, client: Client
-) -> None:
-    woken, late = (
-        notify(home, client, 2_000),
-        notify(home, client, 1_000, topic="orders", queueId=3),
-    )
-    home.pass_time(1_000)
-    client.send()
-
-    answers = [client.answer_to(number) for number in (woken, late)]
-
-    assert [answer and (answer.ext_fields or {})["hasMsg"] for answer in answers] == [
-        "true",
-        "false",
-    ]
-
-
-def test_a_notification_in_order_does_not_see_what_another_attempt_hides(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
-    client.send()
-    popper.pop(order=True, attemptId="a")
-
-    same = client.answer_to(notify(home, client, 0, order=True, attemptId="a"))
-    other = client.answer_to(notify(home, client, 0, order=True, attemptId="b"))
-
-    assert same is not None
-    assert (same.ext_fields or {})["hasMsg"] == "true"
-    assert other is not None
-    assert (other.ext_fields or {})["hasMsg"] == "false"

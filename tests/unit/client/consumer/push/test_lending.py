@@ -29,6 +29,8 @@ from rocketwire.wire.message.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rocketwire.client.consumer.push.lending import Failure
+
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 
 
@@ -48,6 +50,7 @@ class Library:
     def __init__(self, nursery: trio.Nursery, *, handles: bool, **settings: Any) -> None:
         self.handles = handles
         self.lent: list[LentMessages] = []
+        self.settled: list[tuple[LentMessages, Sequence[Failure]]] = []
         self.offsets = Offsets()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         self.all = LentConsumption(
@@ -64,6 +67,10 @@ class Library:
 
     def receive(self, parts: Sequence[LentMessages]) -> None:
         self.lent += parts
+
+    def take_settled(self) -> Sequence[tuple[LentMessages, Sequence[Failure]]]:
+        settled, self.settled = self.settled, []
+        return settled
 
     def bring(self, *offsets: int) -> None:
         messages = [StoredMessage(topic="T", queue_offset=at, body=b"x") for at in offsets]
@@ -122,6 +129,16 @@ async def test_messages_leave_the_window_when_their_part_is_settled() -> None:
         library.all.settle_parts([(first, ()), (first, ())])
         assert library.offsets.told == [0, MAX_PART * 2]
         assert library.window.count == 0
+
+
+async def test_messages_that_are_pulled_bring_the_settled_parts_along() -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=False, consume_thread_max=1)
+        library.bring(*range(MAX_PART))
+        library.settled.append((library.lent.pop(), ()))
+        library.bring(*range(MAX_PART, 2 * MAX_PART))
+        assert library.offsets.told == [MAX_PART]
+        assert [part.messages[0].queue_offset for part in library.lent] == [MAX_PART]
 
 
 async def test_the_end_waits_for_parts_and_lends_nothing_more(

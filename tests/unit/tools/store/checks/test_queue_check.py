@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rocksdict import Options, Rdict
 
-from rocketwire.store import rocksdb_records
 from rocketwire.store.consume_queue import QueueUnit, encode_unit, tags_code
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message

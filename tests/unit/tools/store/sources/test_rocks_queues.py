@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from rocketwire.store import rocksdb_records
+from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 from tests.support.java.peers import CURRENT, MIDDLE

@@ -11,10 +11,14 @@ import pytest
 from rocketwire_tools.store.__main__ import main
 from rocketwire_tools.store.checks import findings
 from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.verbs.check import write_text
+from tests.support.java.peers import CURRENT, MIDDLE
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.stores import BrokerStore
@@ -186,3 +190,49 @@ def test_a_path_that_is_no_store_ends_with_status_2(
 ) -> None:
     assert main(["check", str(tmp_path)]) == 2
     assert "no commit log" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("release", "kind"), [(CURRENT, "rocksdb"), (CURRENT, "rocksv2"), (MIDDLE, "rocksboth")]
+)
+def test_the_next_start_with_queues_in_rocksdb_is_predicted(
+    release: str, kind: str, packed_store: Callable[[str, str], BrokerStore]
+) -> None:
+    pytest.importorskip("rocksdict")
+    store = packed_store(release, kind)
+
+    starts = checked(store.root).starts
+
+    for start in starts:
+        queues = start.recovery.queues
+        assert (start.cut_messages, start.not_served) == (0, 0)
+        for queue in store.truth.queues:
+            if queue.messages:
+                after = queues[queue.topic, queue.queue_id]
+                bounds = after.min_offset, after.max_offset
+                assert bounds == (queue.min_offset, queue.max_offset)
+
+
+def test_a_rocksdb_that_cannot_be_opened_leaves_no_prediction(tmp_path: Path) -> None:
+    pytest.importorskip("rocksdict")
+    root = unpack(CURRENT, "rocksdb", tmp_path).root
+    (root / "consumequeue" / "CURRENT").write_bytes(b"")
+
+    check = checked(root)
+
+    assert check.starts == []
+    assert check.findings.has_damage
+
+
+def test_what_makes_a_prediction_uncertain_is_said(
+    packed_store: Callable[[str, str], BrokerStore], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rocksdict")
+    root = packed_store(CURRENT, "rocksdb").root
+    check = checked(root)
+    for start in check.starts:
+        start.recovery.doubt = "nobody knows"
+
+    write_text(check, with_reasons=False)
+
+    assert capsys.readouterr().out.count("; nobody knows") == 3

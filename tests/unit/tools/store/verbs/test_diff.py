@@ -6,8 +6,11 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,3 +113,32 @@ def test_a_path_that_is_no_store_ends_with_status_2(
     assert error == (
         f"rocketwire-store: {tmp_path}: no commit log, queue or configuration of a broker\n"
     )
+
+
+def test_what_is_not_compared_is_said(
+    packed_store: Callable[[str, str], BrokerStore], run: Callable[..., Any]
+) -> None:
+    pytest.importorskip("rocksdict")
+    pops = packed_store(CURRENT, "popkv").root
+
+    text = run("diff", pops, pops).out.decode()
+    report = json.loads(run("diff", "--json", pops, pops).out)
+
+    assert report["not_compared"] == ["popped messages in RocksDB: A and B have some"]
+    assert "\nnot compared: popped messages in RocksDB: A and B have some\n" in text
+    assert text.startswith("equal; ")
+
+
+def test_a_rocksdb_that_cannot_be_opened_is_not_compared(
+    tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    pytest.importorskip("rocksdict")
+    root = unpack(CURRENT, "rocksdb", tmp_path).root
+    (root / "consumequeue" / "CURRENT").write_bytes(b"")
+
+    report = json.loads(run("diff", "--json", root, root).out)
+
+    assert [text.partition(":")[0] for text in report["not_compared"]] == [
+        "consumequeue of A",
+        "consumequeue of B",
+    ]

@@ -1,4 +1,4 @@
-"""Stores of real brokers against damaged copies of them: each difference is named, and nothing else."""
+"""Logs of real brokers against damaged copies of them: each difference is named, and nothing else."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.store import comparing
-from rocketwire_tools.store.comparing import (
-    Log,
-    LogComparison,
-    StoreDifference,
-    config_differences,
-    queue_differences,
-)
+from rocketwire_tools.store.comparing import logs
+from rocketwire_tools.store.comparing.logs import Log, LogComparison
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores import damage
@@ -23,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from rocketwire_tools.store.comparing.differences import StoreDifference
     from tests.support.stores import BrokerStore
 
 
@@ -35,11 +30,6 @@ def compare_logs(a: Path, b: Path) -> tuple[LogComparison, list[StoreDifference]
     return comparison, list(comparison)
 
 
-def compare_queues(a: Path, b: Path) -> list[StoreDifference]:
-    stores = OpenedStore([a]), OpenedStore([b])
-    return list(queue_differences(*stores, [(log_of(a), log_of(b))]))
-
-
 def name_of(place: damage.Place, root: Path) -> str:
     """How a comparison names the message that stands at a place of an undamaged store."""
     log = log_of(root)
@@ -50,11 +40,11 @@ def name_of(place: damage.Place, root: Path) -> str:
     return f"{topic}:{queue}:{number} at {offset}"
 
 
-@pytest.mark.parametrize("block_size", [comparing.BLOCK_SIZE, 1000])
+@pytest.mark.parametrize("block_size", [logs.BLOCK_SIZE, 1000])
 def test_a_log_ends_with_its_last_message_and_is_compared_up_to_there(
     plain: BrokerStore, copy: BrokerStore, monkeypatch: pytest.MonkeyPatch, block_size: int
 ) -> None:
-    monkeypatch.setattr(comparing, "BLOCK_SIZE", block_size)
+    monkeypatch.setattr(logs, "BLOCK_SIZE", block_size)
 
     comparison, differences = compare_logs(plain.root, plain.root)
 
@@ -64,7 +54,7 @@ def test_a_log_ends_with_its_last_message_and_is_compared_up_to_there(
     assert comparison.a.end == comparison.b.end == comparison.compared
 
 
-@pytest.mark.parametrize("block_size", [comparing.BLOCK_SIZE, 1000])
+@pytest.mark.parametrize("block_size", [logs.BLOCK_SIZE, 1000])
 @pytest.mark.parametrize(
     ("change", "columns"),
     [
@@ -81,7 +71,7 @@ def test_a_message_that_differs_is_named_with_what_differs(
     columns: set[str],
     block_size: int,
 ) -> None:
-    monkeypatch.setattr(comparing, "BLOCK_SIZE", block_size)
+    monkeypatch.setattr(logs, "BLOCK_SIZE", block_size)
     before = {place: place.file.read_bytes() for place in all_places(copy.root)}
     original = tmp_path / "original"
     shutil.copytree(copy.root, original)
@@ -187,57 +177,6 @@ def test_old_bytes_after_the_last_message_make_no_difference(
     assert comparison.more_in_a == comparison.more_in_b == 0
 
 
-@pytest.mark.parametrize(
-    ("change", "rule"),
-    [
-        (damage.zero_unit, "1 units are in A only, this is the first"),
-        (damage.spoil_unit, "1 units differ, this is the first"),
-    ],
-)
-def test_a_unit_that_differs_is_named_with_its_queue_offset(
-    copy: BrokerStore, tmp_path: Path, change: Callable[[Path], None], rule: str
-) -> None:
-    original = tmp_path / "original"
-    shutil.copytree(copy.root, original)
-    change(copy.root)
-
-    (difference,) = compare_queues(original, copy.root)
-
-    files = damage.queue_files(original)[0]
-    file, unit = (files[-2], 5) if change is damage.zero_unit else (files[-1], 0)
-    topic, queue = file.parts[-3:-1]
-    number = int(file.name) // damage.UNIT + unit
-    assert difference.rule == rule
-    assert difference.name == f"{topic}:{queue}:{number}"
-
-
-def test_a_queue_that_one_store_does_not_have_is_named_with_the_number_of_its_units(
-    copy: BrokerStore, tmp_path: Path
-) -> None:
-    original = tmp_path / "original"
-    shutil.copytree(copy.root, original)
-    topic, queue = damage.queue_files(original)[1][0].parts[-3:-1]
-    damage.remove_one_queue(copy.root)
-
-    (difference,) = compare_queues(original, copy.root)
-
-    (answered,) = (
-        one for one in copy.truth.queues if (one.topic, one.queue_id) == (topic, int(queue))
-    )
-    count = answered.max_offset - answered.min_offset
-    assert difference.rule == f"{count} units are in A only, this is the first"
-
-
-@pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_units_of_messages_that_only_a_master_has_make_no_difference(
-    release: str, packed_store: Callable[[str, str], BrokerStore]
-) -> None:
-    master = packed_store(release, "slave")
-    assert master.slave is not None
-
-    assert compare_queues(master.root, master.slave.root) == []
-
-
 @pytest.mark.parametrize("release", [CURRENT, OLD])
 def test_a_slave_has_its_masters_messages_from_its_first_file_on(
     release: str, packed_store: Callable[[str, str], BrokerStore]
@@ -256,44 +195,10 @@ def test_a_slave_has_its_masters_messages_from_its_first_file_on(
     assert comparison.first_difference is None
 
 
-def test_offsets_of_groups_topics_and_settings_are_compared_without_versions(
-    copy: BrokerStore, tmp_path: Path
-) -> None:
-    original = tmp_path / "original"
-    shutil.copytree(copy.root, original)
-    config = copy.root / "config"
-    offsets = (config / "consumerOffset.json").read_text()
-    (config / "consumerOffset.json").write_text(
-        offsets.replace('"counter":', '"counter":9').replace("0:1,", "0:8,", 1)
-    )
-    (config / "topics.json").unlink()
-    (config / "topics.json.bak").unlink(missing_ok=True)
-
-    differences = list(config_differences(OpenedStore([original]), OpenedStore([copy.root])))
-
-    offset, topics = differences
-    assert offset.name.startswith("consumerOffset.json: offsetTable.")
-    assert (offset.a, offset.b, offset.rule) == (1, 8, "the settings differ")
-    assert topics.rule == "only A has this file"
-    assert topics.name == "topics.json"
-
-
-@pytest.mark.slow
-def test_queues_of_batches_and_logs_of_dledger_are_compared_too(
-    packed_store: Callable[[str, str], BrokerStore], tmp_path: Path
-) -> None:
-    inner = packed_store(CURRENT, "inner").root
-    shutil.copytree(inner, tmp_path / "inner")
-    (queue,) = list((tmp_path / "inner" / "batchconsumequeue").rglob("0" * 20))[:1]
-    damage.flip(queue, 46 + 30)
-
-    (difference,) = compare_queues(inner, tmp_path / "inner")
-    assert difference.rule == "1 units differ, this is the first"
-    assert difference.place_b is not None
-    assert difference.place_b.byte == 46
-
+def test_a_log_of_dledger_equals_itself(packed_store: Callable[[str, str], BrokerStore]) -> None:
     ledger = packed_store(CURRENT, "dledger").root
     log = Log(OpenedStore([ledger]).folder.dledger, is_dledger=True)
     comparison = LogComparison(log, log)
+
     assert list(comparison) == []
     assert comparison.compared > 0

@@ -1,21 +1,20 @@
-"""Two stores, compared by content: logs, queues and configuration.
+"""The logs of two stores, compared by content.
 
 Bytes are compared in blocks where both logs have them; messages are decoded only where bytes differ
 or where one log has none.  A log ends with its last message: the zeros and old bytes after that are
-no part of it.  Extensions, index files, timers, RocksDB and checkpoints are not compared.
+no part of it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, PRE_BLANK_SIZE, UNIT_SIZE
 from rocketwire.wire.checksum import crc32
+from rocketwire_tools.store.comparing.differences import Place, StoreDifference
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.rows import COLUMNS
 from rocketwire_tools.store.engine.scan import LogScan, State
@@ -25,48 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
-    from rocketwire_tools.store.engine.columns import Bools, Bytes
-    from rocketwire_tools.store.opened import OpenedStore
+    from rocketwire_tools.store.comparing.differences import Offsets
 
 BLOCK_SIZE: Final = 4 << 20
-UNITS_AT_ONCE: Final = 1 << 16
 MAX_RANGES: Final = 10_000
 """Ranges of different bytes that are kept apart; more are joined to the last one."""
 
 _COLUMNS: Final = tuple(name for name in COLUMNS if name not in {"file", "state", "crc_ok"})
-_UNCOMPARED_MEMBERS: Final = frozenset({"dataVersion"})
-"""Members of configuration files that change with each write."""
-
-Offsets: TypeAlias = tuple[int, int]
-"""First offset, and the one after the last."""
-
-
-class Place(NamedTuple):
-    """Where something stands: name of a file of the store, and byte in it."""
-
-    file: str
-    byte: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreDifference:
-    """Something that two stores do not have in common.
-
-    Attributes:
-        part: ``log``, ``queue`` or ``config``.
-        name: of the message, the offsets, the queue or the setting.
-        rule: how the stores differ.
-        a, b: what each store has; None for nothing.
-        place_a, place_b: where it stands.
-    """
-
-    part: str
-    name: str
-    rule: str
-    a: Any = None
-    b: Any = None
-    place_a: Place | None = None
-    place_b: Place | None = None
 
 
 class Log:
@@ -343,188 +307,3 @@ def _shown(values: dict[str, Any], others: dict[str, Any]) -> dict[str, Any] | N
     if shown.get("body") is not None:
         shown["body"] = f"{len(shown['body'])} bytes with checksum {crc32(shown['body']):#010x}"
     return shown
-
-
-# ------------------------------------------------------------------ queues
-
-
-def queue_differences(
-    a: OpenedStore, b: OpenedStore, logs: Sequence[tuple[Log, Log]]
-) -> Iterator[StoreDifference]:
-    """Queues that differ; units of messages that only one log has are left out.
-
-    Args:
-        a, b: the stores.
-        logs: their logs.
-    """
-    for table_a, table_b, size in (
-        (a.folder.queues, b.folder.queues, UNIT_SIZE),
-        (a.folder.batch_queues, b.folder.batch_queues, BATCH_UNIT_SIZE),
-    ):
-        for topic, queue_id in sorted({*table_a, *table_b}):
-            files_a = table_a.get((topic, queue_id), [])
-            files_b = table_b.get((topic, queue_id), [])
-            yield from _queue_differences(f"{topic}:{queue_id}", files_a, files_b, size, logs)
-
-
-def _queue_differences(
-    name: str,
-    files_a: Sequence[StoreFile],
-    files_b: Sequence[StoreFile],
-    unit_size: int,
-    logs: Sequence[tuple[Log, Log]],
-) -> Iterator[StoreDifference]:
-    counts: dict[str, int] = {}
-    first: dict[str, StoreDifference] = {}
-    for number, count in _unit_ranges([*files_a, *files_b], unit_size):
-        units_a = _units(files_a, number, count, unit_size)
-        units_b = _units(files_b, number, count, unit_size)
-        differs = (units_a != units_b).any(1)
-        if not differs.any():
-            continue
-        is_in_a, is_in_b = _point_to_messages(units_a), _point_to_messages(units_b)
-        for rule, chosen in (
-            ("units differ", differs & is_in_a & is_in_b),
-            ("units are in A only", is_in_a & ~is_in_b & _are_in(units_a, [b for _, b in logs])),
-            ("units are in B only", is_in_b & ~is_in_a & _are_in(units_b, [a for a, _ in logs])),
-        ):
-            rows = np.flatnonzero(chosen)
-            if not len(rows):
-                continue
-            counts[rule] = counts.get(rule, 0) + len(rows)
-            if rule not in first:
-                row = int(rows[0])
-                place = (number + row) * unit_size
-                first[rule] = StoreDifference(
-                    part="queue",
-                    name=f"{name}:{number + row}",
-                    rule=rule,
-                    a=_unit(units_a[row]) if is_in_a[row] else None,
-                    b=_unit(units_b[row]) if is_in_b[row] else None,
-                    place_a=_place(files_a, place),
-                    place_b=_place(files_b, place),
-                )
-    for rule, difference in first.items():
-        yield StoreDifference(
-            part="queue",
-            name=difference.name,
-            rule=f"{counts[rule]} {rule}, this is the first",
-            a=difference.a,
-            b=difference.b,
-            place_a=difference.place_a,
-            place_b=difference.place_b,
-        )
-
-
-def _unit_ranges(files: Sequence[StoreFile], unit_size: int) -> Iterator[tuple[int, int]]:
-    """Numbers of the first unit, and counts, that together cover the data of the files once."""
-    size = UNITS_AT_ONCE * unit_size
-    parts: set[int] = set()
-    for file in files:
-        with open_blocks(file, block_size=1) as blocks:
-            place = blocks.next_data(0)
-            while place < file.size:
-                part = (file.offset + place) // size
-                parts.add(part)
-                place = blocks.next_data((part + 1) * size - file.offset)
-    for part in sorted(parts):
-        yield part * UNITS_AT_ONCE, UNITS_AT_ONCE
-
-
-def _units(files: Sequence[StoreFile], number: int, count: int, unit_size: int) -> Bytes:
-    """Units as rows of bytes; zeros where no file has them."""
-    data = np.zeros(count * unit_size, np.uint8)
-    start = number * unit_size
-    for file in files:
-        begin, end = max(start, file.offset), min(start + len(data), file.end)
-        if begin < end:
-            with open_blocks(file, block_size=end - begin) as blocks:
-                part = np.frombuffer(blocks.read(begin - file.offset), np.uint8)
-                data[begin - start : begin - start + len(part)] = part
-    return data.reshape(count, unit_size)
-
-
-def _numbers(units: Bytes, start: int, size: int) -> Any:
-    return np.ascontiguousarray(units[:, start : start + size]).view(f">i{size}")[:, 0]
-
-
-def _point_to_messages(units: Bytes) -> Bools:
-    sizes = _numbers(units, 8, 4)
-    points: Bools = (_numbers(units, 0, 8) >= 0) & (sizes > 0) & (sizes != PRE_BLANK_SIZE)
-    return points
-
-
-def _are_in(units: Bytes, logs: Sequence[Log]) -> Bools:
-    offsets = _numbers(units, 0, 8)
-    are_in: Bools = np.zeros(len(units), np.bool_)
-    for log in logs:
-        are_in |= (offsets >= log.start) & (offsets < log.end)
-    return are_in
-
-
-def _unit(unit: Bytes) -> dict[str, int]:
-    data = unit.tobytes()
-    return {
-        "physical_offset": int.from_bytes(data[:8], "big"),
-        "size": int.from_bytes(data[8:12], "big"),
-        "tags_code": int.from_bytes(data[12:20], "big", signed=True),
-    }
-
-
-def _place(files: Sequence[StoreFile], offset: int) -> Place | None:
-    for file in files:
-        if file.offset <= offset < file.end:
-            return Place(file.name, offset - file.offset)
-    return None
-
-
-# ------------------------------------------------------------------ configuration
-
-
-def config_differences(a: OpenedStore, b: OpenedStore) -> Iterator[StoreDifference]:
-    """Settings, topics, groups and offsets that differ, in all JSON files of ``config``."""
-    names = {name.removesuffix(".bak") for name in (*a.folder.config, *b.folder.config)}
-    for name in sorted(name for name in names if "/" not in name):
-        in_a, in_b = a.config(name), b.config(name)
-        if in_a is None and in_b is None:
-            continue
-        place_a, place_b = (Place(found[1]) if found else None for found in (in_a, in_b))
-        if in_a is None or in_b is None:
-            yield StoreDifference(
-                part="config",
-                name=name,
-                rule=f"only {'A' if in_b is None else 'B'} has this file",
-                place_a=place_a,
-                place_b=place_b,
-            )
-            continue
-        settings_a, settings_b = dict(_settings(in_a[0])), dict(_settings(in_b[0]))
-        for path in sorted({*settings_a, *settings_b}):
-            values = settings_a.get(path), settings_b.get(path)
-            if values[0] == values[1]:
-                continue
-            yield StoreDifference(
-                part="config",
-                name=f"{name}: {path}",
-                rule="the settings differ"
-                if None not in values
-                else f"only {'A' if values[1] is None else 'B'} has this setting",
-                a=values[0],
-                b=values[1],
-                place_a=place_a,
-                place_b=place_b,
-            )
-
-
-def _settings(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The members that are no objects, by path; lists without their order."""
-    for name, member in value.items():
-        path = f"{prefix}{name}"
-        if name in _UNCOMPARED_MEMBERS:
-            continue
-        if isinstance(member, dict):
-            yield from _settings(cast("dict[str, Any]", member), f"{path}.")
-        elif isinstance(member, list):
-            yield path, sorted(cast("list[object]", member), key=repr)
-        elif member is not None:
-            yield path, member

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire_tools.store.comparing import Place, StoreDifference
+from rocketwire_tools.store.comparing.differences import Place, StoreDifference
 from rocketwire_tools.store.engine.blocks import open_blocks
 
 if TYPE_CHECKING:

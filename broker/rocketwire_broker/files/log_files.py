@@ -1,0 +1,102 @@
+"""The files of the commit log.
+
+Java: ``CommitLog``, ``MappedFileQueue``.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.store.folder import NAME_LENGTH
+from rocketwire.store.writer import blank
+from rocketwire_broker.storage.store import UnwritableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_broker.files.disk import Disk
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+FOLDER: Final = "commitlog"
+
+
+def name_of(start: int) -> str:
+    """Return the name of the file of the log that begins at an offset."""
+    return f"{FOLDER}/{start:0{NAME_LENGTH}d}"
+
+
+class LogFiles:
+    """A commit log on a disk; see ``storage.log_store.Log``.
+
+    Args:
+        disk: has its files.
+        file_size: bytes of each file.
+        starts: offsets at which the files begin that exist, ascending.
+
+    Attributes:
+        first, end, file_size: see ``Log``.
+        failure: why nothing can be written at the moment; empty if it can.
+    """
+
+    def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
+        self.file_size = file_size
+        self.first = starts[0] if starts else 0
+        self.end = self.first
+        self.failure = ""
+        self._disk = disk
+        self._starts = list(starts)
+
+    def starts(self) -> Sequence[int]:
+        """Return the offsets at which files begin, ascending."""
+        return self._starts
+
+    def append(self, physical: int, data: bytes) -> None:
+        """Write messages; see ``Log.append``."""
+        size, disk = self.file_size, self._disk
+        try:
+            if physical != self.end:
+                position = self.end % size
+                disk.write(name_of(self.end - position), position, blank(size - position), size)
+            start = physical - physical % size
+            disk.write(name_of(start), physical - start, data, size)
+        except OSError as error:
+            self._note(f"{error.strerror} (errno {error.errno})")
+            raise UnwritableError(self.failure) from error
+        if self.failure:
+            self._note("")
+        if not self._starts or self._starts[-1] != start:
+            self._starts.append(start)
+        self.end = physical + len(data)
+
+    def _note(self, failure: str) -> None:
+        if failure and failure != self.failure:
+            LOGGER.error("the commit log cannot be written: %s", failure)
+        elif not failure:
+            LOGGER.warning("the commit log can be written again")
+        self.failure = failure
+
+    def read(self, physical: int, size: int) -> bytes:
+        """Return bytes of one file; see ``Log.read``."""
+        position = physical % self.file_size
+        return self._disk.read(name_of(physical - position), position, size)
+
+    def remove_first(self) -> None:
+        """Remove the first file."""
+        start = self._starts.pop(0)
+        self._disk.remove(name_of(start))
+        self.first = self._starts[0] if self._starts else self.end
+
+    def forget(self, start: int) -> None:
+        """Take note that a file behind the end is gone."""
+        self._starts.remove(start)
+
+    def sync(self) -> None:
+        """Wait until all messages are on the disk.
+
+        Raises:
+            OSError: the disk fails.
+        """
+        for start in self._starts[-2:]:
+            self._disk.sync(name_of(start))

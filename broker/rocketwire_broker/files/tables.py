@@ -1,0 +1,152 @@
+"""The tables of a broker as files below ``config``: topics, groups, offsets.
+
+Java writes a file some seconds after a change, and that of the topics at once.
+
+Java: ``ConfigManager``, ``TopicConfigManager``, ``SubscriptionGroupManager``,
+``ConsumerOffsetManager``, ``ScheduleMessageService``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from rocketwire.errors import RocketWireError
+from rocketwire.messages import decode_body, encode_body
+from rocketwire.messages.groups import SubscriptionGroupWrapper
+from rocketwire.messages.offsets import (
+    ConsumerOffsetSerializeWrapper,
+    DelayOffsetSerializeWrapper,
+)
+from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWrapper
+from rocketwire.store.config_files import LIMITS, split_topic_and_group
+from rocketwire_broker.later.delays import delivered
+
+if TYPE_CHECKING:
+    from rocketwire_broker.files.disk import Disk
+    from rocketwire_broker.state.broker import Broker
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+FOLDER: Final = "config"
+TOPICS: Final = f"{FOLDER}/topics.json"
+GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
+OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
+DELAYS: Final = f"{FOLDER}/delayOffset.json"
+
+T = TypeVar("T")
+
+
+class Table(NamedTuple):
+    """A file of a table.
+
+    Attributes:
+        name: of the file.
+        version: returns a value that changes with the table.
+        encode: returns the content of the file.
+    """
+
+    name: str
+    version: Callable[[Broker], object]
+    encode: Callable[[Broker], bytes]
+
+
+# ---------------------------------------------------------------------------- writing
+
+
+def _topics(broker: Broker) -> bytes:
+    topics = broker.topics
+    return encode_body(
+        TopicConfigSerializeWrapper(
+            data_version=topics.version,
+            topic_config_table={str(topic.topic_name): topic for topic in topics},
+        )
+    )
+
+
+def _groups(broker: Broker) -> bytes:
+    groups = broker.groups
+    return encode_body(
+        SubscriptionGroupWrapper(
+            data_version=groups.version,
+            forbidden_table={
+                group: dict.fromkeys(topics, 1) for group, topics in groups.forbidden.items()
+            },
+            subscription_group_table={str(group.group_name): group for group in groups},
+        )
+    )
+
+
+def _offsets(broker: Broker) -> bytes:
+    return encode_body(
+        ConsumerOffsetSerializeWrapper(
+            data_version=broker.offsets.version, offset_table=broker.offsets.table()
+        )
+    )
+
+
+def _delays(broker: Broker) -> bytes:
+    table = {level: offset for level, (offset, _) in sorted(delivered(broker).items())}
+    return encode_body(
+        DelayOffsetSerializeWrapper(
+            data_version=DataVersion(counter=sum(table.values()), timestamp=broker.started),
+            offset_table=table,
+        )
+    )
+
+
+AT_ONCE: Final = (Table(TOPICS, lambda broker: broker.topics.version, _topics),)
+"""Files that are written before the answer to the request that changes them."""
+
+SOON: Final = (
+    Table(GROUPS, lambda broker: broker.groups.version, _groups),
+    Table(OFFSETS, lambda broker: broker.offsets.version, _offsets),
+    Table(DELAYS, lambda broker: tuple(broker.delivered.items()), _delays),
+)
+"""Files that are written every few seconds, and at the end."""
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def read_tables(disk: Disk, broker: Broker) -> bool:
+    """Give a broker the tables of a folder; return whether there was one of topics."""
+    topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
+    if topics is not None:
+        broker.topics.restore(topics.topic_config_table or {}, topics.data_version)
+    groups = _read(disk, GROUPS, SubscriptionGroupWrapper)
+    if groups is not None:
+        broker.groups.restore(
+            groups.subscription_group_table or {}, groups.forbidden_table or {}, groups.data_version
+        )
+    offsets = _read(disk, OFFSETS, ConsumerOffsetSerializeWrapper)
+    if offsets is not None:
+        for key, queues in (offsets.offset_table or {}).items():
+            names = split_topic_and_group(key)
+            if names is not None:
+                topic, group = names
+                broker.offsets.restore(group, topic, queues)
+    delays = _read(disk, DELAYS, DelayOffsetSerializeWrapper)
+    if delays is not None:
+        broker.delivered.update(
+            {level - 1: offset for level, offset in (delays.offset_table or {}).items()}
+        )
+    return topics is not None
+
+
+def _read(disk: Disk, name: str, cls: type[T]) -> T | None:
+    """Read a file, or its copy if it is missing or unreadable, as Java does."""
+    for candidate in (name, f"{name}.bak"):
+        path = disk.root / candidate
+        try:
+            data = path.read_bytes()
+            value = decode_body(cls, data, limits=LIMITS) if data.strip(b"\0 \n") else None
+        except FileNotFoundError:
+            continue
+        except RocketWireError as error:
+            LOGGER.warning("%s is not read: %s", path, error)
+            continue
+        if value is not None:
+            return value
+    return None

@@ -1,0 +1,277 @@
+"""A store whose messages are in the files of a commit log.
+
+A message is in the log before it is in its queue, so whatever a client is told is on the disk.
+Whole files are dropped, the oldest first. Messages of the last moments stay in memory, too, because
+consumers that keep up read them.
+
+Java: ``DefaultMessageStore``, ``CleanCommitLogService``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from rocketwire.errors import EncodeError
+from rocketwire.store.commit_log import BLANK_SIZE, SMALLEST_MESSAGE, message_parts
+from rocketwire_broker.storage.store import Place, Store
+from rocketwire_broker.storage.unit_queue import UnitQueue, store_time_of
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.host import Host
+    from rocketwire_broker.storage.message import Message
+
+RECENT_BYTES: Final = 8 << 20
+"""Bytes of the newest messages that are kept in memory."""
+
+EXPIRY_MS: Final = 3_600_000
+"""Time between two looks for old files; the first is so long after the start."""
+
+_PHYSICAL: Final = slice(28, 36)
+
+
+class Log(Protocol):
+    """A commit log: bytes of messages at physical offsets, in files of one size.
+
+    Attributes:
+        first: offset of the first byte that is kept.
+        end: offset after the last message.
+        file_size: bytes of a file.
+    """
+
+    first: int
+    end: int
+    file_size: int
+
+    def append(self, physical: int, data: bytes) -> None:
+        """Write messages, which a kill of the process does not lose.
+
+        Args:
+            physical: ``end``, or the start of the next file; the rest of the current one is left
+                blank then.
+            data: whole messages that fit into the file.
+
+        Raises:
+            UnwritableError: nothing was stored, and ``end`` is as before.
+        """
+
+    def read(self, physical: int, size: int) -> bytes:
+        """Return bytes of one file; fewer if it has not so many, none if there is no such file."""
+
+    def remove_first(self) -> None:
+        """Remove the first file; ``first`` becomes the start of the next one."""
+
+    def starts(self) -> Sequence[int]:
+        """Return the offsets at which files begin, ascending."""
+
+
+class LogStore(Store):
+    """Queues, and a log in files.
+
+    Args:
+        log: the commit log.
+        retain_bytes: messages of so many bytes are kept at least; 0 keeps all.
+        retain_ms: time that a message is kept at least.
+        store_host: the broker's address, which each message contains.
+
+    Attributes:
+        log: see above.
+        changed: queues with messages that their files do not have yet, or whose files are too many,
+            since the owner of this set has emptied it.
+        deleted: topics that were deleted, in the same way.
+    """
+
+    is_durable = True
+
+    def __init__(self, log: Log, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
+        super().__init__(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=store_host)
+        self.log = log
+        self.next_physical = log.end
+        self.changed: set[tuple[str, int]] = set()
+        self.deleted: set[str] = set()
+        self._recent: dict[int, bytes] = {}
+        self._recent_order: deque[int] = deque()
+        self._recent_size = 0
+        self._next_expiry: int | None = None
+
+    # ------------------------------------------------------------------ storing
+
+    def put(self, message: Message, now: int) -> Place:
+        """Store a message.
+
+        Raises:
+            EncodeError: a number or text exceeds its field; nothing is stored.
+            UnwritableError: the disk is full or fails; nothing is stored.
+        """
+        return self.put_all((message,), now)[0]
+
+    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
+        """Store messages of one queue, all of them or none.
+
+        Raises:
+            EncodeError: a number or text of one exceeds its field.
+            UnwritableError: the disk is full or fails.
+        """
+        if not messages:
+            return []
+        topic, queue_id = messages[0].topic, messages[0].queue_id
+        queue = self._unit_queue(topic, queue_id)
+        offset = 0 if queue is None else queue.max_offset
+        start = self.log.end
+        records = self._encode(messages, offset, start, now)
+        size = sum(map(len, records))
+        if size + BLANK_SIZE > self.log.file_size:
+            raise EncodeError(f"{size} bytes fit into no file of the commit log")
+        left = -start % self.log.file_size or self.log.file_size
+        if size + BLANK_SIZE > left:
+            start += -start % self.log.file_size
+            records = self._encode(messages, offset, start, now)
+        self.log.append(start, records[0] if len(records) == 1 else b"".join(records))
+        if queue is None:
+            queue = UnitQueue(topic, queue_id, self._read)
+            self._queues.setdefault(topic, {})[queue_id] = queue
+        places: list[Place] = []
+        for message, record in zip(messages, records, strict=True):
+            queue.add(start, len(record), message.tags_code)
+            self._keep(start, record)
+            places.append(Place(offset, start, len(record)))
+            start += len(record)
+            offset += 1
+        self.next_physical = start
+        self.size += size
+        self.put_count += len(records)
+        self.last_stored = now
+        self.arrivals.add((topic, queue_id))
+        self.changed.add((topic, queue_id))
+        return places
+
+    def _encode(
+        self, messages: Sequence[Message], offset: int, physical: int, now: int
+    ) -> list[bytes]:
+        records: list[bytes] = []
+        for message in messages:
+            record = message.encode(offset, physical, self.store_host, now)
+            records.append(record)
+            physical += len(record)
+            offset += 1
+        return records
+
+    def place(
+        self, topic: str, queue_id: int, offset: int, physical: int, size: int, tag_code: int
+    ) -> UnitQueue:
+        """Put a message of the log, which is read at the start, into its queue."""
+        queue = self._unit_queue(topic, queue_id)
+        if queue is None:
+            queue = UnitQueue(topic, queue_id, self._read)
+            self._queues.setdefault(topic, {})[queue_id] = queue
+        queue.place(offset, physical, size, tag_code)
+        self.size += size
+        self.put_count += 1
+        return queue
+
+    def _keep(self, physical: int, record: bytes) -> None:
+        self._recent[physical] = record
+        self._recent_order.append(physical)
+        self._recent_size += len(record)
+        while self._recent_size > RECENT_BYTES:
+            self._recent_size -= len(self._recent.pop(self._recent_order.popleft()))
+
+    # ------------------------------------------------------------------ dropping
+
+    def expire(self, now: int) -> None:
+        """Drop the oldest files if they are old, or if there are too many."""
+        if self._next_expiry is None or now < self._next_expiry:
+            if self._next_expiry is None:
+                self._next_expiry = now + EXPIRY_MS
+            if not self._retain_bytes:
+                return
+        else:
+            self._next_expiry = now + EXPIRY_MS
+            self._drop_old(now)
+        self._drop_many()
+
+    def _drop_old(self, now: int) -> None:
+        for _, following in pairwise(list(self.log.starts())):
+            time = self.time_at(following)
+            if time is None or time >= now - self._retain_ms:
+                return
+            self._drop_first_file()
+
+    def _drop_many(self) -> None:
+        for _, following in pairwise(list(self.log.starts())):
+            if not self._retain_bytes or self.log.end - following < self._retain_bytes:
+                return
+            self._drop_first_file()
+
+    def _drop_first_file(self) -> None:
+        self.log.remove_first()
+        for queue in self.all_queues():
+            dropped = queue.drop_before(self.log.first)
+            if dropped:
+                self.evicted_count += dropped
+                self.changed.add((queue.topic, queue.queue_id))
+        self.size = sum(queue.size for queue in self.all_queues())
+
+    def delete_topic(self, topic: str) -> None:
+        """Drop a topic's messages; a later message begins at offset 0 again."""
+        for queue in self._queues.pop(topic, {}).values():
+            self.size -= queue.size
+            self.changed.discard((topic, queue.queue_id))
+        self.deleted.add(topic)
+
+    # ------------------------------------------------------------------ looking
+
+    def _unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
+        return cast("UnitQueue | None", self.queue(topic, queue_id))
+
+    def all_queues(self) -> Iterator[UnitQueue]:
+        """Yield all queues."""
+        for queues in self._queues.values():
+            yield from cast("Iterable[UnitQueue]", queues.values())
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that have queues."""
+        return list(self._queues)
+
+    @property
+    def first_physical(self) -> int:
+        """Physical offset of the oldest file, or of the next message if there is none."""
+        return self.log.first
+
+    @property
+    def earliest_store_time(self) -> int:
+        """Store time of the oldest message in milliseconds; -1 if there is none."""
+        time = self.time_at(self.log.first)
+        return -1 if time is None else time
+
+    def time_at(self, physical: int) -> int | None:
+        """Return the store time of the message at a physical offset; None if there is none."""
+        head = self.log.read(physical, SMALLEST_MESSAGE)
+        if len(head) < SMALLEST_MESSAGE or head[_PHYSICAL] != physical.to_bytes(8):
+            return None
+        return store_time_of(head)
+
+    def record_at(self, physical: int) -> bytes | None:
+        """Return the stored bytes at a physical offset; None if no message begins there."""
+        record = self._recent.get(physical)
+        if record is not None:
+            return record
+        if not self.log.first <= physical < self.log.end:
+            return None
+        size = int.from_bytes(self.log.read(physical, 4))
+        if not SMALLEST_MESSAGE <= size <= self.log.end - physical:
+            return None
+        record = self.log.read(physical, size)
+        parts = message_parts(record, 0)
+        if parts is None or parts.physical_offset != physical:
+            return None
+        return record if len(record) == size else None
+
+    def _read(self, physical: int, size: int) -> bytes:
+        record = self._recent.get(physical)
+        if record is not None and len(record) >= size:
+            return record[:size]
+        return self.log.read(physical, size)

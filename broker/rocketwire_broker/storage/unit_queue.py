@@ -1,0 +1,163 @@
+"""One queue of a store with files: where its messages are in the log; they are read when needed.
+
+A message takes 20 bytes of memory, the size of its unit in Java's file of the queue.
+
+Java: ``ConsumeQueue``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from rocketwire_broker.storage.queue import Queue
+
+Read = Callable[[int, int], bytes]
+"""Returns the bytes of the log at a physical offset: so many, or none."""
+
+READ_AT_ONCE: Final = 256 << 10
+"""Bytes of messages that follow each other in the log and are read together."""
+
+_HEAD: Final = 76
+"""Bytes of a message up to its store time, whatever the address of its producer."""
+_SYS_FLAG: Final = 36
+_BORN_V6: Final = 0x10
+
+
+def store_time_of(head: bytes) -> int:
+    """Return the store time in milliseconds of a message that begins with these bytes."""
+    is_long = int.from_bytes(head[_SYS_FLAG : _SYS_FLAG + 4]) & _BORN_V6
+    position = 68 if is_long else 56
+    return int.from_bytes(head[position : position + 8], signed=True)
+
+
+class UnitQueue(Queue):
+    """A queue whose messages are in the log.
+
+    Args:
+        topic: topic of the queue.
+        queue_id: id of the queue.
+        read: reads the log.
+
+    Attributes:
+        written: offset of the first message that the file of the queue does not have yet.
+    """
+
+    __slots__ = ("_read", "_sizes", "written")
+
+    def __init__(self, topic: str, queue_id: int, read: Read) -> None:
+        super().__init__(topic, queue_id)
+        self._read = read
+        self._sizes = array("i")
+        self.written = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all messages."""
+        return sum(self._sizes)
+
+    def add(self, physical: int, size: int, tag_code: int) -> None:
+        """Add a message at ``max_offset``."""
+        self._physical.append(physical)
+        self._sizes.append(size)
+        self._codes.append(tag_code)
+        self.max_offset += 1
+
+    def place(self, offset: int, physical: int, size: int, tag_code: int) -> None:
+        """Put a message of the log that is read at the start at its offset.
+
+        A later message of the log counts more than an earlier one: a queue that begins anew was
+        deleted meanwhile. Offsets that no message has are left without one.
+        """
+        if offset < self.max_offset or not self._sizes:
+            self._cut(offset)
+        while self.max_offset < offset:
+            self.add(physical, 0, 0)
+        self.add(physical, size, tag_code)
+
+    def _cut(self, offset: int) -> None:
+        kept = max(0, offset - self._base)
+        del self._physical[kept:], self._sizes[kept:], self._codes[kept:]
+        if not self._sizes:
+            self._base = offset
+        self.max_offset = self._base + len(self._sizes)
+        self.written = min(self.written, self.max_offset)
+
+    def drop_before(self, physical: int) -> int:
+        """Drop the messages before a physical offset; return their number."""
+        count = bisect_left(self._physical, physical)
+        if count:
+            del self._physical[:count], self._sizes[:count], self._codes[:count]
+            self._base += count
+        return count
+
+    def units(self, offset: int) -> Iterator[tuple[int, int, int]]:
+        """Yield physical offset, size and tag code of the messages from an offset on."""
+        begin = offset - self._base
+        yield from zip(
+            self._physical[begin:], self._sizes[begin:], self._codes[begin:], strict=True
+        )
+
+    # ------------------------------------------------------------------ one message
+
+    def record(self, offset: int) -> bytes | None:
+        """Return the stored bytes at an offset; None if there are none."""
+        index = offset - self._base
+        if not 0 <= index < len(self._sizes):
+            return None
+        return self._read(self._physical[index], self._sizes[index]) or None
+
+    def store_time(self, offset: int) -> int | None:
+        """Return the store time of the message at an offset, in milliseconds; None without one."""
+        index = offset - self._base
+        if not 0 <= index < len(self._sizes) or not self._sizes[index]:
+            return None
+        return store_time_of(self._read(self._physical[index], min(_HEAD, self._sizes[index])))
+
+    # ------------------------------------------------------------------ several messages
+
+    def records(self, offset: int, count: int) -> list[bytes]:
+        """Return the stored bytes of up to ``count`` messages from an offset on."""
+        begin = offset - self._base
+        physical = self._physical[begin : begin + count]
+        sizes = self._sizes[begin : begin + count]
+        records: list[bytes] = []
+        index = 0
+        while index < len(sizes):
+            start = end = physical[index]
+            after = index
+            while after < len(sizes) and physical[after] == end:
+                if end - start + sizes[after] > READ_AT_ONCE and after > index:
+                    break
+                end += sizes[after]
+                after += 1
+            data = self._read(start, end - start)
+            position = 0
+            for size in sizes[index:after]:
+                records.append(data[position : position + size])
+                position += size
+            index = after
+        return records
+
+    # ------------------------------------------------------------------ by time
+
+    def offset_at(self, timestamp: int) -> int:
+        """Return the first offset that was stored at this time or later; ``max_offset`` if none."""
+        return self._base + bisect_left(
+            range(len(self._sizes)), timestamp, key=lambda index: self._time(index)
+        )
+
+    def offset_until(self, timestamp: int) -> int:
+        """Return the offset after the last one that was stored at this time or earlier."""
+        return self.offset_at(timestamp + 1)
+
+    def _time(self, index: int) -> int:
+        """Return the store time of a message, or of the next one if there is none."""
+        while index < len(self._sizes):
+            time = self.store_time(self._base + index)
+            if time is not None:
+                return time
+            index += 1
+        return 1 << 63

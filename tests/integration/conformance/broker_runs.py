@@ -1,0 +1,57 @@
+"""Runs of the cases for brokers: at our broker in this process, or at any address."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.server import BrokerServer
+from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
+from rocketwire_tools.conformance.broker_cases import ALL
+from rocketwire_tools.conformance.model.case import Profile
+from rocketwire_tools.conformance.run.broker_run import BrokerRun
+from rocketwire_tools.conformance.run.runner import Settings
+from rocketwire_tools.conformance.run.target import Address, Target
+from tests.integration.conformance.runs import Played
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from rocketwire_tools.conformance.model.case import Case
+
+QUICK = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
+"""As the Java brokers of tests have it, so that checks of transactions come soon."""
+
+
+@asynccontextmanager
+async def our_broker() -> AsyncGenerator[Address]:
+    """Our broker on a free port, in this thread."""
+    server = BrokerServer(Config(listen_port=0, **QUICK))  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        await nursery.start(server.run)
+        yield Address("127.0.0.1", server.broker.config.listen_port)
+        nursery.cancel_scope.cancel()
+
+
+async def play_at(
+    address: Address,
+    cases: Sequence[Case] = ALL,
+    *,
+    profile: Profile = Profile.JAVA_5_5,
+    patience: float = 6.0,
+) -> Played:
+    """Carry out cases at a broker.
+
+    Raises:
+        AssertionError: it is no broker.
+    """
+    settings = Settings(profile=profile, patience=patience, destructive=True)
+    run = BrokerRun(settings, lambda _: None, Target(address))
+    started = trio.current_time()
+    assert await run.probe_target() is None
+    verdicts = await run.cases(cases, BROKER_NUMBERS)
+    assert run.left_behind == []
+    return Played(verdicts, trio.current_time() - started)

@@ -1,0 +1,104 @@
+"""What Java does at its start with queues in RocksDB is what was predicted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.java.peers import CURRENT, MIDDLE
+from tests.support.stores import copy_store, damage
+from tests.support.stores.fixtures import PACKED, unpack
+from tests.support.stores.kinds import rockskilled
+from tests.support.stores.restarts import check_start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.support.java.peers import JavaNameServer
+    from tests.support.stores import BrokerStore
+
+OPTIONS: dict[str, Mapping[str, object]] = {
+    "rocksdb": {"storeType": "defaultRocksDB"},
+    "rockskilled": rockskilled.OPTIONS,
+}
+
+
+def remove_rocksdb(root: Path) -> None:
+    """The RocksDB of the queues is gone."""
+    for name in ("consumequeue", "consumequeue_rocksdb"):
+        shutil.rmtree(root / name, ignore_errors=True)
+
+
+def keep_two_rocksdbs(root: Path) -> None:
+    """Somebody has copied the RocksDB from one folder to the other, and left both."""
+    folders = [root / "consumequeue", root / "consumequeue_rocksdb"]
+    present = next(folder for folder in folders if (folder / "CURRENT").exists())
+    other = next(folder for folder in folders if folder != present)
+    shutil.rmtree(other, ignore_errors=True)
+    shutil.copytree(present, other)
+
+
+DAMAGE = {
+    function.__name__: function
+    for function in (
+        damage.nothing,
+        damage.kill,
+        damage.tear_last_message,
+        damage.flip_body,
+        damage.flip_size,
+        damage.flip_physical_offset,
+        damage.zero_page,
+        damage.remove_first_file,
+        damage.remove_middle_file,
+        damage.remove_log,
+        damage.kill_and_tear,
+        damage.kill_and_zero_page,
+        damage.kill_and_zero_checkpoint,
+        remove_rocksdb,
+        keep_two_rocksdbs,
+    )
+}
+
+FEW = (
+    (CURRENT, "rocksdb", "flip_body"),
+    (CURRENT, "rocksdb", "zero_page"),
+    (CURRENT, "rocksdb", "remove_first_file"),
+    (CURRENT, "rockskilled", "nothing"),
+    (CURRENT, "rockskilled", "remove_middle_file"),
+)
+"""Each case starts a broker."""
+
+
+def cases() -> list[tuple[str, str, str]]:
+    """Release, kind of store, and damage; all if asked for."""
+    if os.environ.get("ROCKETWIRE_STORES") != "all":
+        return list(FEW)
+    kinds = [(CURRENT, "rocksdb"), (CURRENT, "rockskilled"), (MIDDLE, "rocksdb")]
+    return [(*kind, name) for kind in kinds for name in DAMAGE]
+
+
+@pytest.mark.parametrize(("release", "kind", "name"), cases())
+def test_java_serves_of_a_damaged_store_with_rocksdb_what_was_predicted(
+    release: str,
+    kind: str,
+    name: str,
+    tmp_path: Path,
+    name_server: JavaNameServer,
+    store_of: Callable[[str, str], BrokerStore],
+) -> None:
+    pytest.importorskip("rocksdict")
+    root = tmp_path / "store"
+    if (release, kind) in PACKED:
+        root = unpack(release, kind, root).root
+    else:
+        root = copy_store(store_of(release, kind).root, root)
+    DAMAGE[name](root)
+
+    recovery = check_start(root, release, tmp_path / "broker", name_server, OPTIONS[kind])
+
+    assert bool(recovery.refusal) is (name == "keep_two_rocksdbs" and release == CURRENT)
+    assert not recovery.hang

@@ -1,0 +1,194 @@
+"""A broker goes on with the folder of an earlier one, however that ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.codes import ResponseCode
+from rocketwire_broker.files.folder import FolderError
+from tests.support.broker import bodies
+from tests.support.broker_folder import BrokerWithFolder, KilledError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ENDS = pytest.mark.parametrize(
+    "next_of", [BrokerWithFolder.ended, BrokerWithFolder.killed], ids=["ended", "killed"]
+)
+
+
+@ENDS
+def test_messages_keep_their_places(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    ids = [client.send(body=b"%d" % i, queue=i % 2).ext_fields for i in range(6)]
+
+    home = next_of(home)
+    client = home.connect()
+
+    assert bodies(client.pulled(0)) == [b"0", b"2", b"4"]
+    assert bodies(client.pulled(1, queue=1)) == [b"3", b"5"]
+    assert [
+        bodies(client.call(33, {"offset": int((fields or {})["msgId"][-16:], 16)}))
+        for fields in ids
+    ] == [[b"%d" % i] for i in range(6)]
+    assert (client.send(queue=1).ext_fields or {})["queueOffset"] == "3"
+
+
+@ENDS
+def test_topics_of_a_moment_ago_are_there(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    home.connect().call(
+        17,
+        {
+            "topic": "t",
+            "readQueueNums": 3,
+            "writeQueueNums": 3,
+            "perm": 6,
+            "topicFilterType": "SINGLE_TAG",
+            "defaultTopic": "TBW102",
+            "topicSysFlag": 0,
+            "order": False,
+        },
+    )
+
+    topic = next_of(home).broker.topics.get("t")
+
+    assert topic is not None
+    assert topic.write_queue_nums == 3
+
+
+def test_groups_and_offsets_are_there_after_an_end(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send()
+    client.call(200, body=b'{"groupName":"readers","retryMaxTimes":3}')
+    offset = {"consumerGroup": "readers", "topic": "orders", "queueId": 0, "commitOffset": 1}
+    client.call(15, offset)
+
+    home = home.ended()
+
+    group = home.broker.groups.get("readers")
+    assert group is not None
+    assert group.retry_max_times == 3
+    assert home.broker.offsets.get("readers", "orders", 0) == 1
+
+
+@ENDS
+def test_a_deleted_topic_begins_anew(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    for topic in ("orders", "gone"):
+        client.send(topic, b"old")
+        client.send(topic, b"older")
+        client.call(215, {"topic": topic})
+    client.send("orders", b"new")
+
+    home = next_of(home)
+
+    assert bodies(home.connect().pulled(0)) == [b"new"]
+    assert home.broker.store.max_offset("orders", 0) == 1
+    assert home.broker.store.max_offset("gone", 0) == 0
+    assert "gone" not in home.broker.topics
+
+
+def test_the_log_goes_on_in_the_next_file_when_one_is_full(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path, log_file_size=4_096)
+    client = home.connect()
+    for i in range(40):
+        assert client.send(body=b"%d" % i * 100).code == 0
+
+    home = home.killed()
+
+    assert len(home.folder.log.starts()) > 1
+    assert bodies(home.connect().pulled(0, count=32)) == [b"%d" % i * 100 for i in range(32)]
+    sizes = {path.stat().st_size for path in (tmp_path / "commitlog").iterdir()}
+    assert sizes == {4_096}
+
+
+def test_two_brokers_do_not_share_a_folder(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+
+    with pytest.raises(FolderError, match="another broker uses the store"):
+        BrokerWithFolder(tmp_path)
+
+    assert home.connect().send().code == 0
+
+
+def test_a_full_disk_refuses_messages_and_loses_none(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send(body=b"before")
+    home.disk.is_full = True
+
+    refused = client.send(body=b"refused")
+    new_topic = client.send("another", b"refused")
+    home.disk.is_full = False
+
+    assert refused.code == new_topic.code == ResponseCode.SERVICE_NOT_AVAILABLE
+    assert (refused.remark or "").startswith("service not available now.")
+    assert client.send(body=b"after").code == 0
+    assert bodies(home.killed().connect().pulled(0)) == [b"before", b"after"]
+
+
+def test_a_delayed_message_comes_when_the_disk_has_room_again(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send(properties={"DELAY": "1"})
+    client.send("other")  # the topics exist
+    client.send(body=b"at once")
+    home.disk.is_full = True
+    home.pass_time(10_000)
+    home.disk.is_full = False
+    home.pass_time(10_000)
+
+    assert bodies(client.pulled(0)) == [b"at once", b"body"]
+
+
+# ---------------------------------------------------------------------------- kill -9
+
+
+@pytest.mark.slow
+def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
+    """The process is killed at each system call; half of the bytes of that call are written."""
+    for calls in range(10_000):
+        root = tmp_path / str(calls)
+        acknowledged: list[bytes] = []
+        try:
+            home = BrokerWithFolder(root, log_file_size=2_048, calls=calls)
+        except KilledError:
+            home = None
+        if home is not None:
+            try:
+                client = home.connect()
+                for i in range(12):
+                    body = b"%02d" % i * 40
+                    topic = f"topic{i % 2}"
+                    if client.send(topic, body).code == 0:
+                        acknowledged.append(body)
+                home.folder.close(home.now)
+            except KilledError:
+                home.folder.release()
+        else:
+            assert not acknowledged
+
+        again = BrokerWithFolder(root, log_file_size=2_048)
+        client = again.connect()
+        there = [bodies(client.pulled(0, f"topic{number}")) for number in range(2)]
+        again.folder.release()
+        for number in range(2):
+            expected = acknowledged[number::2]
+            sent = [b"%02d" % i * 40 for i in range(number, 12, 2)]
+            assert there[number][: len(expected)] == expected
+            assert there[number] in (expected, sent[: len(expected) + 1])
+        if len(acknowledged) == 12 and home is not None and not home.disk.is_dead:
+            break

@@ -1,0 +1,63 @@
+"""The files of the commit log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_broker.files.log_files import LogFiles, name_of
+from rocketwire_broker.storage.store import UnwritableError
+from tests.support.broker_folder import MortalDisk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_messages_follow_each_other(tmp_path: Path) -> None:
+    log = LogFiles(MortalDisk(tmp_path), 100, [])
+
+    log.append(0, b"abc")
+    log.append(3, b"de")
+    log.sync()
+
+    assert (log.first, log.end, log.starts()) == (0, 5, [0])
+    assert (tmp_path / name_of(0)).read_bytes() == b"abcde".ljust(100, b"\0")
+    assert (log.read(1, 3), log.read(99, 5), log.read(100, 5)) == (b"bcd", b"\0", b"")
+
+
+def test_the_rest_of_a_file_is_blank_when_the_next_one_begins(tmp_path: Path) -> None:
+    log = LogFiles(MortalDisk(tmp_path), 100, [])
+    log.append(0, b"abc")
+
+    log.append(100, b"d")
+
+    blank = bytes.fromhex("00000061 cbd43194")
+    assert (tmp_path / name_of(0)).read_bytes() == (b"abc" + blank).ljust(100, b"\0")
+    assert (log.end, log.starts()) == (101, [0, 100])
+    log.remove_first()
+    assert (log.first, [path.name for path in (tmp_path / "commitlog").iterdir()]) == (
+        100,
+        ["00000000000000000100"],
+    )
+
+
+def test_a_log_that_cannot_be_written_is_as_before(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = MortalDisk(tmp_path)
+    log = LogFiles(disk, 100, [])
+    log.append(0, b"abc")
+    disk.is_full = True
+    for physical in (3, 100):
+        with pytest.raises(UnwritableError, match=r"No space left on device \(errno 28\)"):
+            log.append(physical, b"x")
+    disk.is_full = False
+
+    log.append(3, b"d")
+
+    assert (log.read(0, 5), log.end) == (b"abcd\0", 4)
+    assert [record.message for record in caplog.records] == [
+        "the commit log cannot be written: No space left on device (errno 28)",
+        "the commit log can be written again",
+    ]

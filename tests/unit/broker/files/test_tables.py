@@ -1,0 +1,82 @@
+"""The tables of a broker as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.codes import ResponseCode
+from rocketwire_broker.files.tables import OFFSETS, TOPICS
+from tests.support.broker_folder import BrokerWithFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> BrokerWithFolder:
+    home = BrokerWithFolder(tmp_path)
+    home.connect().send()
+    return home
+
+
+def test_the_copy_is_read_if_a_file_is_missing_or_broken(
+    home: BrokerWithFolder, tmp_path: Path
+) -> None:
+    home.connect().send("another")
+    home = home.ended()
+    for content in (None, b"", bytes(100), b"{"):
+        if content is None:
+            (tmp_path / TOPICS).unlink()
+        else:
+            (tmp_path / TOPICS).write_bytes(content)
+
+        home = home.killed()
+
+        assert "orders" in home.broker.topics
+
+
+def test_numbers_without_quotes_are_read_as_java_writes_them(
+    home: BrokerWithFolder, tmp_path: Path
+) -> None:
+    home.folder.close(home.now)
+    (tmp_path / OFFSETS).write_text('{"offsetTable":{"orders@g":{0:1,1:4}, "odd":{0:1}}}')
+
+    home = home.killed()
+
+    assert dict(home.broker.offsets.of("g", "orders")) == {0: 1, 1: 4}
+
+
+def test_a_table_that_did_not_change_is_not_written(home: BrokerWithFolder) -> None:
+    home.folder.persist(home.now)
+    calls = home.disk.calls
+
+    home.folder.persist(home.now)
+
+    assert home.disk.calls == calls
+
+
+def test_a_table_is_written_later_if_the_disk_is_full(
+    home: BrokerWithFolder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.broker.offsets.commit("g", "orders", 0, 1, home.now)
+    home.disk.is_full = True
+    home.folder.persist(home.now)
+    home.folder.persist(home.now)
+    home.disk.is_full = False
+    home.folder.persist(home.now)
+
+    assert len(caplog.records) == 1
+    assert '"orders@g":{0:1}' in (tmp_path / OFFSETS).read_text()
+
+
+def test_a_topic_that_cannot_be_written_does_not_exist(home: BrokerWithFolder) -> None:
+    version = home.broker.topics.version
+    home.disk.is_full = True
+
+    answer = home.connect().send("another")
+
+    assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
+    assert "another" not in home.broker.topics
+    assert home.broker.topics.version == version

@@ -1,0 +1,32 @@
+"""What a run at a broker reads first and removes at the end."""
+
+from __future__ import annotations
+
+from rocketwire_tools.conformance.model.placeholders import Names
+from rocketwire_tools.conformance.run.broker_run import properties_of, removals
+
+
+def test_properties_are_read_line_by_line() -> None:
+    assert properties_of(b"brokerName=broker-a\nempty=\nno pair\n") == {
+        "brokerName": "broker-a",
+        "empty": "",
+    }
+
+
+def test_every_topic_and_group_that_a_case_has_named_is_removed_with_its_retries() -> None:
+    names = Names("run", 3)
+    names.text("{topic} {topicB} {group} {client}")
+
+    requests = [(request.code, dict(request.ext or {})) for request in removals(names)]
+
+    assert requests == [
+        (207, {"groupName": "group-run-0003", "cleanOffset": "true"}),
+        (215, {"topic": "topic-run-0003"}),
+        (215, {"topic": "topicB-run-0003"}),
+        (215, {"topic": "%RETRY%group-run-0003"}),
+        (215, {"topic": "%DLQ%group-run-0003"}),
+    ]
+
+
+def test_a_case_without_names_leaves_nothing() -> None:
+    assert removals(Names("run", 3)) == []

@@ -1,0 +1,60 @@
+"""Values of arrivals that later steps use."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.conformance.run.raw_connection import Arrival
+from rocketwire_tools.conformance.run.saved import extracted, message_values
+
+BODY = encode_stored_message(
+    StoredMessage(topic="t", body=b"a", queue_offset=3, properties={"TAGS": "x"})
+)
+
+
+def arrival(body: bytes | None = None, **ext: str) -> Arrival:
+    return Arrival("response", command=RemotingCommand(code=0, ext_fields=ext, body=body))
+
+
+def test_a_field_is_saved_by_its_name() -> None:
+    assert extracted("ext.offset", arrival(offset="7")) == "7"
+
+
+def test_the_position_of_an_offset_id_is_a_number() -> None:
+    assert (
+        extracted("ext.msgId:position", arrival(msgId="7F00000100001F9000000000000000D1")) == "209"
+    )
+
+
+def test_a_member_of_a_json_body_is_saved_by_its_path() -> None:
+    assert extracted("body.a.0.b", arrival(b'{"a":[{"b":5}]}')) == "5"
+
+
+def test_a_member_of_a_message_is_saved_by_its_number_and_name() -> None:
+    assert extracted("message.0.queueOffset", arrival(BODY)) == "3"
+    assert extracted("message.0.properties.TAGS", arrival(BODY)) == "x"
+
+
+@pytest.mark.parametrize("path", ["ext.missing", "body.a.b", "message.1.body", "body.a.0"])
+def test_a_missing_value_is_a_lookup_error(path: str) -> None:
+    body = BODY if path.startswith("message") else b'{"a":"text"}'
+
+    with pytest.raises(LookupError):
+        extracted(path, arrival(body))
+
+
+def test_silence_has_no_values() -> None:
+    with pytest.raises(LookupError):
+        extracted("ext.offset", None)
+
+
+def test_messages_become_objects_with_javas_names() -> None:
+    [message] = message_values(BODY)
+
+    assert isinstance(message, dict)
+    assert message["topic"] == "t"
+    assert message["body"] == "a"
+    assert message["properties"] == {"TAGS": "x"}
+    assert message["storeSize"] == len(BODY)

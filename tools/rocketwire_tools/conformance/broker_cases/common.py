@@ -1,0 +1,346 @@
+"""Requests and responses that several subjects use."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire_tools.conformance.model.case import (
+    ONLY_4_9,
+    ONLY_5_5,
+    SINCE_5_3,
+    Case,
+    Profile,
+)
+from rocketwire_tools.conformance.model.outcomes import (
+    ANY,
+    Has,
+    JsonBody,
+    Like,
+    Messages,
+    Number,
+    Response,
+    Silence,
+)
+from rocketwire_tools.conformance.model.steps import (
+    MAIN,
+    Ask,
+    Expect,
+    Request,
+    Send,
+    Step,
+    Until,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire_tools.conformance.model.outcomes import Outcome
+
+ONE_WAY: Final = 2
+BEFORE_5_5: Final = frozenset({Profile.JAVA_4_9, Profile.JAVA_5_3})
+ONLY_5_3: Final = frozenset({Profile.JAVA_5_3})
+
+
+def case(address: str, evidence: str, requirement: str, *steps: Step, **settings: Any) -> Case:
+    """Write a case of a broker; ``settings`` are its further attributes.
+
+    Args:
+        address: code or subject, and number: ``310/1``.
+        evidence: Java's class and method with the release.
+        requirement: one sentence with MUST, SHOULD or MAY.
+        steps: its steps.
+    """
+    return Case(
+        id=f"broker/{address}", evidence=evidence, requirement=requirement, steps=steps, **settings
+    )
+
+
+since_5_3 = partial(case, profiles=SINCE_5_3)
+"""Write a case that Java's brokers meet since 5.3."""
+only_5_5 = partial(case, profiles=ONLY_5_5)
+"""Write a case that Java's brokers meet since 5.5."""
+only_5_3 = partial(case, profiles=ONLY_5_3)
+"""Write a case that Java's brokers meet in 5.3 only."""
+only_4_9 = partial(case, profiles=ONLY_4_9)
+"""Write a case that Java's brokers meet in 4.9 only."""
+
+# ---------------------------------------------------------------------------- responses
+
+OK: Final = Response(remark=ANY, body=ANY)
+"""Success with anything."""
+THROWN: Final = Response(code=1, remark=Like(".+"), body=ANY)
+"""An exception of a handler; its text is free."""
+
+
+def refused(code: int, remark: object = ANY, ext: object = ANY) -> Response:
+    """A response that is not a success, without a body."""
+    return Response(code=code, remark=remark, ext=ext)
+
+
+def json_body(value: object, **settings: Any) -> Response:
+    """Success with a JSON body."""
+    return Response(remark=ANY, body=JsonBody(value), **settings)
+
+
+def topics_have(**topics: object) -> Response:
+    """The table of all topics (21) has these."""
+    return json_body(Has({"topicConfigTable": Has(topics)}))
+
+
+def offset(value: int | str) -> Response:
+    """Success with this offset."""
+    return Response(remark=ANY, ext=Has({"offset": str(value)}))
+
+
+# ---------------------------------------------------------------------------- steps
+
+
+def ask(
+    code: int,
+    ext: Mapping[str, str] | None = None,
+    *outcomes: Outcome,
+    body: object = None,
+    on: str = MAIN,
+    within: float = 10.0,
+    save: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Ask:
+    """Send a request and await its response; by default any success."""
+    request = Request(code=code, ext=ext, body=body, **settings)  # type: ignore[arg-type]
+    return Ask(request, outcomes or (OK,), on, within, save or {})
+
+
+def until(
+    code: int,
+    ext: Mapping[str, str] | None,
+    outcome: Response,
+    *,
+    on: str = MAIN,
+    within: float = 10.0,
+    not_before: float = 0.0,
+    save: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Until:
+    """Repeat a request until its response is acceptable."""
+    request = Request(code=code, ext=ext, **settings)
+    return Until(request, outcome, on, within, not_before, save or {})
+
+
+def one_way(
+    code: int, ext: Mapping[str, str] | None = None, *, on: str = MAIN, body: object = None
+) -> Send:
+    """Send a request that nobody answers."""
+    return Send((Request(code=code, ext=ext, body=body, flag=ONE_WAY),), on)  # type: ignore[arg-type]
+
+
+def silence(seconds: float = 0.5, *, on: str = MAIN) -> Expect:
+    """Nothing arrives."""
+    return Expect((Silence(seconds=seconds),), on)
+
+
+# ---------------------------------------------------------------------------- topics and groups
+
+
+def topic_fields(name: str = "{topic}", queues: int = 4, **fields: str) -> dict[str, str]:
+    """The ext fields of 17."""
+    return {
+        "topic": name,
+        "defaultTopic": "TBW102",
+        "readQueueNums": str(queues),
+        "writeQueueNums": str(queues),
+        "perm": "6",
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": "0",
+        "order": "false",
+    } | fields
+
+
+def topic(name: str = "{topic}", queues: int = 4, *outcomes: Outcome, **fields: str) -> Ask:
+    """Create or change a topic (17)."""
+    return ask(17, topic_fields(name, queues, **fields), *outcomes)
+
+
+def group_body(name: str = "{group}", **members: object) -> dict[str, object]:
+    """The body of 200 as a 4.9 client sends it."""
+    defaults: dict[str, object] = {
+        "brokerId": 0,
+        "consumeBroadcastEnable": True,
+        "consumeEnable": True,
+        "consumeFromMinEnable": True,
+        "groupName": name,
+        "notifyConsumerIdsChangedEnable": True,
+        "retryMaxTimes": 16,
+        "retryQueueNums": 1,
+        "whichBrokerWhenConsumeSlowly": 1,
+    }
+    return defaults | members
+
+
+def group(name: str = "{group}", **members: object) -> Ask:
+    """Create or change a group (200)."""
+    return ask(200, None, body=group_body(name, **members))
+
+
+# ---------------------------------------------------------------------------- messages
+
+CHARACTERS: Final = ("\x01", "\x02")
+"""Between name and value of a property, and after the value."""
+
+
+def encoded(properties: Mapping[str, str] | None) -> str:
+    """Properties as a header has them."""
+    between, after = CHARACTERS
+    return "".join(f"{name}{between}{text}{after}" for name, text in (properties or {}).items())
+
+
+def message(
+    body: bytes | str = "body",
+    *,
+    to: str = "{topic}",
+    queue: int | str = 0,
+    properties: Mapping[str, str] | None = None,
+    code: int = 310,
+    flag: int = 0,
+    **changes: str,
+) -> Request:
+    """A send with short names (310); ``changes`` are other fields of the header."""
+    fields = {
+        "a": "{client}",
+        "b": to,
+        "c": "TBW102",
+        "d": "4",
+        "e": str(queue),
+        "f": "0",
+        "g": "{=now}",
+        "h": "0",
+        "i": encoded(properties),
+        "j": "0",
+        "k": "false",
+        "m": "false",
+    } | changes
+    return Request(code=code, ext=fields, body=body, flag=flag)
+
+
+def put(
+    body: bytes | str = "body",
+    *outcomes: Outcome,
+    on: str = MAIN,
+    save: Mapping[str, str] | None = None,
+    within: float = 10.0,
+    **settings: Any,
+) -> Ask:
+    """Send a message; by default it must be stored."""
+    accepted = outcomes or (Response(remark=ANY),)
+    return Ask(message(body, **settings), accepted, on, within, save or {})
+
+
+def stored(queue: int | str = 0, place: int | str = 0, **ext: object) -> Response:
+    """A message was stored in this queue, with this offset."""
+    fields = {"queueId": str(queue), "queueOffset": str(place), "msgId": Like("[0-9A-F]{32}")}
+    return Response(ext=Has(fields | ext))
+
+
+def fill(count: int, *, tags: tuple[str, ...] = ("T0", "T1"), **more: Any) -> tuple[Ask, ...]:
+    """Send messages ``0``, ``1``, ... with tags in turn; ``visible`` waits for them."""
+    return tuple(
+        put(str(number), properties={"TAGS": tags[number % len(tags)], "a": str(number)}, **more)
+        for number in range(count)
+    )
+
+
+def visible(count: int, *, to: str = "{topic}", queue: int = 0, within: float = 20.0) -> Until:
+    """Wait until a queue shows that many messages: Java does so after it has acknowledged them."""
+    return until(30, {"topic": to, "queueId": str(queue)}, offset(count), within=within)
+
+
+def pull_fields(
+    place: int | str = 0,
+    *,
+    of: str = "{topic}",
+    queue: int | str = 0,
+    count: int = 32,
+    hold: int = 0,
+    tags: str = "*",
+    **changes: str,
+) -> dict[str, str]:
+    """The ext fields of a pull with a subscription of its own.
+
+    ``hold`` is the time in milliseconds for which the broker may keep the request.
+    """
+    return {
+        "consumerGroup": "{group}",
+        "topic": of,
+        "queueId": str(queue),
+        "queueOffset": str(place),
+        "maxMsgNums": str(count),
+        "sysFlag": "6" if hold else "4",
+        "commitOffset": "0",
+        "suspendTimeoutMillis": str(hold),
+        "subVersion": "0",
+        "subscription": tags,
+    } | changes
+
+
+def pull(
+    place: int | str,
+    *outcomes: Outcome,
+    on: str = MAIN,
+    code: int = 11,
+    within: float = 10.0,
+    save: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Ask:
+    """Pull once."""
+    return ask(code, pull_fields(place, **settings), *outcomes, on=on, within=within, save=save)
+
+
+def comes(
+    *patterns: object,
+    at: int | str = 0,
+    on: str = MAIN,
+    within: float = 20.0,
+    not_before: float = 0.0,
+    save: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Until:
+    """Pull until exactly these messages are there."""
+    return until(
+        11,
+        pull_fields(at, **settings),
+        Response(remark=ANY, body=Messages(patterns)),
+        on=on,
+        within=within,
+        not_before=not_before,
+        save=save,
+    )
+
+
+def found(*patterns: object, **ext: object) -> Response:
+    """A pull found these messages."""
+    return Response(remark="FOUND", ext=Has(ext), body=Messages(patterns))
+
+
+def nothing(code: int, remark: object, next_offset: int | str, **ext: object) -> Response:
+    """A pull without messages."""
+    return Response(code=code, remark=remark, ext=Has({"nextBeginOffset": str(next_offset)} | ext))
+
+
+def with_body(text: str, **members: object) -> Has:
+    """A message with this body."""
+    return Has({"body": text} | members)
+
+
+def bodies(*texts: str | int) -> tuple[Has, ...]:
+    """Messages with these bodies."""
+    return tuple(with_body(str(text)) for text in texts)
+
+
+def with_properties(**properties: object) -> Has:
+    """Properties that contain these."""
+    return Has(properties)
+
+
+POSITION: Final = {"position": "ext.msgId:position", "place": "ext.queueOffset"}
+"""Saves the position in the commit log and the queue offset of a stored message."""
+POSITIVE: Final = Number(least=1)

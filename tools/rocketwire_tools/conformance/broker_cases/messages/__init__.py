@@ -1,0 +1,1 @@
+"""Cases of messages: sending, reading, popping, delays, retries, transactions."""

@@ -1,0 +1,114 @@
+"""``BrokerRun``: cases against a running broker.
+
+Cases use topics, groups and clients of their own and remove them, so a broker in use may be asked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.conformance.model.steps import Request
+from rocketwire_tools.conformance.run.executor import UnreachableError
+from rocketwire_tools.conformance.run.live_server import LiveServer
+from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, version_name
+from rocketwire_tools.conformance.run.raw_connection import RawConnection, connect
+from rocketwire_tools.conformance.run.runner import SuiteRun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.conformance.model.case import Case
+    from rocketwire_tools.conformance.model.placeholders import Names
+    from rocketwire_tools.conformance.run.target import Target
+
+MAX_CONCURRENT_CASES: Final = 24
+"""Cases at once; most of them wait for a time to pass."""
+
+_CONFIGURATION: Final = RemotingCommand(code=26, opaque=77)
+_CLUSTERS: Final = RemotingCommand(code=106, opaque=78)
+
+
+def removals(names: Names) -> list[Request]:
+    """Requests that remove the topics and groups whose names a case has used."""
+    topics, groups = list(names.used.get("topic", ())), list(names.used.get("group", ()))
+    for group in groups:
+        topics += [f"%RETRY%{group}", f"%DLQ%{group}"]
+    deleted = [Request(code=215, ext={"topic": topic}) for topic in topics]
+    return [
+        *(Request(code=207, ext={"groupName": name, "cleanOffset": "true"}) for name in groups),
+        *deleted,
+    ]
+
+
+def properties_of(body: bytes) -> dict[str, str]:
+    """The properties of a configuration as the broker writes them (26)."""
+    pairs = (line.partition("=") for line in body.decode("utf-8", "replace").splitlines())
+    return {name: text for name, equals, text in pairs if equals}
+
+
+class BrokerRun(SuiteRun):
+    """One run of many cases against a broker that is running already."""
+
+    async def probe(self, target: Target) -> ProbeResult:
+        """Ask for the configuration, which cases need.
+
+        Raises:
+            UnreachableError: it does not accept connections.
+        """
+        seconds = PROBE_SECONDS * self.settings.patience
+        try:
+            link = await connect("probe", target.address, seconds)
+        except OSError as error:
+            raise UnreachableError(f"{target.address}: {error}") from error
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(link.read)
+                result = await self._examine(link, seconds)
+                nursery.cancel_scope.cancel()
+        finally:
+            await link.close()
+        return result
+
+    async def _examine(self, link: RawConnection, seconds: float) -> ProbeResult:
+        answer = await _answer(link, _CONFIGURATION, seconds)
+        if answer is None:
+            return ProbeResult(f"accepts connections, but does not respond within {seconds:g} s")
+        if answer.code != 0:
+            clusters = await _answer(link, _CLUSTERS, seconds)
+            if clusters is not None and clusters.code == 0:
+                return ProbeResult("is a name server, not a broker")
+            return ProbeResult(f"does not show its configuration (code {answer.code})")
+        configuration = properties_of(answer.body or b"")
+        saved = {
+            "cluster": configuration.get("brokerClusterName", "DefaultCluster"),
+            "broker": configuration.get("brokerName", "broker-a"),
+        }
+        self.settings = dataclasses.replace(
+            self.settings, configuration=configuration, saved=saved, removals=removals
+        )
+        return ProbeResult(None, version_name(answer.version))
+
+    async def run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+        """Run cases, and remove what they could not remove."""
+        if self.target is None:
+            return
+        try:
+            await self.run_all(cases, numbers, self.target, MAX_CONCURRENT_CASES)
+        finally:
+            live = LiveServer(self.target, self.settings.patience)
+            self.left_behind += await live.clean_up(self.traces)
+
+
+async def _answer(
+    link: RawConnection, request: RemotingCommand, seconds: float
+) -> RemotingCommand | None:
+    """The response to a request; None for anything else, or nothing in time."""
+    await link.send(encode(request))
+    with trio.move_on_after(seconds):
+        arrival = await link.next(lambda arrival: arrival.kind != "request")
+        return arrival.command
+    return None

@@ -1,0 +1,82 @@
+"""Values of arrivals: for later steps, and of stored messages for comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from rocketwire.wire.json import fastjson
+from rocketwire.wire.message.lazy_reader import StoredMessageReader
+
+if TYPE_CHECKING:
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.conformance.run.raw_connection import Arrival
+
+_POSITION_DIGITS: Final = 16
+"""Hexadecimal digits of the position in the commit log, at the end of an offset id."""
+
+
+def message_values(body: bytes) -> list[object]:
+    """The messages of a body as JSON-like objects, see ``Messages``.
+
+    Raises:
+        DecodeError: the body does not consist of stored messages.
+    """
+    return [_values(message) for message in StoredMessageReader().decode(body)]
+
+
+def _values(message: StoredMessage) -> dict[str, object]:
+    return {
+        "topic": message.topic,
+        "queueId": message.queue_id,
+        "queueOffset": message.queue_offset,
+        "body": (message.body or b"").decode("utf-8", "replace"),
+        "flag": message.flag,
+        "sysFlag": message.sys_flag,
+        "reconsumeTimes": message.reconsume_times,
+        "bornTimestamp": message.born_timestamp,
+        "storeTimestamp": message.store_timestamp,
+        "bornHost": str(message.born_host),
+        "storeHost": str(message.store_host),
+        "preparedTransactionOffset": message.prepared_transaction_offset,
+        "commitLogOffset": message.commit_log_offset,
+        "storeSize": message.store_size,
+        "bodyCRC": message.body_crc,
+        "id": message.offset_msg_id,
+        "properties": dict(message.properties or {}),
+    }
+
+
+def extracted(path: str, arrival: Arrival | None) -> str:
+    """A value of an arrival.
+
+    Args:
+        path: ``ext.NAME``, ``ext.NAME:position`` for the position in the commit log of an offset
+            id, ``body.KEY.KEY`` of a JSON body, or ``message.NUMBER.MEMBER`` of a body of messages.
+        arrival: the arrival; None for silence.
+
+    Raises:
+        LookupError: there is no such value.
+        DecodeError: the body is not JSON, or has no messages.
+    """
+    command = None if arrival is None else arrival.command
+    if command is None:
+        raise LookupError("no frame")
+    path, _, form = path.partition(":")
+    place, *keys = path.split(".")
+    value: Any
+    if place == "ext":
+        value = dict(command.ext_fields or {})
+    elif place == "body":
+        value = fastjson.loads(command.body or b"null")
+    else:
+        value = message_values(command.body or b"")
+    for key in keys:
+        if isinstance(value, list):
+            value = cast("list[object]", value)[int(key)]
+        elif isinstance(value, dict):
+            value = cast("dict[str, object]", value)[key]
+        else:
+            raise LookupError(key)
+    if form == "position":
+        return str(int(str(value)[-_POSITION_DIGITS:], 16))
+    return str(value)

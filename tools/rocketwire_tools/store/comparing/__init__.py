@@ -1,0 +1,1 @@
+"""Two stores, compared by content: logs, queues, index, configuration and further files."""
