@@ -6,14 +6,24 @@ Rules of this file: importing it is cheap, so that ``--help`` is fast.
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire import __version__
 from rocketwire.errors import IllegalValueError
-from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT, Config, read_settings
+from rocketwire_broker.config import (
+    ANY_STATUS_PORT,
+    STATUS_PORT,
+    TLS_MODE,
+    Config,
+    read_settings,
+    with_tls,
+)
 from rocketwire_broker.tables.topics import new_topic
+from rocketwire_namesrv.config.config import system_properties
 from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire_namesrv.config.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -59,7 +69,11 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("-c", "--configFile", help="properties file with Java's names (broker.conf)")
     add("--broker-port", type=int, help=f"of the broker, {BROKER_PORT} by default; 0: any")
     add("--host", help="address to listen on, and that clients are told; 127.0.0.1 by default")
-    add("--advertise", metavar="ADDRESS", help="address that clients are told, if it is another")
+    add(
+        "--advertise",
+        metavar="ADDRESS[:PORT]",
+        help="address and port that clients are told, if they are others",
+    )
     add("--name", help="name of the broker; broker-a by default")
     add(
         "--brokers",
@@ -72,6 +86,11 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("--store", metavar="DIR", help="folder that keeps everything, in Java's formats")
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
+    add(
+        "--tls",
+        choices=[mode.value for mode in TlsMode],
+        help="whether connections may (permissive, the default), must or must not begin with TLS",
+    )
     add(
         "--status-port",
         metavar="[ADDRESS:]PORT",
@@ -89,13 +108,14 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         OSError: the properties file cannot be read.
     """
     config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
+    config = with_tls(config, system_properties(os.environ))
     if options.configFile:
         with open(options.configFile, "rb") as file:
             config, unknown = read_settings(config, load_properties(file.read()))
     changes: dict[str, Any] = {
         "listen_port": options.broker_port,
         "bind_address": options.host,
-        "broker_ip": options.advertise or options.host,
+        **_advertised(options.advertise or options.host),
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
@@ -109,8 +129,22 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     config = replace(
         config, **{name: value for name, value in changes.items() if value is not None}
     )
+    if options.tls:
+        config = with_tls(config, {TLS_MODE: options.tls})
     config.delays_ms()
     return config, unknown
+
+
+def _advertised(text: str | None) -> dict[str, Any]:
+    """Return the address for clients; IPv6 addresses have brackets if a port follows."""
+    if text is None:
+        return {}
+    address, colon, port = text.rpartition(":")
+    if not colon or (":" in address and not address.endswith("]")):
+        return {"broker_ip": text}
+    if not port.isdecimal():
+        raise IllegalValueError(f"--advertise {text}: not an address, or an address and a port")
+    return {"broker_ip": address, "advertised_port": int(port)}
 
 
 def _status_port(text: str | None) -> dict[str, Any]:
@@ -140,16 +174,20 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
         identities = [_identity(text) for text in brokers.split(",")]
     if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
         raise IllegalValueError(f"--brokers {brokers}: 1 to {MOST_BROKERS} different brokers")
-    port = config.listen_port
     return [
         replace(
             config,
             broker_name=name,
             broker_id=number,
-            listen_port=port and port + PORT_STEP * index,
+            listen_port=_further(config.listen_port, index),
+            advertised_port=_further(config.advertised_port, index),
         )
         for index, (name, number) in enumerate(identities)
     ]
+
+
+def _further(port: int, index: int) -> int:
+    return port and port + PORT_STEP * index
 
 
 def _numbered(name: str, count: int) -> list[tuple[str, int]]:

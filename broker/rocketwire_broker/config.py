@@ -8,10 +8,12 @@ Java: ``BrokerConfig``, ``MessageStoreConfig``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, NamedTuple
 
 from rocketwire.errors import IllegalValueError
+from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
+from rocketwire_namesrv.config.tls_settings import TlsSettings
 
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""
@@ -36,6 +38,7 @@ class Config:
         bind_address: address to listen on.
         broker_ip: address for clients, which routes and message ids contain.
         listen_port: port to listen on; 0 takes a free one.
+        advertised_port: port for clients, which routes and message ids contain; 0: the same one.
         namesrv_addr: name servers as ``host:port;host:port``; empty for none.
         auto_create_topics: whether a send creates its topic.
         auto_create_groups: whether a consumer creates its group.
@@ -76,6 +79,8 @@ class Config:
         max_topics: topics, and also groups.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
+        tls: certificates, and whether connections may, must or must not begin with TLS.
+        use_tls: whether the broker uses TLS to name servers.
         observe_address: address of the operators' port.
         observe_port: port of status pages and metrics; 0 takes a free one.
     """
@@ -86,6 +91,7 @@ class Config:
     bind_address: str = "127.0.0.1"
     broker_ip: str = "127.0.0.1"
     listen_port: int = 10911
+    advertised_port: int = 0
     namesrv_addr: str = ""
     auto_create_topics: bool = True
     auto_create_groups: bool = True
@@ -124,6 +130,8 @@ class Config:
     max_topics: int = 20_000
     max_unsent_bytes: int = 16 << 20
     relay_timeout_ms: int = 10_000
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    use_tls: bool = False
     observe_address: str = "127.0.0.1"
     observe_port: int = NO_STATUS_PORT
 
@@ -182,6 +190,9 @@ def _hours(value: float) -> str:
     return f"{value:g}"
 
 
+TLS_MODE: Final = "tls.server.mode"
+_TLS_FILE: Final = "tls.config.file"
+_TLS_ENABLE: Final = "tls.enable"
 _BOOLEAN: Final = (_boolean, _truth)
 
 SETTINGS: Final[Mapping[str, Setting]] = {
@@ -217,6 +228,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "flushDiskType": Setting("flush_disk_type"),
     "mappedFileSizeCommitLog": Setting("log_file_size", int),
     "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
+    "rocketwire.advertisedPort": Setting("advertised_port", int),
     "rocketwire.observeAddress": Setting("observe_address"),
     "rocketwire.observePort": Setting("observe_port", int),
 }
@@ -243,16 +255,31 @@ def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, lis
     for name, text in texts.items():
         setting = SETTINGS.get(name)
         if setting is None:
-            if name not in FIXED:
+            if name not in FIXED and name not in TLS_KEYS:
                 unknown.append(name)
             continue
         try:
             changes[setting.field] = setting.read(text.strip())
         except ValueError as error:
             raise IllegalValueError(f"{name}={text}: {error}") from error
-    config = replace(config, **changes)
+    config = with_tls(replace(config, **changes), texts)
     config.delays_ms()
     return config, unknown
+
+
+def with_tls(config: Config, texts: Mapping[str, str]) -> Config:
+    """Return a configuration with Java's ``tls.*`` settings.
+
+    Unlike Java, a file may also have those that are system properties only there.
+    """
+    if not TLS_KEYS & texts.keys():
+        return config
+    mode = texts.get(TLS_MODE, config.tls.server_mode)
+    file = texts.get(_TLS_FILE, config.tls.config_file)
+    others = {name: text for name, text in texts.items() if name not in {TLS_MODE, _TLS_FILE}}
+    tls = replace(config.tls.over(others), server_mode=mode, config_file=file)
+    use_tls = texts.get(_TLS_ENABLE, _truth(config.use_tls)).strip().lower() == "true"
+    return replace(config, tls=tls, use_tls=use_tls)
 
 
 def write_settings(config: Config) -> dict[str, str]:

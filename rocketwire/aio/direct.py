@@ -336,7 +336,11 @@ class LoopPath(DirectPath):
 
 
 class DirectSends:
-    """The connections of a producer in the loop that has opened it."""
+    """The connections of a producer in the loop that has opened it.
+
+    Attributes:
+        has_hooks: whether hooks see the sends of the producer.
+    """
 
     def __init__(self, producer: Producer, loop: asyncio.AbstractEventLoop) -> None:
         """Start without connections."""
@@ -346,6 +350,7 @@ class DirectSends:
         self._path = LoopPath(producer, self._connection)
         self._producer = producer
         self._connect_timeout = producer.instance.config.connect_timeout
+        self.has_hooks = producer.sender.hooks is not None
         self._sends = 0
         self._is_closed = False
 

@@ -10,6 +10,7 @@ import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
+from contextvars import Context
 from functools import partial, wraps
 from inspect import isawaitable
 from typing import (
@@ -28,6 +29,7 @@ from weakref import WeakKeyDictionary
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError, RocketWireError
 from rocketwire.portal.calls import Call
+from rocketwire.portal.contexts import current_context
 from rocketwire.portal.errands import Errand
 from rocketwire.portal.resources import Resource
 
@@ -55,6 +57,7 @@ class Endpoint:
         self.loop = loop
         self._functions: deque[Callable[[], object]] = deque()
         self._is_awake = False
+        self._context = Context()  # not that of whoever wakes the loop first
 
     def post(self, function: Callable[[], object]) -> None:
         """Let the loop call a function; from any thread. A closed loop calls nothing."""
@@ -62,7 +65,7 @@ class Endpoint:
         if not self._is_awake:
             self._is_awake = True
             with suppress(RuntimeError):
-                self.loop.call_soon_threadsafe(self._call_all)
+                self.loop.call_soon_threadsafe(self._call_all, context=self._context)
 
     def _call_all(self) -> None:
         self._is_awake = False
@@ -148,10 +151,13 @@ async def call_trio(
 async def run_in_loop(portal: Portal, where: Endpoint, function: Callable[[], Any]) -> Any:
     """Execute a function or coroutine function in a loop; called in trio.
 
+    It sees the context variables of the waiting trio task.
+
     Cancellation: the loop's task is cancelled.
     """
     errand = Errand(portal, function)
     tasks: set[asyncio.Task[None]] = set()
+    context = current_context()
 
     async def run() -> None:
         try:
@@ -167,7 +173,7 @@ async def run_in_loop(portal: Portal, where: Endpoint, function: Callable[[], An
             errand.finish(value, None)
 
     def start() -> None:
-        task = where.loop.create_task(run())
+        task = where.loop.create_task(run(), context=context)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 

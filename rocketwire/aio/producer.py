@@ -11,10 +11,12 @@ from rocketwire.aio.client import trio_client
 from rocketwire.aio.direct import DirectSends
 from rocketwire.aio.opening import Opened, awaitable, endpoint, run_in_loop
 from rocketwire.client.handlers import check_callable
+from rocketwire.client.message import Message
 from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
 from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.errors import RocketWireError
+from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_settings, reopens
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.aio.direct import PendingSend
-    from rocketwire.client.message import Message
     from rocketwire.client.producer.transactions import (
         LocalTransactionState,
         TransactionSendResult,
@@ -91,21 +92,34 @@ class Producer(Opened[TrioProducer]):
 
     async def send(self, message: Message, *, within: float | None = None) -> SendResult:
         direct = self._direct
-        if direct is not None and asyncio.get_running_loop() is self._loop:
-            limit = self.config.send_msg_timeout if within is None else within
-            try:
-                pending = direct.start(message, limit)
-            except AttributeError:  # no message: trio says so
-                pending = None
-            if pending is not None and pending.future is not None:
-                try:
-                    return await pending.future
-                except RocketWireError as error:
-                    return await self._continue(message, pending, error)
-                except asyncio.CancelledError:
-                    pending.forget()
-                    raise
-        return await self._call(TrioProducer.send, message, within=within)
+        if direct is None or asyncio.get_running_loop() is not self._loop:
+            return await self._call(TrioProducer.send, message, within=within)
+        limit = self.config.send_msg_timeout if within is None else within
+        if not direct.has_hooks:
+            return await self._send(direct, message, limit)
+        producer = self._thing
+        hooks = hooks_of_sender(producer)
+        if hooks is None:
+            return await self._call(TrioProducer.send, message, within=within)
+        with hooked_send(hooks, producer, message) as context:
+            message = context.messages[0]
+            context.send_result = result = await self._send(direct, message, limit)
+            return result
+
+    async def _send(self, direct: DirectSends, message: Message, limit: float) -> SendResult:
+        """Send a message; its hooks are called by ``send``."""
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return await self._call(TrioProducer.send, message)  # says so
+        pending = direct.start(message, limit)
+        if pending is None or pending.future is None:
+            return await self._call(TrioProducer.send_unhooked, message, limit)
+        try:
+            return await pending.future
+        except RocketWireError as error:
+            return await self._continue(message, pending, error)
+        except asyncio.CancelledError:
+            pending.forget()
+            raise
 
     async def _continue(
         self, message: Message, pending: PendingSend, error: RocketWireError

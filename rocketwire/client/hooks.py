@@ -88,7 +88,7 @@ class SendMessageContext:
 
 
 class ConsumeMessageContext:
-    """A call of a handler.
+    """A call of a handler; or messages that an application has taken in batches, and handled.
 
     Attributes:
         client: the client.
@@ -98,6 +98,8 @@ class ConsumeMessageContext:
         status: result of the handler; None before the end and after an error.
         successes: number of the first messages that succeeded.
         exception: the error of the handler, or its cancellation; None without one.
+        seconds: duration, if an application has handled the messages before the hook is called;
+            None if a handler is called.
         states: results of ``consume_message_before`` of each hook.
     """
 
@@ -107,6 +109,7 @@ class ConsumeMessageContext:
         "exception",
         "message_queue",
         "messages",
+        "seconds",
         "states",
         "status",
         "successes",
@@ -118,12 +121,14 @@ class ConsumeMessageContext:
         consumer_group: str,
         message_queue: MessageQueue,
         messages: Sequence[StoredMessage],
+        seconds: float | None = None,
     ) -> None:
         """Create the context of a call that starts now."""
         self.client = client
         self.consumer_group = consumer_group
         self.message_queue = message_queue
         self.messages = messages
+        self.seconds = seconds
         self.status: object = None
         self.successes = 0
         self.exception: BaseException | None = None
@@ -204,7 +209,15 @@ class ClientHook(Hook):
 
     Methods run in the task of the send or handler call, and must not block. An error of a hook is
     logged and changes nothing else. A hook may be used by several clients.
+
+    Attributes:
+        is_thread_safe: whether methods may be called in several threads at once. If all hooks of a
+            client are, ``rocketwire.sync`` and ``rocketwire.aio`` call ``send_message_before`` and
+            ``send_message_after`` of ``Producer.send`` in the thread of the sender. All other
+            methods are called in trio's thread.
     """
+
+    is_thread_safe: bool = False
 
     def client_started(self, client: HookedClient) -> None:
         """Handle the start of a client."""
@@ -244,14 +257,19 @@ _FAILED: Final = object()
 
 
 class HookChain:
-    """Hooks that are called one after the other; the last methods in reverse order."""
+    """Hooks that are called one after the other; the last methods in reverse order.
 
-    __slots__ = ("_hooks", "_reported", "_reversed")
+    Attributes:
+        is_thread_safe: whether all hooks are; see ``ClientHook``.
+    """
+
+    __slots__ = ("_hooks", "_reported", "_reversed", "is_thread_safe")
 
     def __init__(self, hooks: Iterable[ClientHook]) -> None:
         """Create the chain of these hooks."""
         self._hooks = tuple(hooks)
         self._reversed = self._hooks[::-1]
+        self.is_thread_safe = all(hook.is_thread_safe for hook in self._hooks)
         self._reported: set[ClientHook] = set()
 
     def with_hook(self, hook: ClientHook) -> HookChain:

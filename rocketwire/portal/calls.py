@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.errors import ChannelClosedError
+from rocketwire.portal.contexts import current_context
 
 if TYPE_CHECKING:
     from rocketwire.portal.interfaces import Cancellable, Runnable
@@ -23,6 +24,7 @@ class Call:
         function: the coroutine function.
         arguments: its positional arguments.
         named: its other arguments.
+        context: context variables of the caller, which the function sees; None without any.
         worker: the trio task that executes it now, or None.
         is_cancelled: whether it is to be cancelled.
         is_done: whether it has ended.
@@ -32,6 +34,7 @@ class Call:
 
     __slots__ = (
         "arguments",
+        "context",
         "error",
         "function",
         "is_cancelled",
@@ -51,6 +54,7 @@ class Call:
         self.function = function
         self.arguments = arguments
         self.named = named
+        self.context = current_context()
         self.worker: Cancellable | None = None
         self.is_cancelled = False
         self.is_done = False

@@ -61,7 +61,8 @@ class DirectPath(FastPath):
 
     def follow(self, topic: str) -> bool:
         """Use the producer's present queues of a topic; returns whether there are any."""
-        if self.producer.sender.hooks is not None:  # they see each send, and work in trio
+        hooks = self.producer.sender.hooks
+        if hooks is not None and not hooks.is_thread_safe:  # they see each send, in trio
             return False
         source = self.producer.sender.targets.get(topic)
         if source is None:

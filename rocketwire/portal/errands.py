@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from rocketwire.portal.contexts import current_context
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
@@ -90,10 +92,14 @@ async def run_in_caller(portal: Poster, call: ThreadCall, function: Callable[[],
 
 
 async def run_in_executor(portal: Poster, executor: Executor, function: Callable[[], Any]) -> Any:
-    """Execute a function in a thread pool.
+    """Execute a function in a thread pool, with the context variables of the waiting task.
 
     Cancellation: a function that has not started is not called; a running one goes on.
     """
     errand = Errand(portal, function)
-    future = executor.submit(errand.run)
+    context = current_context()
+    if context is None:
+        future = executor.submit(errand.run)
+    else:
+        future = executor.submit(context.run, errand.run)
     return await errand.wait(future.cancel)

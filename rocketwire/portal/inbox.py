@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -138,12 +139,13 @@ class Inbox:
             if not self._queue:
                 return None
             loan, start = self._queue[0], self._position
-            messages = loan.messages
+            messages, part = loan.messages, loan.part
             end = start + limit
+            if start == 0 and part is not None:
+                part.taken_at = perf_counter()
             if end >= len(messages):
                 self._queue.popleft()
                 self._position = 0
-                part = loan.part
                 self.lags = part is not None and part.process.backlog > LAG and not part.is_awaited
                 return loan, messages if start == 0 else messages[start:]
             if start == 0:
@@ -159,6 +161,8 @@ class Inbox:
                 if self._open[id(loan)]:
                     return
                 del self._open[id(loan)]
+        if loan.part is not None:
+            loan.part.settled_at = perf_counter()
         if self.loans is not None:
             self.loans.settle(loan, soon=True)
 

@@ -17,12 +17,14 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError, LocalProtocolError
 from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall
+from rocketwire.portal.contexts import in_context
 
 if TYPE_CHECKING:
     from rocketwire.portal.interfaces import Closable
@@ -87,8 +89,11 @@ class Worker:
         try:
             if call.is_cancelled:
                 error = CallCancelledError()
-            else:
+            elif call.context is None:
                 value = await call.function(*call.arguments, **call.named)
+            else:
+                call_it: Any = partial(call.function, *call.arguments, **call.named)
+                value = await in_context(call.context, call_it)
         except trio.Cancelled:
             self._finish(call, None, CallCancelledError())
             raise

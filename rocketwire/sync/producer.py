@@ -6,12 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from rocketwire.client.handlers import sync_function
+from rocketwire.client.message import Message
 from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
 from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.client.send_result import SendResult
 from rocketwire.portal.calls import ThreadCall
 from rocketwire.portal.errands import run_in_caller
+from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from typing import Unpack
 
-    from rocketwire.client.message import Message
     from rocketwire.client.producer.transactions import (
         LocalTransactionState,
         TransactionSendResult,
@@ -88,15 +89,32 @@ class Producer(Opened[TrioProducer]):
         if resource.portal.is_forked:
             resource = self._open_again()
         producer = resource.thing
-        try:
-            limit = self.config.send_msg_timeout if within is None else within
-            sent = self._direct.send(producer, message, limit)
-        except AttributeError:  # no message: trio says so
-            sent = None
+        limit = self.config.send_msg_timeout if within is None else within
+        if producer.sender.hooks is None:
+            return self._send(resource, producer, message, limit)
+        hooks = hooks_of_sender(producer)
+        if hooks is None:
+            return resource.portal.call(TrioProducer.send, producer, message, within=within)
+        with hooked_send(hooks, producer, message) as context:
+            message = context.messages[0]
+            context.send_result = result = self._send(resource, producer, message, limit)
+            return result
+
+    def _send(
+        self,
+        resource: Resource[TrioProducer],
+        producer: TrioProducer,
+        message: Message,
+        limit: float,
+    ) -> SendResult:
+        """Send a message; its hooks are called by ``send``."""
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return resource.portal.call(TrioProducer.send, producer, message)  # says so
+        sent = self._direct.send(producer, message, limit)
         if isinstance(sent, SendResult):
             return sent
         if sent is None:
-            return resource.portal.call(TrioProducer.send, producer, message, within=within)
+            return resource.portal.call(TrioProducer.send_unhooked, producer, message, limit)
         outgoing, first, error = sent
         return resource.portal.call(
             producer.sender.send_after_failure,

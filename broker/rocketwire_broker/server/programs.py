@@ -17,6 +17,7 @@ from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.registering import registered
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
+from rocketwire_namesrv.config.tls_settings import TlsMode, TlsSettings
 from rocketwire_namesrv.server.server import NameServer, serve
 
 if TYPE_CHECKING:
@@ -56,16 +57,28 @@ async def open_broker(
 
 
 @asynccontextmanager
-async def open_name_server(port: int, address: str) -> AsyncGenerator[str]:
+async def open_name_server(
+    port: int, address: str, tls: TlsSettings | None = None
+) -> AsyncGenerator[str]:
     """Run a name server until the end of the block, which gets its ``host:port``.
 
     It keeps nothing on disk, and its configuration may be changed (code 318), as Java's may.
+
+    Args:
+        port: port to listen on; 0 takes a free one.
+        address: address to listen on.
+        tls: certificates and TLS mode; None for Java's defaults.
 
     Raises:
         BindError: the address is not local, or the port is in use.
     """
     async with trio.open_nursery() as nursery:
-        config = NameServerConfig(listen_port=port, bind_address=address, allow_config_update=True)
+        config = NameServerConfig(
+            listen_port=port,
+            bind_address=address,
+            allow_config_update=True,
+            tls=tls or TlsSettings(),
+        )
         server: NameServer = await nursery.start(serve, config)
         yield f"{address}:{server.listening.port}"
         nursery.cancel_scope.cancel()
@@ -97,9 +110,10 @@ async def run_dev(
         async with AsyncExitStack() as stack:
             port = await _operators_port(stack, configs)
             address = await stack.enter_async_context(
-                open_name_server(name_server_port, configs[0].bind_address)
+                open_name_server(name_server_port, configs[0].bind_address, configs[0].tls)
             )
-            joined = [replace(config, namesrv_addr=address) for config in configs]
+            use_tls = configs[0].tls.mode is TlsMode.ENFORCING
+            joined = [replace(config, namesrv_addr=address, use_tls=use_tls) for config in configs]
             await _open_brokers(stack, port, joined, topics, on_ready)
             await trio.sleep_forever()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.config import ClientConfig
 from rocketwire.client.registration.broker_topics import BrokerIdentity, RegistrationSettings
 from rocketwire.client.registration.registration import Registration, open_registration
 from rocketwire.errors import NameServerError, RocketWireError
@@ -49,10 +50,12 @@ async def registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[
         broker_id=config.broker_id,
     )
     broker.topics.changed.clear()
+    client = ClientConfig(
+        namesrv_addr=name_servers,
+        tls=await server.tls.client_context() if config.use_tls else None,
+    )
     async with (
-        open_registration(
-            identity, broker.topics, name_servers, settings=_SETTINGS
-        ) as registration,
+        open_registration(identity, broker.topics, client, settings=_SETTINGS) as registration,
         trio.open_nursery() as nursery,
     ):
         await _register_first(registration)

@@ -23,7 +23,12 @@ from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
+from rocketwire_namesrv.config.tls_settings import TlsMode
+from rocketwire_namesrv.protocol.preamble import is_plain
 from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text, listen
+from rocketwire_namesrv.server.handshake import RefusedError, open_connection
+from rocketwire_namesrv.tls.contexts import TlsContexts
+from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     import socket
@@ -52,6 +57,7 @@ class BrokerServer:
     Attributes:
         broker: the state, once it listens.
         clock: its time.
+        tls: its certificates.
         announce: called after topics have changed, before the answer that tells of it is sent;
             None while there is no name server.
     """
@@ -62,6 +68,7 @@ class BrokerServer:
         self.clock = Clock()
         if broker is not None:
             self.clock.advance(broker.clock_advance)
+        self.tls = TlsContexts(config.tls)
         self._earlier = broker
         self._folder: StoreFolder | None = None
         self.announce: Announce | None = None
@@ -80,7 +87,9 @@ class BrokerServer:
             BindError: the address is not local, or the port is in use.
             FolderError: the folder of the store cannot be used.
             OSError: the disk fails.
+            TlsError: a certificate is required and missing.
         """
+        await self.tls.start()
         listener = await listen(self._config.bind_address, self._config.listen_port)
         with listener, ExitStack() as ending:
             config = replace(self._config, listen_port=listener.getsockname()[1])
@@ -96,6 +105,7 @@ class BrokerServer:
                 if self._folder is not None:
                     tasks.start_soon(self._keep_folder, self._folder)
                 tasks.start_soon(self._keep_time)
+                tasks.start_soon(self.tls.watch)
                 tasks.start_soon(self._accept_for_ever, listener, tasks)
                 task_status.started(self)
 
@@ -173,6 +183,22 @@ class BrokerServer:
             exhausted = False
             tasks.start_soon(self._serve, stream, address_text(accepted), tasks)
 
+    async def _open(self, connection: Connection) -> bytes:
+        """Read up to the first frame; return the bytes of it that were received."""
+
+        def introduce(client: str) -> None:
+            """Use the address of a load balancer's client from now on."""
+            connection.peer.address, connection.peer.host = client, Host.parse(client)
+
+        socket = connection.socket
+        data = await socket.receive_some(READ_SIZE)
+        if data and (not is_plain(data) or self.tls.mode is TlsMode.ENFORCING):
+            with connection.handshake as handshake:
+                data = await open_connection(connection, self.tls, introduce, data)
+            if handshake.cancelled_caught:
+                raise trio.TooSlowError("its header or its handshake took too long")
+        return data
+
     async def _serve(self, stream: SocketStream, address: str, tasks: trio.Nursery) -> None:
         self._number += 1
         try:
@@ -189,8 +215,8 @@ class BrokerServer:
                 await self._converse(connection)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
-        except DecodeError as error:
-            LOGGER.warning("connection of %s is closed: %s", address, error)
+        except (DecodeError, RefusedError, trio.TooSlowError) as error:
+            LOGGER.warning("connection of %s is closed: %s", peer.address, error)
         except Exception:
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
@@ -202,13 +228,17 @@ class BrokerServer:
             self._deliver()
 
     async def _converse(self, connection: Connection) -> None:
-        receive, work = connection.stream.receive_some, connection.session.receive
-        while data := await receive(READ_SIZE):
+        work = connection.session.receive
+        data = await self._open(connection)
+        over_tls = type(connection.stream) is TlsStream
+        receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
+        while data or (data := bytes(await receive(READ_SIZE))):
             try:
                 work(data, self.clock.now())
             finally:
                 await self.settle()
             await connection.drained()
+            data = b""
 
     async def settle(self) -> None:
         """Do what follows from the last requests, and send all frames."""

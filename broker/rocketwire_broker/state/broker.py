@@ -84,7 +84,7 @@ class Broker:
 
     def __init__(self, config: Config, now: int, store: Store | None = None) -> None:
         self.config = config
-        self.address = f"{config.broker_ip}:{config.listen_port}"
+        self.address = f"{config.broker_ip}:{config.advertised_port or config.listen_port}"
         self.started = now
         self.store = (
             store

@@ -8,7 +8,8 @@ Java: ``NettyRemotingServer.HandshakeHandler``, ``HAProxyMessageHandler``, ``Tls
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
@@ -22,17 +23,32 @@ from rocketwire_namesrv.events import (
     TlsUnavailable,
 )
 from rocketwire_namesrv.protocol.preamble import NextProtocol, Preamble, describe_plain, is_plain
-from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.tls.certificates import TlsError
 from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.events import ConnectionRefused
-    from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.connection import TaskConnection
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
 READ_SIZE: Final = 65_536
+
+
+class OpeningConnection(Protocol):
+    """A connection whose first bytes are read.
+
+    Attributes:
+        stream: its bytes; replaced if TLS begins.
+        reading: whether it waits for bytes.
+        frame_since: start of the incomplete first frame or handshake, in seconds; else infinite.
+    """
+
+    stream: trio.abc.Stream
+    reading: bool
+    frame_since: float
+
+    def finish(self, why: str) -> None:
+        """End it: its peer has closed it."""
+        ...
 
 
 class RefusedError(Exception):
@@ -48,17 +64,19 @@ class RefusedError(Exception):
 
 
 async def open_connection(
-    connection: TaskConnection, tls: TlsContexts, state: State, received: bytes = b""
+    connection: OpeningConnection,
+    tls: TlsContexts,
+    introduce: Callable[[str], None],
+    received: bytes = b"",
 ) -> bytes:
     """Read the bytes before the first frame.
 
-    Afterwards ``connection.stream`` carries the frames, and ``connection.peer`` is the client of
-    the PROXY header.
+    Afterwards ``connection.stream`` carries the frames.
 
     Args:
         connection: just accepted.
         tls: the certificates and the TLS mode.
-        state: for a new session if a PROXY header names another peer.
+        introduce: called with the ``host:port`` of the client that a PROXY header names.
         received: bytes that were read from the connection already.
 
     Returns:
@@ -75,8 +93,8 @@ async def open_connection(
     preamble = Preamble()
     while data:
         follows = _fed(preamble, data)
-        if preamble.proxy is not None:
-            _introduce(connection, state, preamble.proxy.client)
+        if preamble.proxy is not None and (client := preamble.proxy.client) is not None:
+            introduce(client)
         if follows is not None:
             return await _follow(connection, tls, follows, bytes(preamble.held))
         # after a complete PROXY header the client may wait, within one it may not
@@ -86,7 +104,7 @@ async def open_connection(
     return b""
 
 
-async def _receive(connection: TaskConnection) -> bytes:
+async def _receive(connection: OpeningConnection) -> bytes:
     connection.reading = True
     data = bytes(await connection.stream.receive_some(READ_SIZE))
     connection.reading = False
@@ -102,15 +120,8 @@ def _fed(preamble: Preamble, data: bytes) -> NextProtocol | None:
         raise RefusedError(ProxyHeaderRefused, str(error)) from error
 
 
-def _introduce(connection: TaskConnection, state: State, client: str | None) -> None:
-    """Use the client's address for the connection from now on."""
-    if client is not None and client != connection.peer.address:
-        connection.peer = connection.peer._replace(address=client)
-        connection.session = Session(state, connection.peer)
-
-
 async def _follow(
-    connection: TaskConnection, tls: TlsContexts, follows: NextProtocol, received: bytes
+    connection: OpeningConnection, tls: TlsContexts, follows: NextProtocol, received: bytes
 ) -> bytes:
     if follows is NextProtocol.TLS:
         await _begin_tls(connection, tls, received)
@@ -124,7 +135,7 @@ async def _follow(
     return received
 
 
-async def _begin_tls(connection: TaskConnection, tls: TlsContexts, received: bytes) -> None:
+async def _begin_tls(connection: OpeningConnection, tls: TlsContexts, received: bytes) -> None:
     if tls.mode is TlsMode.DISABLED:
         raise RefusedError(TlsRefused, "it begins with TLS, and tls.server.mode is disabled")
     connection.frame_since = min(connection.frame_since, trio.current_time())

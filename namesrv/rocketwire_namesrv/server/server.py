@@ -275,12 +275,19 @@ class NameServer:
     async def _open(self, connection: TaskConnection, received: bytes) -> bytes:
         """Read up to the first frame; return the bytes of it that were received."""
         try:
-            return await open_connection(connection, self.tls, self.state, received)
+            introduce = partial(self._introduce, connection)
+            return await open_connection(connection, self.tls, introduce, received)
         except RefusedError as refused:
             address = connection.peer.address
             self.record_events((refused.event_type(client=address, reason=str(refused)),), address)
             connection.finish(f"refused before its first frame: {refused}")
             return b""
+
+    def _introduce(self, connection: TaskConnection, client: str) -> None:
+        """Use the address of a load balancer's client for the connection from now on."""
+        if client != connection.peer.address:
+            connection.peer = connection.peer._replace(address=client)
+            connection.session = Session(self.state, connection.peer)
 
     async def _converse(self, connection: TaskConnection, data: bytes) -> None:
         session = connection.session

@@ -88,6 +88,20 @@ class TlsStream(trio.abc.Stream):
                 await self._flush()
         await self._flush()
 
+    def encrypt(self, data: bytes) -> bytes:
+        """Return the bytes that carry these over the transport; the caller sends them.
+
+        Raises:
+            trio.BrokenResourceError: the connection has ended.
+        """
+        unsent = memoryview(data)
+        try:
+            while unsent:
+                unsent = unsent[self._tls.write(unsent) :]
+        except ssl.SSLError as error:
+            raise trio.BrokenResourceError from error
+        return self._outgoing.read()
+
     async def wait_send_all_might_not_block(self) -> None:
         """Wait until the stream underneath takes bytes again."""
         await self._transport.wait_send_all_might_not_block()

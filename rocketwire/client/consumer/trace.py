@@ -76,7 +76,7 @@ class ConsumerTrace(ClientHook):
 
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
         """Record that a handler will be called."""
-        return self._record_before(context.messages)
+        return self._record_before(context.messages, context.seconds or 0.0)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
         """Record that a handler has returned or raised; a cancelled call has no such record."""
@@ -91,9 +91,9 @@ class ConsumerTrace(ClientHook):
 
     # ------------------------------------------------------------------ records
 
-    def _record_before(self, messages: Sequence[StoredMessage]) -> _Call:
-        """Record that a handler will be called."""
-        now = now_millis()
+    def _record_before(self, messages: Sequence[StoredMessage], seconds: float) -> _Call:
+        """Record that a handler will be called, or was called so many seconds ago."""
+        now = now_millis() - round(1000 * seconds)
         call = _Call(self._keys.next_key(now), now, self._region(messages))
         if call.region is None:
             return call

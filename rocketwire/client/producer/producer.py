@@ -139,12 +139,12 @@ class Producer(ProducerMember):
         require_trio()
         limit = self.config.send_msg_timeout if within is None else within
         if self._hooks is not None:
-            _check_type(message)
+            check_message_type(message)
             return await self._hooks.send(
                 self.instance,
                 self._group,
                 (message,),
-                lambda messages: self._send_unhooked(messages[0], limit),
+                lambda messages: self.send_unhooked(messages[0], limit),
             )
         try:
             sent = self._fast_path.send(message, limit)
@@ -156,11 +156,15 @@ class Producer(ProducerMember):
             outgoing = self._build_outgoing(message)
             return await self._sender.send(message.topic, outgoing, limit)
         except AttributeError:
-            _check_type(message)
+            check_message_type(message)
             raise
 
-    async def _send_unhooked(self, message: Message, limit: float) -> SendResult:
-        """Send as ``send`` does without hooks, which saves itself this call."""
+    async def send_unhooked(self, message: Message, limit: float) -> SendResult:
+        """Send as ``send`` does without hooks, which saves itself this call.
+
+        Args:
+            limit: timeout of all attempts in seconds.
+        """
         sent = self._fast_path.send(message, limit)
         if isinstance(sent, SendResult):
             return sent
@@ -190,7 +194,7 @@ class Producer(ProducerMember):
         Raises:
             IllegalMessageError: also if the queue belongs to another topic.
         """
-        _check_type(message)
+        check_message_type(message)
         if queue.topic != message.topic:
             raise IllegalMessageError(
                 f"message to topic {message.topic}: the queue belongs to topic {queue.topic}"
@@ -226,7 +230,7 @@ class Producer(ProducerMember):
         """
         from rocketwire.client.handlers import sync_function
 
-        _check_type(message)
+        check_message_type(message)
         sync_function("choose", choose, "queues")
         return await self.send_to(message, choose(await self.queues(message.topic)), within=within)
 
@@ -238,7 +242,7 @@ class Producer(ProducerMember):
         A key selects the same queue as in Java (``SelectMessageQueueByHash``). For errors see
         ``send_to``.
         """
-        _check_type(message)
+        check_message_type(message)
         queues = await self.queues(message.topic)
         return await self.send_to(message, queue_by_hash(queues, key), within=within)
 
@@ -247,7 +251,7 @@ class Producer(ProducerMember):
 
         For errors see ``send``; there are no retries.
         """
-        _check_type(message)
+        check_message_type(message)
 
         async def send(messages: Sequence[Message]) -> str:
             outgoing = self._build_outgoing(messages[0])
@@ -303,7 +307,7 @@ class Producer(ProducerMember):
         from rocketwire.client.producer.many import send_many
 
         for message in messages:
-            _check_type(message)
+            check_message_type(message)
         return await send_many(messages, partial(self.send, within=within))
 
     async def send_batch(
@@ -329,7 +333,7 @@ class Producer(ProducerMember):
         from rocketwire.client.producer.batch import build_outgoing_batch, check_batch
 
         for message in messages:
-            _check_type(message)
+            check_message_type(message)
         check_batch(messages, self.config)
         namespace = self.instance.config.namespace
         topic = messages[0].topic
@@ -404,7 +408,7 @@ class Producer(ProducerMember):
             build_half_message,
         )
 
-        _check_type(message)
+        check_message_type(message)
         check_callable("execute", execute, "message, result")
         half = build_half_message(message, self._group)
         result = await self.send(half, within=within)
@@ -442,7 +446,7 @@ class Producer(ProducerMember):
 
         from rocketwire.client.producer.request_reply import build_request
 
-        _check_type(message)
+        check_message_type(message)
         limit = self.config.send_msg_timeout if within is None else within
         correlation_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         name = wire_topic(self.instance.config, message.topic)
@@ -537,7 +541,7 @@ class Producer(ProducerMember):
         await detect_brokers(self.instance, self._sender, DETECT_INTERVAL)
 
 
-def _check_type(message: object) -> None:
+def check_message_type(message: object) -> None:
     """Raise ``IllegalMessageTypeError`` unless ``message`` is a ``Message``."""
     if not isinstance(message, Message):
         raise IllegalMessageTypeError(str(wrong_type("message", "a Message", message)))

@@ -17,31 +17,41 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
+from random import random
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from opentelemetry import context as context_api
 from opentelemetry import metrics, propagate, trace
-from opentelemetry.context import Context
 from opentelemetry.metrics import Observation
-from opentelemetry.propagators.textmap import default_getter, default_setter
-from opentelemetry.trace import Link, SpanKind, Status, StatusCode
+from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from rocketwire import __version__
-from rocketwire.client.addresses import split_address
 from rocketwire.client.hooks import ClientHook
 from rocketwire.client.message import Message
 from rocketwire.client.telemetry import semantic_conventions as names
-from rocketwire.errors import BrokerError, LocalProtocolError, SendFailedError
-from rocketwire.messages import message_const as const
+from rocketwire.client.telemetry.attributes import (
+    message_attributes,
+    server_attributes,
+    stored_attributes,
+)
+from rocketwire.client.telemetry.contexts import NO_CONTEXT, Links, MessageContexts
+from rocketwire.errors import (
+    BrokerError,
+    IllegalValueError,
+    LocalProtocolError,
+    SendFailedError,
+)
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
     from contextvars import Token
 
-    from opentelemetry.metrics import CallbackOptions, MeterProvider
-    from opentelemetry.propagators.textmap import Getter, Setter, TextMapPropagator
-    from opentelemetry.trace import Span, TracerProvider
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider
+    from opentelemetry.propagators.textmap import TextMapPropagator
+    from opentelemetry.trace import Link, Span, TracerProvider
 
     from rocketwire.client.hooks import (
         ConsumeMessageContext,
@@ -50,9 +60,8 @@ if TYPE_CHECKING:
         SendMessageContext,
         SettleMessageContext,
     )
+    from rocketwire.client.telemetry.attributes import Attributes
     from rocketwire.wire.message.stored import StoredMessage
-
-Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 
 MAX_LINKS: Final = 128
 """Most links of a span to messages (the default limit of SDKs)."""
@@ -62,11 +71,6 @@ MAX_SERIES: Final = 1024
 
 _OVERFLOW: Final = "otel.metric.overflow"
 """Attribute of the series for all others, as in SDKs."""
-
-_NEVER: Final = Context()
-
-_GETTER: Final = cast("Getter[Mapping[str, str | None]]", default_getter)
-_SETTER: Final = cast("Setter[dict[str, str]]", default_setter)
 
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
 """Values of ``MESSAGING_OPERATION`` by operation type."""
@@ -98,7 +102,7 @@ class _Sending(NamedTuple):
 class _Processing(NamedTuple):
     span: Span
     started: float
-    token: Token[Context]
+    token: Token[Context] | None
 
 
 class OpenTelemetryHook(ClientHook):
@@ -108,6 +112,8 @@ class OpenTelemetryHook(ClientHook):
     too), and of settlements ``ack``, ``change_invisible_time`` and ``send_back``.
     """
 
+    is_thread_safe = True
+
     def __init__(
         self,
         *,
@@ -115,9 +121,13 @@ class OpenTelemetryHook(ClientHook):
         meter_provider: MeterProvider | None = None,
         propagator: TextMapPropagator | None = None,
         receive_spans: bool = False,
+        durations: float = 1.0,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         """Create a hook for any number of clients.
+
+        Raises:
+            IllegalValueError: ``durations`` is not between 0 and 1.
 
         Args:
             tracer_provider: creates spans; None for the global provider.
@@ -125,8 +135,15 @@ class OpenTelemetryHook(ClientHook):
             propagator: format of contexts in messages; None for the global one, by default
                 ``tracecontext,baggage``.
             receive_spans: create a span also for each pull and pop in the background.
+            durations: share of the operations whose durations are recorded, chosen at random; an
+                SDK takes longer for a duration than for a span without attributes. The counters of
+                messages count all.
             environment: source of ``OTEL_SEMCONV_STABILITY_OPT_IN``.
         """
+        if not 0 <= durations <= 1:
+            raise IllegalValueError(f"durations: {durations}: must be between 0 and 1")
+        self._durations = durations
+        self._lock = Lock()
         self._tracer = trace.get_tracer(
             "rocketwire", __version__, tracer_provider, schema_url=names.SCHEMA_URL
         )
@@ -160,8 +177,7 @@ class OpenTelemetryHook(ClientHook):
             "{message}",
             "Number of messages that were delivered to the application.",
         )
-        self._propagator = propagator or propagate.get_global_textmap()
-        self._fields = frozenset(self._propagator.fields)
+        self._contexts = MessageContexts(propagator or propagate.get_global_textmap())
         self._receive_spans = receive_spans
         words = environment.get(names.STABILITY_OPT_IN, "").split(",")
         self._has_old_names = names.MESSAGING_DUP in (word.strip() for word in words)
@@ -173,10 +189,7 @@ class OpenTelemetryHook(ClientHook):
 
         For messages that the application takes itself, with ``poll`` or ``async for``.
         """
-        properties = message.properties
-        if not properties or self._fields.isdisjoint(properties):
-            return _NEVER
-        return self._propagator.extract(properties, _NEVER, _GETTER)
+        return self._contexts.read(message)
 
     # ------------------------------------------------------------------ sends
 
@@ -187,11 +200,9 @@ class OpenTelemetryHook(ClientHook):
         attributes = self._span_base(context.client, "send", "send", topic, context.producer_group)
         started = perf_counter()
         span = self._tracer.start_span(f"send {topic}", None, SpanKind.PRODUCER, attributes)
-        if span.is_recording():
-            span.set_attributes(_message_attributes(messages))
-        if span.get_span_context().is_valid:
-            carrier: dict[str, str] = {}
-            self._propagator.inject(carrier, trace.set_span_in_context(span), _SETTER)
+        ids = span.get_span_context()
+        if ids.is_valid:
+            carrier = self._contexts.carrier(span, ids)
             if carrier:
                 context.messages = [_with_properties(message, carrier) for message in messages]
         return _Sending(span, started)
@@ -205,46 +216,64 @@ class OpenTelemetryHook(ClientHook):
         if result is not None:
             queue = result.message_queue
             address = context.client.broker_address(queue.broker_name or "")
-            if span.is_recording():
-                details: Attributes = {
-                    names.MESSAGING_MESSAGE_ID: result.msg_id,
-                    names.MESSAGING_DESTINATION_PARTITION_ID: str(queue.queue_id),
-                }
-                if len(context.messages) > 1:
-                    del details[names.MESSAGING_MESSAGE_ID]
-                span.set_attributes(details | _server(address))
+        if span.is_recording():
+            details = message_attributes(context.messages)
+            if result is not None:
+                if len(context.messages) == 1:
+                    details[names.MESSAGING_MESSAGE_ID] = result.msg_id
+                queue_id = str(result.message_queue.queue_id)
+                details[names.MESSAGING_DESTINATION_PARTITION_ID] = queue_id
+            span.set_attributes(details | server_attributes(address))
         kind = None if error is None else error_type(error)
         _end(span, error, kind)
         if not isinstance(error, LocalProtocolError):
             topic = context.messages[0].topic
             series = _find_series(self._sent, "send", "send", topic, None, address, kind)
-            series.messages += len(context.messages)
-            self._duration.record(seconds, series.attributes)
+            self._measure(self._duration, series, seconds, len(context.messages))
+
+    def _measure(
+        self, durations: Histogram, series: _Series, seconds: float, messages: int
+    ) -> None:
+        """Count messages, and record a duration if it is chosen."""
+        if messages:
+            with self._lock:
+                series.messages += messages
+        if self._durations == 1 or random() < self._durations:  # noqa: S311 - chooses samples
+            durations.record(seconds, series.attributes)
 
     # ------------------------------------------------------------------ handler calls
 
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
-        """Start the span of a handler call, and make it current."""
+        """Start the span of a handler call, and make it current.
+
+        The span of messages that an application has handled begins in the past.
+        """
         messages, client = context.messages, context.client
         topic = _own_name(client, messages[0].topic)
         attributes = self._span_base(client, "process", "process", topic, context.consumer_group)
-        started = perf_counter()
+        started, seconds = perf_counter(), context.seconds
+        start_time = None if seconds is None else time.time_ns() - round(1e9 * seconds)
         parent, links = self._parent(messages)
         span = self._tracer.start_span(
-            f"process {topic}", parent, SpanKind.CONSUMER, attributes, links
+            f"process {topic}", parent, SpanKind.CONSUMER, attributes, links, start_time
         )
         if span.is_recording():
             queue = context.message_queue
             address = client.broker_address(queue.broker_name or "")
-            span.set_attributes(_stored_attributes(messages) | _server(address))
+            span.set_attributes(stored_attributes(messages) | server_attributes(address))
+        if seconds is not None:
+            return _Processing(span, started, None)
         token = context_api.attach(trace.set_span_in_context(span, parent))
         return _Processing(span, started, token)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
         """End the span of a handler call, and count its messages."""
         span, started, token = cast("_Processing", state)
-        seconds = perf_counter() - started
-        context_api.detach(token)
+        seconds = context.seconds
+        if seconds is None:
+            seconds = perf_counter() - started
+        if token is not None:
+            context_api.detach(token)
         messages, client = context.messages, context.client
         error, kind = context.exception, None
         if error is not None:
@@ -257,8 +286,7 @@ class OpenTelemetryHook(ClientHook):
         group = _own_name(client, context.consumer_group)
         address = client.broker_address(context.message_queue.broker_name or "")
         series = _find_series(self._consumed, "process", "process", topic, group, address, kind)
-        series.messages += len(messages)
-        self._process_duration.record(seconds, series.attributes)
+        self._measure(self._process_duration, series, seconds, len(messages))
 
     # ------------------------------------------------------------------ receives, settlements
 
@@ -267,17 +295,16 @@ class OpenTelemetryHook(ClientHook):
         is_poll = context.operation == "poll"
         if is_poll or self._receive_spans:
             # the application polls within its own span
-            self._report_span(context, "receive", None if is_poll else _NEVER, context.messages)
+            self._report_span(context, "receive", None if is_poll else NO_CONTEXT, context.messages)
         all_series = self._consumed if is_poll else self._received
-        series = self._report_duration(context, "receive", all_series)
-        series.messages += len(context.messages)
+        self._report_duration(context, "receive", all_series, len(context.messages))
 
     def settle_message_after(self, context: SettleMessageContext) -> None:
         """Report the end of a settlement."""
         messages = context.messages
         parent = self._parent(messages)[0]
         self._report_span(context, "settle", parent, messages if len(messages) > 1 else ())
-        self._report_duration(context, "settle", self._received)
+        self._report_duration(context, "settle", self._received, 0)
 
     def _report_span(
         self,
@@ -301,7 +328,7 @@ class OpenTelemetryHook(ClientHook):
         )
         if span.is_recording():
             address = client.broker_address(context.broker_name)
-            span.set_attributes(_stored_attributes(context.messages) | _server(address))
+            span.set_attributes(stored_attributes(context.messages) | server_attributes(address))
         error = context.exception
         _end(span, error, None if error is None else error_type(error), ended)
 
@@ -310,8 +337,9 @@ class OpenTelemetryHook(ClientHook):
         context: ReceiveMessageContext | SettleMessageContext,
         kind: str,
         all_series: dict[_Key, _Series],
-    ) -> _Series:
-        """Record the duration of an operation; returns its series."""
+        messages: int,
+    ) -> None:
+        """Record the duration and the messages of an operation."""
         client, error = context.client, context.exception
         series = _find_series(
             all_series,
@@ -322,8 +350,7 @@ class OpenTelemetryHook(ClientHook):
             client.broker_address(context.broker_name),
             None if error is None else error_type(error),
         )
-        self._duration.record(context.seconds, series.attributes)
-        return series
+        self._measure(self._duration, series, context.seconds, messages)
 
     # ------------------------------------------------------------------ contexts and attributes
 
@@ -331,12 +358,11 @@ class OpenTelemetryHook(ClientHook):
         """Return the context of a single message, or links to several."""
         if len(messages) == 1:
             return self.context_of(messages[0]), ()
-        return _NEVER, self._links(messages)
+        return NO_CONTEXT, self._links(messages)
 
-    def _links(self, messages: Sequence[StoredMessage]) -> list[Link]:
-        spans = (trace.get_current_span(self.context_of(m)) for m in messages[:MAX_LINKS])
-        contexts = (span.get_span_context() for span in spans)
-        return [Link(context) for context in contexts if context.is_valid]
+    def _links(self, messages: Sequence[StoredMessage]) -> Sequence[Link]:
+        """Return links to messages, which are created if a span records them."""
+        return Links(messages[:MAX_LINKS], self._contexts.link)
 
     def _span_base(
         self, client: HookedClient, operation: str, kind: str, topic: str, group: str
@@ -392,7 +418,7 @@ def _find_series(
         attributes[_OVERFLOW] = True
         return all_series.setdefault((operation,), _Series(attributes))
     attributes[names.MESSAGING_DESTINATION_NAME] = topic
-    attributes.update(_server(address))
+    attributes.update(server_attributes(address))
     if group is not None:
         attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
     if error is not None:
@@ -433,14 +459,6 @@ def _own_name(client: HookedClient, name: str) -> str:
     return without_namespace(name, namespace) if namespace else name
 
 
-def _server(address: str | None) -> Attributes:
-    """Return the attributes of a broker's address."""
-    if address is None:
-        return {}
-    host, port = split_address(address)
-    return {names.SERVER_ADDRESS: host, names.SERVER_PORT: port}
-
-
 def _with_properties(message: Message, carrier: Mapping[str, str]) -> Message:
     """Return the message with more properties, in a third of the time of ``replace``."""
     return Message(
@@ -458,46 +476,3 @@ def _with_properties(message: Message, carrier: Mapping[str, str]) -> Message:
         message.sharding_key,
         message.system,
     )
-
-
-def _message_attributes(messages: Sequence[Message]) -> Attributes:
-    """Return the attributes of a message to send, or of a batch."""
-    if len(messages) > 1:
-        return {names.MESSAGING_BATCH_MESSAGE_COUNT: len(messages)}
-    message = messages[0]
-    attributes: Attributes = {}
-    message_type = "normal"
-    if message.tags:
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TAG] = message.tags
-    if message.keys:
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = message.joined_keys.split()
-    if message.sharding_key:
-        message_type = "fifo"
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_GROUP] = message.sharding_key
-    if message.is_delayed:
-        message_type = "delay"
-        if message.delay_level:
-            attributes[names.MESSAGING_ROCKETMQ_MESSAGE_DELAY_TIME_LEVEL] = message.delay_level
-        if message.deliver_millis is not None:
-            attributes[names.MESSAGING_ROCKETMQ_MESSAGE_DELIVERY_TIMESTAMP] = message.deliver_millis
-    if const.TRANSACTION_PREPARED in message.system:
-        message_type = "transaction"
-    attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TYPE] = message_type
-    return attributes
-
-
-def _stored_attributes(messages: Sequence[StoredMessage]) -> Attributes:
-    """Return the attributes of received messages."""
-    if len(messages) != 1:
-        return {names.MESSAGING_BATCH_MESSAGE_COUNT: len(messages)}
-    message = messages[0]
-    properties = message.properties or {}
-    attributes: Attributes = {
-        names.MESSAGING_MESSAGE_ID: message.msg_id,
-        names.MESSAGING_DESTINATION_PARTITION_ID: str(message.queue_id),
-    }
-    if tags := properties.get(const.TAGS):
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TAG] = tags
-    if keys := properties.get(const.KEYS):
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = keys.split()
-    return attributes

@@ -75,6 +75,8 @@ class PrometheusHook(ClientHook):
     A registry has one hook, for any number of clients.
     """
 
+    is_thread_safe = True  # the metrics are, and the same series is never created twice
+
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         """Create the metrics in a registry.
 
@@ -170,7 +172,10 @@ class PrometheusHook(ClientHook):
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
         """Count a handler call."""
-        milliseconds = 1000 * (perf_counter() - cast("float", state))
+        seconds = context.seconds
+        milliseconds = 1000 * (
+            perf_counter() - cast("float", state) if seconds is None else seconds
+        )
         messages, successes = context.messages, context.successes
         key = (messages[0].topic, context.consumer_group, context.client.client_id)
         calls = self._calls.get(key)

@@ -37,7 +37,6 @@ NOT_IN_DEV = {
     "test_numbers_of_a_topic_are_counted": "cold data",
     "test_stores_and_cold_data": "cold data",
     "test_pops_are_written_back": "files",
-    "test_encrypted_connections_carry_both": "TLS",
 }
 """Parts of the names of tests -> what they need."""
 
@@ -53,7 +52,7 @@ class DevBroker:
         options: of its configuration.
         name: its name.
         version: not used.
-        jvm: not used.
+        jvm: options ``-D`` of a JVM, of which the broker reads those about TLS.
 
     Attributes:
         name: its name.
@@ -81,12 +80,15 @@ class DevBroker:
         (folder / "broker.properties").write_text(properties(settings))
         own = ["dev", f"--port={self.name_server_port}"]
         verb = ["broker", "-n", ";".join(name_servers)] if name_servers else own
-        self._command = [*PROGRAM, *verb, "-c", "broker.properties"]
+        self._command = [*PROGRAM, *verb, "-c", "broker.properties", "--status-port", "-1"]
+        self._environment = {"JAVA_OPT": " ".join(jvm)}
         self._child: Child | None = None
 
     def start(self) -> None:
         """Start it; it has registered when this returns."""
-        child = self._child = Child("broker", self._command, self.folder)
+        child = self._child = Child(
+            "broker", self._command, self.folder, environment=self._environment
+        )
         ready = len(_READY.findall(child.output)) + 1
         child.wait_until(lambda: len(_READY.findall(child.output)) >= ready, "ready")
 

@@ -34,7 +34,7 @@ def run(request: pytest.FixtureRequest) -> Run:
                 direct = producer._direct  # pyright: ignore[reportPrivateUsage]
                 assert direct is not None
                 async with asyncio.timeout(60):
-                    while not direct.addresses:
+                    while not direct.addresses or cluster.connections < 2:  # trio's, and its own
                         await asyncio.sleep(0)
                 await scenario(cluster, producer)
             assert len(asyncio.all_tasks()) == 1

@@ -28,7 +28,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Scenario], StoringCluster]:
     async def main(scenario: Scenario) -> None:
         async with (
             AsyncClient(cluster) as client,
-            open_producer(client, "g") as producer,
+            open_producer(client, "g", send_msg_timeout=60.0) as producer,
         ):
             await scenario(cluster, producer)
 

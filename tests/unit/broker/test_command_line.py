@@ -15,6 +15,7 @@ from rocketwire_broker.command_line import (
     read_topics,
 )
 from rocketwire_broker.config import ANY_STATUS_PORT, Config
+from rocketwire_namesrv.config.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,47 @@ def test_clients_may_be_told_another_address() -> None:
     config, _ = configured(main_parser().parse_args(words))
 
     assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "port"),
+    [
+        ("10.0.0.1", "10.0.0.1", 0),
+        ("a.b:80", "a.b", 80),
+        ("::1", "::1", 0),
+        ("[::1]:8", "[::1]", 8),
+    ],
+)
+def test_clients_may_be_told_another_port(text: str, address: str, port: int) -> None:
+    config, _ = configured(main_parser().parse_args(["dev", "--advertise", text]))
+
+    assert (config.broker_ip, config.advertised_port) == (address, port)
+
+
+def test_an_advertised_port_is_a_number() -> None:
+    with pytest.raises(IllegalValueError, match="--advertise a:b"):
+        configured(main_parser().parse_args(["dev", "--advertise", "a:b"]))
+
+
+def test_tls_is_set_by_option_file_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "broker.conf"
+    file.write_text("tls.server.certPath=c.pem\ntls.test.mode.enable=false\ntls.enable=true\n")
+    monkeypatch.setenv("JAVA_OPT", "-Dtls.server.mode=disabled -Dtls.server.keyPath=k.pem")
+    words = ["broker", "-c", str(file)]
+
+    config, unknown = configured(main_parser().parse_args(words))
+    enforced, _ = configured(main_parser().parse_args([*words, "--tls", "enforcing"]))
+
+    assert (config.tls.cert_path, config.tls.key_path) == ("c.pem", "k.pem")
+    assert (config.tls.mode, config.tls.test_mode, config.use_tls) == (
+        TlsMode.DISABLED,
+        False,
+        True,
+    )
+    assert enforced.tls.mode is TlsMode.ENFORCING
+    assert unknown == []
 
 
 @pytest.mark.parametrize(

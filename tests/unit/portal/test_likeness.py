@@ -33,7 +33,7 @@ FOR_THE_INSTANCE = {
 }
 """What the client instance and its hooks call, and not an application."""
 
-FOR_FACADES = {"allows_direct_sends", "consumption", "sender", "use_hooks"}
+FOR_FACADES = {"allows_direct_sends", "consumption", "send_unhooked", "sender", "use_hooks"}
 MISSING = {
     "NameServers": {"connect_soon", "each", "probe", "refresh", "update"},
     "Messages": {"walk"},

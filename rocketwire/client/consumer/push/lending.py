@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.config import MessageListenerConcurrently
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
@@ -55,9 +56,20 @@ class LentMessages:
         process: the process queue.
         lent_at: time of trio's clock.
         is_awaited: whether nothing more is lent until a part is settled.
+        taken_at: when an application has taken the first message (``time.perf_counter``), or 0.
+        settled_at: when it has handled the last one, or 0.
     """
 
-    __slots__ = ("is_awaited", "lent_at", "messages", "process", "pulled", "queue")
+    __slots__ = (
+        "is_awaited",
+        "lent_at",
+        "messages",
+        "process",
+        "pulled",
+        "queue",
+        "settled_at",
+        "taken_at",
+    )
 
     def __init__(
         self,
@@ -74,6 +86,7 @@ class LentMessages:
         self.process = process
         self.lent_at = lent_at
         self.is_awaited = False
+        self.taken_at = self.settled_at = 0.0
 
 
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
@@ -111,15 +124,18 @@ class LentConsumption(ConcurrentConsumption):
         stats: ConsumerStats,
         nursery: trio.Nursery,
         borrower: Borrower,
+        hooks: HookChain | None = None,
     ) -> None:
         """Create the consumption; for the arguments see ``ConcurrentConsumption``.
 
         Args:
             listener: handles a message that an operator sends directly.
             borrower: gets all other messages.
+            hooks: see each part that an application has handled; None without hooks.
         """
         super().__init__(instance, group, config, listener, offsets, stats, nursery)
         self._borrower = borrower
+        self._hooks = hooks
         self._size = config.consume_message_batch_max_size
         self._calls = 1 if borrower.handles else MAX_PART
         self._limit = config.consume_thread_max
@@ -151,6 +167,8 @@ class LentConsumption(ConcurrentConsumption):
             if self._active.pop(id(part), None) is None:
                 continue
             del self._parts[id(part)]
+            if self._hooks is not None:
+                self._report(self._hooks, part, failures)
             if failures:
                 self._settle_failures(part, failures, now)
             else:
@@ -161,6 +179,21 @@ class LentConsumption(ConcurrentConsumption):
         if self._settled:
             self._settled.unpark_all()
         self._lend()
+
+    def _report(self, hooks: HookChain, part: LentMessages, failures: Sequence[Failure]) -> None:
+        """Let hooks see a part that an application has handled."""
+        from rocketwire.client.hooks import ConsumeMessageContext
+
+        messages = part.messages
+        seconds = max(0.0, part.settled_at - part.taken_at)
+        call = ConsumeMessageContext(self._instance, self._group, part.queue, messages, seconds)
+        hooks.consume_before(call)
+        call.status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+        call.successes = len(messages)
+        if failures:
+            call.status = ConsumeConcurrentlyStatus.RECONSUME_LATER
+            call.successes -= len({m.queue_offset for failed, _ in failures for m in failed})
+        hooks.consume_after(call)
 
     def _wake_worker(self) -> None:
         settled = self._borrower.take_settled()  # saves a wake of trio for them

@@ -131,7 +131,13 @@ class PushConsumer(GroupMember):
                 nursery,
                 hooks,
             )
-        elif borrower is not None and hooks is None and listener is not None:
+        elif (
+            borrower is not None
+            and listener is not None
+            and (
+                hooks is None or not borrower.handles  # hooks see each call of a handler
+            )
+        ):
             self._consumption = LentConsumption(
                 instance,
                 group,
@@ -141,6 +147,7 @@ class PushConsumer(GroupMember):
                 self._stats,
                 nursery,
                 borrower,
+                hooks,
             )
         else:
             self._consumption = ConcurrentConsumption(

@@ -62,7 +62,7 @@ async def test_a_reader_that_is_too_slow_is_closed() -> None:
 async def test_a_connection_that_is_broken_is_closed() -> None:
     async with trio.open_nursery() as tasks:
         with connected(tasks, LARGE) as (connection, _):
-            connection.stream.socket.shutdown(socket.SHUT_WR)
+            connection.socket.socket.shutdown(socket.SHUT_WR)
             connection.write([b"a"])
 
     assert connection.scope.cancel_called

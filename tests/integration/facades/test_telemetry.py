@@ -1,0 +1,315 @@
+"""Spans and metrics of the facades, at the development broker: contexts cross the threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import uvloop
+from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client import CollectorRegistry
+
+from rocketwire import aio, sync
+from rocketwire.client import ClientConfig, ClientHook, Message, OpenTelemetryHook, PrometheusHook
+from rocketwire.errors import IllegalMessageTypeError
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.portal.direct import WARM_SENDS
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+
+FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+COUNT = WARM_SENDS + 4
+"""Sends through trio, and then over own connections."""
+
+
+class Telemetry:
+    """A hook whose spans and metrics are kept, and the tracer of the application."""
+
+    def __init__(self) -> None:
+        self._exporter = InMemorySpanExporter()
+        tracers = TracerProvider()
+        tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
+        self.reader = InMemoryMetricReader()
+        self.tracer = tracers.get_tracer("shop")
+        self.hook = OpenTelemetryHook(
+            tracer_provider=tracers, meter_provider=MeterProvider([self.reader]), environment={}
+        )
+
+    def spans(self, name: str) -> list[ReadableSpan]:
+        return [each for each in self._exporter.get_finished_spans() if each.name == name]
+
+    def count(self, metric: str) -> int:
+        data = self.reader.get_metrics_data()
+        return sum(
+            getattr(point, "count", None) or getattr(point, "value", 0)
+            for resource in (data.resource_metrics if data else ())
+            for scope in resource.scope_metrics
+            for one in scope.metrics
+            if one.name == metric
+            for point in one.data.data_points
+        )
+
+
+@pytest.fixture
+def telemetry() -> Telemetry:
+    return Telemetry()
+
+
+def config(rocketmq: RocketMQ, *hooks: ClientHook) -> ClientConfig:
+    return ClientConfig(namesrv_addr=rocketmq.address, hooks=hooks)
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def run(request: pytest.FixtureRequest) -> Callable[[Awaitable[None]], None]:
+    """Run a coroutine in a loop."""
+    return uvloop.run if request.param == "uvloop" else asyncio.run
+
+
+def parents(telemetry: Telemetry, topic: str) -> set[int | None]:
+    """Span ids of the parents of the sends to a topic."""
+    return {span.parent and span.parent.span_id for span in telemetry.spans(f"send {topic}")}
+
+
+def test_sends_of_threads_continue_the_spans_of_their_callers(
+    rocketmq: RocketMQ, telemetry: Telemetry
+) -> None:
+    topics = [rocketmq.topic() for _ in range(2)]
+    callers: dict[str, int] = {}
+
+    with sync.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
+
+        def produce(topic: str) -> None:
+            with telemetry.tracer.start_as_current_span("caller") as span:
+                callers[topic] = span.get_span_context().span_id
+                for _ in range(COUNT):
+                    producer.send(Message(topic, b"x"))
+                producer.send_ordered(Message(topic, b"x"), "key")
+                producer.send_oneway(Message(topic, b"x"))
+                producer.send_many([Message(topic, b"x") for _ in range(3)])
+
+        threads = [threading.Thread(target=produce, args=(topic,)) for topic in topics]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    for topic in topics:
+        assert parents(telemetry, topic) == {callers[topic]}
+        assert len(telemetry.spans(f"send {topic}")) == COUNT + 5
+        sent = [(message.properties or {})["traceparent"] for message in rocketmq.messages(topic)]
+        assert len(set(sent)) == len(sent) == COUNT + 5
+    assert telemetry.count("messaging.client.sent.messages") == 2 * (COUNT + 5)
+    assert telemetry.count("messaging.client.operation.duration") == 2 * (COUNT + 5)
+
+
+def test_sends_of_tasks_continue_the_spans_of_their_callers(
+    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Awaitable[None]], None]
+) -> None:
+    topics = [rocketmq.topic() for _ in range(3)]
+    callers: dict[str, int] = {}
+
+    async def main() -> None:
+        async with aio.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
+
+            async def produce(topic: str) -> None:
+                with telemetry.tracer.start_as_current_span("caller") as span:
+                    callers[topic] = span.get_span_context().span_id
+                    for _ in range(COUNT):
+                        await producer.send(Message(topic, b"x"))
+                    await producer.send_ordered(Message(topic, b"x"), "key")
+                    await producer.send_many([Message(topic, b"x") for _ in range(3)])
+
+            await asyncio.gather(*map(produce, topics))
+
+    run(main())
+
+    for topic in topics:
+        assert parents(telemetry, topic) == {callers[topic]}
+        assert len(telemetry.spans(f"send {topic}")) == COUNT + 4
+
+
+def test_what_is_not_a_message_is_no_send(
+    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Awaitable[None]], None]
+) -> None:
+    nothing: Any = "no message"
+    with (
+        sync.open_producer(config(rocketmq, telemetry.hook), "g") as producer,
+        pytest.raises(IllegalMessageTypeError),
+    ):
+        producer.send(nothing)
+
+    async def main() -> None:
+        async with aio.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
+            with pytest.raises(IllegalMessageTypeError):
+                await producer.send(nothing)
+
+    run(main())
+    assert telemetry.count("messaging.client.sent.messages") == 0
+
+
+class Stamp(ClientHook):
+    """Replaces messages; it notes its threads."""
+
+    def __init__(self, *, is_thread_safe: bool) -> None:
+        self.is_thread_safe = is_thread_safe
+        self.threads: set[str] = set()
+
+    def send_message_before(self, context: Any) -> object:
+        self.threads.add(threading.current_thread().name)
+        context.messages = [replace(each, properties={"stamp": "1"}) for each in context.messages]
+        return None
+
+
+@pytest.mark.parametrize("is_thread_safe", [True, False], ids=["safe", "unsafe"])
+def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
+    rocketmq: RocketMQ, is_thread_safe: bool, run: Callable[[Awaitable[None]], None]
+) -> None:
+    topic, here = rocketmq.topic(), threading.current_thread().name
+    hook = Stamp(is_thread_safe=is_thread_safe)
+    with sync.open_producer(config(rocketmq, hook), "g") as producer:
+        for _ in range(COUNT):
+            producer.send(Message(topic, b"x"))
+
+    async def main() -> None:
+        async with aio.open_producer(config(rocketmq, hook), "g") as producer:
+            for _ in range(COUNT):
+                await producer.send(Message(topic, b"x"))
+
+    run(main())
+
+    assert hook.threads == ({here} if is_thread_safe else {"rocketwire"})
+    messages = rocketmq.messages(topic)
+    assert len(messages) == 2 * COUNT
+    assert all((message.properties or {})["stamp"] == "1" for message in messages)
+
+
+@pytest.fixture(params=["threads", "asyncio"])
+def handled(
+    request: pytest.FixtureRequest, rocketmq: RocketMQ, telemetry: Telemetry
+) -> Callable[[str, int], list[int]]:
+    """Handle messages of a topic; returns the ids of the spans that the handler sees."""
+
+    def in_threads(topic: str, count: int) -> list[int]:
+        seen: list[int] = []
+        enough = threading.Event()
+
+        def handle(messages: Sequence[StoredMessage], _: object) -> None:
+            seen.append(trace.get_current_span().get_span_context().span_id)
+            if len(seen) == count:
+                enough.set()
+
+        with sync.open_push_consumer(
+            config(rocketmq, telemetry.hook),
+            rocketmq.group(),
+            {topic: "*"},
+            handle,
+            consume_from_where=FIRST,
+        ):
+            assert enough.wait(60)
+        return seen
+
+    def in_loop(topic: str, count: int) -> list[int]:
+        seen: list[int] = []
+
+        async def main() -> None:
+            enough = asyncio.Event()
+
+            async def handle(messages: Sequence[StoredMessage], _: object) -> None:
+                await asyncio.sleep(0)
+                seen.append(trace.get_current_span().get_span_context().span_id)
+                if len(seen) == count:
+                    enough.set()
+
+            async with aio.open_push_consumer(
+                config(rocketmq, telemetry.hook),
+                rocketmq.group(),
+                {topic: "*"},
+                handle,
+                consume_from_where=FIRST,
+            ):
+                await asyncio.wait_for(enough.wait(), 60)
+
+        asyncio.run(main())
+        return seen
+
+    return in_threads if request.param == "threads" else in_loop
+
+
+def test_a_handler_sees_the_span_of_its_call(
+    rocketmq: RocketMQ, telemetry: Telemetry, handled: Callable[[str, int], list[int]]
+) -> None:
+    topic = rocketmq.topic()
+    rocketmq.produce(topic, *(b"%d" % number for number in range(10)))
+
+    seen = handled(topic, 10)
+
+    spans = [span.get_span_context() for span in telemetry.spans(f"process {topic}")]
+    assert sorted(seen) == sorted(ids.span_id for ids in spans if ids is not None)
+    assert len(set(seen)) == 10
+
+
+def _in_batches(rocketmq: RocketMQ, hook: ClientHook, topic: str, count: int) -> None:
+    taken = 0
+    with sync.open_push_consumer(
+        config(rocketmq, hook), rocketmq.group(), {topic: "*"}, consume_from_where=FIRST
+    ) as consumer:
+        while taken < count:
+            batch = consumer.poll(32, within=60)
+            assert batch is not None
+            taken += len(batch)
+            if not taken - len(batch):
+                batch.reject(batch.messages[0])
+            batch.ack()
+
+
+def test_a_batch_that_an_application_handles_has_a_span_with_a_link_to_each_message(
+    rocketmq: RocketMQ, telemetry: Telemetry
+) -> None:
+    topic = rocketmq.topic()
+    with sync.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
+        producer.send_many([Message(topic, b"%d" % number) for number in range(100)])
+
+    _in_batches(rocketmq, telemetry.hook, topic, 100)
+
+    spans = telemetry.spans(f"process {topic}")
+    assert len(spans) < 100
+    linked = [link.context.span_id for span in spans for link in span.links]
+    single = [span.parent.span_id for span in spans if span.parent is not None]
+    sent = [span.get_span_context() for span in telemetry.spans(f"send {topic}")]
+    assert sorted(linked + single) == sorted(ids.span_id for ids in sent if ids is not None)
+    failed = [span for span in spans if (span.attributes or {}).get("error.type")]
+    assert [(span.attributes or {})["error.type"] for span in failed] == ["RECONSUME_LATER"]
+    assert telemetry.count("messaging.client.consumed.messages") == 100
+    assert telemetry.count("messaging.process.duration") == len(spans)
+    for span in spans:
+        assert span.start_time is not None
+        assert span.end_time is not None
+        assert span.start_time <= span.end_time
+
+
+def test_prometheus_counts_each_message_of_a_batch(rocketmq: RocketMQ) -> None:
+    topic, registry = rocketmq.topic(), CollectorRegistry()
+    rocketmq.produce(topic, *(b"%d" % number for number in range(50)))
+
+    _in_batches(rocketmq, PrometheusHook(registry), topic, 50)
+
+    counts = {
+        sample.labels["invocation_status"]: sample.value
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == "rocketmq_client_consumed_messages_total"
+    }
+    assert counts == {"success": 49, "failure": 1}

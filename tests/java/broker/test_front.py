@@ -1,0 +1,81 @@
+"""Java clients of three releases at the broker's port: over TLS, and behind a load balancer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java import cache as java_cache
+from tests.support.java.dev_cluster import DevBroker
+from tests.support.java.peers import RELEASES, JavaPeer
+from tests.support.java.server_certificate import with_certificate
+from tests.support.java.shared_peers import have_here
+from tests.support.processes import LOOPBACK, free_ports
+from tests.support.tap import tapped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TLS = ("-Dtls.enable=true", "-Dtls.test.mode.enable=true")
+V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes(
+    [192, 0, 2, 3, 192, 0, 2, 4, 0x12, 0x34, 38, 148]
+)
+
+A_PULL = {
+    "consumerGroup": "probe",
+    "queueId": "0",
+    "queueOffset": "0",
+    "maxMsgNums": "8",
+    "sysFlag": "4",
+    "subscription": "*",
+}
+
+
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevBroker]:
+    """A name server and a broker that speak TLS only."""
+    folder = tmp_path_factory.mktemp("secret")
+    jvm = ["-Dtls.server.mode=enforcing", *with_certificate()]
+    with DevBroker(folder, jvm=jvm) as running:
+        yield running
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_release_lives_on_tls_alone(version: str, secret: DevBroker, tmp_path: Path) -> None:
+    have_here(partial(java_cache.classes, version, "Peer.java"))
+    topic, group = f"orders-{version.replace('.', '-')}", f"readers-{version.replace('.', '-')}"
+    address = f"{LOOPBACK}:{secret.name_server_port}"
+    with JavaPeer(tmp_path, version=version, jvm=TLS) as java:
+        java.send(address, topic, "producers", range(20))
+        java.consume(address, topic, group)
+        keys = java.received(group, 20)
+        table = java.cluster_table(address, "V5_5_0")
+        java.close(group)
+
+    assert set(keys) == {str(key) for key in range(20)}
+    assert secret.address in table
+
+
+def test_java_clients_behind_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:
+    have_here(partial(java_cache.classes, RELEASES[0], "Peer.java"))
+    port = free_ports()
+    with tapped(port, preface=V2) as balancer:
+        options = {"listenPort": port, "rocketwire.advertisedPort": balancer.port}
+        with (
+            DevBroker(tmp_path / "broker", options=options) as broker,
+            JavaPeer(tmp_path / "peer") as java,
+        ):
+            address = f"{LOOPBACK}:{broker.name_server_port}"
+            java.send(address, "balanced", "producers", range(8))
+            java.consume(address, "balanced", "readers")
+            keys = java.received("readers", 8)
+            java.close("readers")
+            stored = raw_call.ask(port, 11, {**A_PULL, "topic": "balanced"}).body
+
+    assert set(keys) == {str(key) for key in range(8)}
+    assert bytes([192, 0, 2, 3, 0, 0, 0x12, 0x34]) in stored  # the address of the sender
+    assert bytes([127, 0, 0, 1]) + balancer.port.to_bytes(4) in stored  # that of the broker

@@ -1,0 +1,113 @@
+"""Contexts in message properties: what is written and read here is what the propagators write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from opentelemetry import baggage, context, propagate, trace
+from opentelemetry.baggage.propagation import W3CBaggagePropagator
+from opentelemetry.propagators.composite import CompositePropagator
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from rocketwire.client.telemetry.contexts import Links, MessageContexts, is_w3c
+from rocketwire.wire.message.stored import StoredMessage
+
+if TYPE_CHECKING:
+    from opentelemetry.propagators.textmap import TextMapPropagator
+
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+USUAL = propagate.get_global_textmap()
+
+
+class Loud(TraceContextTextMapPropagator):
+    """Has the fields of W3C, and writes them in its own way."""
+
+    def inject(self, carrier: Any, *arguments: Any, **named: Any) -> None:
+        super().inject(carrier, *arguments, **named)
+        for name in list(carrier):
+            carrier[name] = carrier[name].upper()
+
+
+class Other(TraceContextTextMapPropagator):
+    @property
+    def fields(self) -> set[str]:
+        return {"b3"}
+
+
+@pytest.mark.parametrize(
+    ("propagator", "is_usual"),
+    [
+        (USUAL, True),
+        (TraceContextTextMapPropagator(), True),
+        (CompositePropagator([W3CBaggagePropagator()]), False),
+        (Loud(), False),
+        (Other(), False),
+    ],
+    ids=["default", "without_baggage", "only_baggage", "own_text", "other_fields"],
+)
+def test_only_the_format_of_w3c_is_written_here(
+    propagator: TextMapPropagator, is_usual: bool
+) -> None:
+    assert is_w3c(propagator) == is_usual
+
+
+@pytest.mark.parametrize("flags", [0, 1, 3])
+@pytest.mark.parametrize("state", [[], [("vendor", "1")]], ids=["no_state", "state"])
+@pytest.mark.parametrize("has_baggage", [False, True], ids=["alone", "baggage"])
+def test_the_properties_are_those_of_the_propagator(
+    flags: int, state: list[tuple[str, str]], has_baggage: bool
+) -> None:
+    ids = SpanContext(2**127 + 5, 7, False, TraceFlags(flags), TraceState(state))
+    span = NonRecordingSpan(ids)
+    token = context.attach(baggage.set_baggage("shop", "1") if has_baggage else context.Context())
+    try:
+        expected: dict[str, str] = {}
+        USUAL.inject(expected, trace.set_span_in_context(span))
+        assert MessageContexts(USUAL).carrier(span, ids) == expected
+    finally:
+        context.detach(token)
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"traceparent": PARENT},
+        {"traceparent": PARENT, "tracestate": "vendor=1"},
+        {"traceparent": PARENT.upper()},
+        {"traceparent": "01" + PARENT[2:]},
+        {"traceparent": "00-" + 32 * "0" + PARENT[35:]},
+        {"traceparent": PARENT + "-more"},
+        {"traceparent": ""},
+        {"tracestate": "vendor=1"},
+        {},
+        None,
+    ],
+)
+def test_a_link_is_that_of_the_propagator(properties: dict[str, str | None] | None) -> None:
+    message = StoredMessage(topic="T", body=b"x", properties=properties)
+    contexts = MessageContexts(USUAL)
+    expected = trace.get_current_span(contexts.read(message)).get_span_context()
+
+    link = contexts.link(message)
+
+    assert (link is not None) == expected.is_valid
+    if link is not None:
+        assert link.context == expected
+        assert link.context.trace_state == expected.trace_state
+
+
+def test_links_are_created_when_they_are_read() -> None:
+    created: list[StoredMessage] = []
+
+    def create(message: StoredMessage) -> None:
+        created.append(message)
+
+    links = Links([StoredMessage(topic="T", body=b"x")], create)
+    assert links
+    assert created == []
+    assert list(links) == []
+    assert len(links) == 0
+    assert len(created) == 1
+    assert not Links([], create)
