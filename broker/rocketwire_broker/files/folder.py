@@ -124,7 +124,9 @@ class StoreFolder:
             self.log,
             retain_bytes=config.store_retain_bytes,
             retain_ms=config.retain_hours * 3_600_000,
-            store_host=Host.parse(f"{config.broker_ip}:{config.listen_port}"),
+            store_host=Host.parse(
+                f"{config.broker_ip}:{config.advertised_port or config.listen_port}"
+            ),
         )
         broker = self._broker = Broker(config, now, store)
         has_topics = tables.read_tables(self.disk, broker)
