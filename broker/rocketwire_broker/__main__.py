@@ -68,7 +68,6 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
 
     from rocketwire_broker.server.programs import run_brokers, run_dev
     from rocketwire_namesrv.runtime.process_tuning import allow_many_connections, calm_collector
-    from rocketwire_namesrv.runtime.sockets import BindError
     from rocketwire_namesrv.tls.certificates import TlsError
 
     allow_many_connections()
@@ -87,7 +86,7 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
         if name_server_port is None:
             return 128 + trio.run(run_brokers, configs, topics, on_ready)
         return 128 + trio.run(run_dev, configs, name_server_port, topics, on_ready)
-    except* (BindError, TlsError, RocketWireError, OSError) as group:
+    except* (TlsError, RocketWireError, OSError) as group:
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

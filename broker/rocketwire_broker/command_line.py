@@ -18,7 +18,7 @@ from rocketwire_broker.config import (
     TLS_MODE,
     Config,
     read_settings,
-    with_tls,
+    with_system,
 )
 from rocketwire_broker.tables.topics import new_topic
 from rocketwire_namesrv.config.config import system_properties
@@ -87,6 +87,12 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
     add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
     add(
+        "--accounts",
+        metavar="FILE",
+        help="file of accounts (TOML, or YAML as Java's plain_acl.yml); every request may be sent"
+        " without one",
+    )
+    add(
         "--tls",
         choices=[mode.value for mode in TlsMode],
         help="whether connections may (permissive, the default), must or must not begin with TLS",
@@ -108,7 +114,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         OSError: the properties file cannot be read.
     """
     config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
-    config = with_tls(config, system_properties(os.environ))
+    config = with_system(config, system_properties(os.environ))
     if options.configFile:
         with open(options.configFile, "rb") as file:
             config, unknown = read_settings(config, load_properties(file.read()))
@@ -123,6 +129,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         "store_path": options.store,
         "retain_hours": options.retain_hours,
         "delay_levels": options.delay_levels,
+        "accounts_file": options.accounts,
         **_status_port(options.status_port),
         "namesrv_addr": getattr(options, "namesrvAddr", None),
     }
@@ -130,7 +137,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         config, **{name: value for name, value in changes.items() if value is not None}
     )
     if options.tls:
-        config = with_tls(config, {TLS_MODE: options.tls})
+        config = with_system(config, {TLS_MODE: options.tls})
     config.delays_ms()
     return config, unknown
 
@@ -187,9 +194,9 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
     ]
 
 
-def _own_folder(path: str, name: str, number: int) -> str:
+def _own_folder(folder: str, name: str, number: int) -> str:
     """Return the folder of one of several brokers, below that of all."""
-    return path and f"{path}/{name}{f'-{number}' if number else ''}"
+    return folder and os.path.join(folder, f"{name}-{number}" if number else name)
 
 
 def _further(port: int, index: int) -> int:

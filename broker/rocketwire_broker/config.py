@@ -80,6 +80,10 @@ class Config:
         max_topics: topics, and also groups.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
+        accounts_file: TOML or YAML file of accounts; empty: every request may be sent.
+        initial_user: ``{"username":"u","password":"p"}``, an account of an administrator.
+        access_required: whether settings of Java's ask for accounts.
+        binary: whether all answers have a binary header, not only those to binary requests.
         tls: certificates, and whether connections may, must or must not begin with TLS.
         use_tls: whether the broker uses TLS to name servers.
         observe_address: address of the operators' port.
@@ -132,6 +136,10 @@ class Config:
     max_topics: int = 20_000
     max_unsent_bytes: int = 16 << 20
     relay_timeout_ms: int = 10_000
+    accounts_file: str = ""
+    initial_user: str = field(default="", repr=False)
+    access_required: bool = False
+    binary: bool = False
     tls: TlsSettings = field(default_factory=TlsSettings)
     use_tls: bool = False
     observe_address: str = "127.0.0.1"
@@ -192,6 +200,7 @@ def _hours(value: float) -> str:
     return f"{value:g}"
 
 
+_HEADER_FORM: Final = "rocketmq.serialize.type"
 TLS_MODE: Final = "tls.server.mode"
 _TLS_FILE: Final = "tls.config.file"
 _TLS_ENABLE: Final = "tls.enable"
@@ -231,11 +240,31 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "mappedFileSizeCommitLog": Setting("log_file_size", int),
     "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
     "mappedFileSizeTimerLog": Setting("timer_log_file_size", int),
+    "rocketwire.accountsFile": Setting("accounts_file"),
     "rocketwire.advertisedPort": Setting("advertised_port", int),
     "rocketwire.observeAddress": Setting("observe_address"),
     "rocketwire.observePort": Setting("observe_port", int),
 }
 """Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
+
+_ACCESS: Final[Mapping[str, Setting]] = {
+    "aclEnable": Setting("access_required", _boolean),
+    "authenticationEnabled": Setting("access_required", _boolean),
+    "initAuthenticationUser": Setting("initial_user"),
+}
+"""Settings of access control, which nobody is shown."""
+
+_IGNORED: Final = frozenset(
+    {
+        "authenticationProvider",
+        "authenticationMetadataProvider",
+        "authorizationEnabled",
+        "authorizationProvider",
+        "authorizationMetadataProvider",
+        "innerClientAuthenticationCredentials",
+    }
+)
+"""Further settings of access control, which has one way here."""
 
 FIXED: Final[Mapping[str, str]] = {
     "brokerRole": "ASYNC_MASTER",
@@ -256,25 +285,32 @@ def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, lis
     changes: dict[str, Any] = {}
     unknown: list[str] = []
     for name, text in texts.items():
-        setting = SETTINGS.get(name)
+        setting = SETTINGS.get(name) or _ACCESS.get(name)
         if setting is None:
-            if name not in FIXED and name not in TLS_KEYS:
+            if not _has_meaning(name):
                 unknown.append(name)
             continue
         try:
             changes[setting.field] = setting.read(text.strip())
         except ValueError as error:
             raise IllegalValueError(f"{name}={text}: {error}") from error
-    config = with_tls(replace(config, **changes), texts)
+    config = with_system(replace(config, **changes), texts)
     config.delays_ms()
     return config, unknown
 
 
-def with_tls(config: Config, texts: Mapping[str, str]) -> Config:
-    """Return a configuration with Java's ``tls.*`` settings.
+def _has_meaning(name: str) -> bool:
+    return name in FIXED or name in TLS_KEYS or name in _IGNORED or name == _HEADER_FORM
 
-    Unlike Java, a file may also have those that are system properties only there.
+
+def with_system(config: Config, texts: Mapping[str, str]) -> Config:
+    """Return a configuration with the settings that are system properties in Java.
+
+    Those are TLS and the form of headers. Here a file may have them, too.
     """
+    form = texts.get(_HEADER_FORM)
+    if form is not None:
+        config = replace(config, binary=form.strip() == "ROCKETMQ")
     if not TLS_KEYS & texts.keys():
         return config
     mode = texts.get(TLS_MODE, config.tls.server_mode)

@@ -1,5 +1,8 @@
 """``Session``: the requests of one connection, in the order of their arrival.
 
+Frames to a client have the form of header that its latest request had. Java's broker always uses
+its own form, and every client reads both.
+
 A request takes effect before the next one of its connection is read. Answers that come later are
 matched by their number, so a request that waits holds up nobody.
 
@@ -11,7 +14,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import ResponseCode
+from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
@@ -34,6 +37,7 @@ UNWRITABLE: Final = (
 )
 """Java: ``SendMessageProcessor.handlePutMessageResult``."""
 
+_BINARY: Final = SerializeType.ROCKETMQ
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 
@@ -70,6 +74,7 @@ class Session:
             command = decoder.next_command()
 
     def _handle(self, request: RemotingCommand, now: int) -> None:
+        self._peer.is_binary = request.serialize_type == _BINARY or self._broker.config.binary
         if self._broker.faults:
             fault = self._broker.faults.take(request.code)
             if fault is not None:
@@ -93,6 +98,11 @@ class Session:
         )
 
     def _respond(self, request: RemotingCommand, now: int) -> Response | None:
+        access = self._broker.access
+        if access is not None:
+            refusal = access.refusal(request, self._peer.host.ip)
+            if refusal is not None:
+                return Response(ResponseCode.NO_PERMISSION, refusal)
         handler = HANDLERS.get(request.code)
         if handler is None:
             remark = f" request type {request.code} not supported"

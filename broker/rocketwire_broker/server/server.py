@@ -19,6 +19,7 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
+from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.state.broker import Broker
@@ -88,10 +89,12 @@ class BrokerServer:
         Raises:
             BindError: the address is not local, or the port is in use.
             FolderError: the folder of the store cannot be used.
-            OSError: the disk fails.
+            OSError: the disk fails, or the file of accounts cannot be read.
             TlsError: a certificate is required and missing.
+            IllegalValueError: the file of accounts has other content.
         """
         await self.tls.start()
+        access = load_access(self._config)
         listener = await listen(self._config.bind_address, self._config.listen_port)
         with listener, ExitStack() as ending:
             config = replace(self._config, listen_port=listener.getsockname()[1])
@@ -107,7 +110,9 @@ class BrokerServer:
                     self._syncing = Syncing(self._folder.log)
             else:
                 self.broker = self._earlier or Broker(config, self.clock.now())
+            self.broker.access = access
             async with trio.open_nursery() as tasks:
+                tasks.start_soon(watch_accounts, self.broker)
                 if self._folder is not None:
                     tasks.start_soon(self._keep_folder, self._folder)
                 tasks.start_soon(self._keep_time)

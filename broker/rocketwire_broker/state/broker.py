@@ -40,6 +40,7 @@ from rocketwire_broker.tables.topics import Topics
 if TYPE_CHECKING:
     from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.access import Access
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.schedule import Entry
     from rocketwire_broker.storage.message import Message
@@ -71,8 +72,10 @@ class Broker:
         pop_orders: the last pops in order.
         routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
+        cold_read_limits: bytes of cold data that groups may read; without effect.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
             clients' clocks.
+        access: accounts, and what they may do; None if every request may be sent.
         faults: what a test lets happen to the next requests.
         schedule: everything that happens later.
         waits: requests that wait for messages.
@@ -107,7 +110,9 @@ class Broker:
         self.pop_orders = PopOrders()
         self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
+        self.cold_read_limits: dict[str, int] = {}
         self.clock_advance = 0
+        self.access: Access | None = None
         self.faults = Faults()
         self.schedule = Schedule()
         self.waits = Waits()
@@ -169,7 +174,7 @@ class Broker:
     def answer(self, peer: Peer, opaque: int, response: Response) -> None:
         """Send a response."""
         if not peer.gone:
-            peer.out += encode_response(response, opaque)
+            peer.out += encode_response(response, opaque, binary=peer.is_binary)
             self.outbox[peer.number] = peer
 
     def notify(
@@ -177,7 +182,10 @@ class Broker:
     ) -> None:
         """Send a one-way request to a client."""
         if not peer.gone:
-            peer.out += encode_request(code, peer.new_opaque(), ext_fields, body, oneway=True)
+            opaque = peer.new_opaque()
+            peer.out += encode_request(
+                code, opaque, ext_fields, body, oneway=True, binary=peer.is_binary
+            )
             self.outbox[peer.number] = peer
 
     def ask(
@@ -205,7 +213,9 @@ class Broker:
 
         entry = self.schedule.at(now + self.config.relay_timeout_ms, give_up)
         self._relays[key] = (answered, entry)
-        peer.out += encode_request(code, opaque, ext_fields, body, oneway=False)
+        peer.out += encode_request(
+            code, opaque, ext_fields, body, oneway=False, binary=peer.is_binary
+        )
         self.outbox[peer.number] = peer
 
     def relayed(self, peer: Peer, response: RemotingCommand, now: int) -> None:

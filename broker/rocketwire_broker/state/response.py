@@ -7,10 +7,13 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, ResponseCode
+from rocketwire.wire.binary_header import encode_binary_header
 from rocketwire.wire.json_header import encode_json_header
 
 _PREFIX: Final = Struct(">II")
-"""Length of the frame without this number; type and length of its header."""
+"""Length of the frame without this number; form and length of its header."""
+
+_BINARY_FORM: Final = 1 << 24
 
 _RESPONSE: Final = 1
 _ONEWAY: Final = 2
@@ -55,36 +58,50 @@ class RefusedError(Exception):
         self.response = Response(code, remark, ext_fields)
 
 
-def encode_response(response: Response, opaque: int) -> list[bytes]:
-    """Return the parts of a response's frame."""
-    header = encode_json_header(
-        code=response.code,
-        language=LanguageCode.JAVA,
-        version=CURRENT_VERSION,
-        opaque=opaque,
-        flag=_RESPONSE,
-        remark=response.remark,
-        ext_fields=response.ext_fields,
-    )
-    return _frame(header, response.body)
+def encode_response(response: Response, opaque: int, *, binary: bool = False) -> list[bytes]:
+    """Return the parts of a response's frame.
+
+    Args:
+        binary: whether its header has the binary form.
+    """
+    code, remark, ext_fields, body = response
+    return _frame(code, opaque, _RESPONSE, remark, ext_fields, body, binary=binary)
 
 
 def encode_request(
-    code: int, opaque: int, ext_fields: Mapping[str, str] | None, body: bytes, *, oneway: bool
+    code: int,
+    opaque: int,
+    ext_fields: Mapping[str, str] | None,
+    body: bytes,
+    *,
+    oneway: bool,
+    binary: bool = False,
 ) -> list[bytes]:
-    """Return the parts of the frame of a request to a client."""
-    header = encode_json_header(
+    """Return the parts of the frame of a request to a client; ``binary`` as in a response."""
+    flag = _ONEWAY if oneway else 0
+    return _frame(code, opaque, flag, None, ext_fields, (body,) if body else (), binary=binary)
+
+
+def _frame(
+    code: int,
+    opaque: int,
+    flag: int,
+    remark: str | None,
+    ext_fields: Mapping[str, str] | None,
+    body: tuple[bytes, ...] | list[bytes],
+    *,
+    binary: bool,
+) -> list[bytes]:
+    encode_header = encode_binary_header if binary else encode_json_header
+    header = encode_header(
         code=code,
         language=LanguageCode.JAVA,
         version=CURRENT_VERSION,
         opaque=opaque,
-        flag=_ONEWAY if oneway else 0,
-        remark=None,
+        flag=flag,
+        remark=remark,
         ext_fields=ext_fields,
     )
-    return _frame(header, (body,) if body else ())
-
-
-def _frame(header: bytes, body: tuple[bytes, ...] | list[bytes]) -> list[bytes]:
     size = len(header)
-    return [_PREFIX.pack(4 + size + sum(map(len, body)), size), header, *body]
+    form = _BINARY_FORM if binary else 0
+    return [_PREFIX.pack(4 + size + sum(map(len, body)), form | size), header, *body]

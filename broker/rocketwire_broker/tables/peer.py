@@ -16,17 +16,19 @@ class Peer:
         address: ``host:port``.
         host: the same as a value, as stored messages have it.
         out: frames to send to it, in order; the driver empties it.
+        is_binary: whether headers of frames to it have the binary form, as those of its requests.
         held: number of its requests that wait.
         gone: whether the connection has ended.
     """
 
-    __slots__ = ("address", "gone", "held", "host", "next_opaque", "number", "out")
+    __slots__ = ("address", "gone", "held", "host", "is_binary", "next_opaque", "number", "out")
 
     def __init__(self, number: int, address: str, host: Host) -> None:
         self.number = number
         self.address = address
         self.host = host
         self.out: list[bytes] = []
+        self.is_binary = False
         self.held = 0
         self.gone = False
         self.next_opaque = 0

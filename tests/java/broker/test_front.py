@@ -11,7 +11,7 @@ import pytest
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
 from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import RELEASES, JavaPeer
+from tests.support.java.peers import BINARY_HEADERS, RELEASES, JavaPeer
 from tests.support.java.server_certificate import with_certificate
 from tests.support.java.shared_peers import have_here
 from tests.support.processes import LOOPBACK, free_ports
@@ -58,6 +58,26 @@ def test_a_release_lives_on_tls_alone(version: str, secret: DevBroker, tmp_path:
 
     assert set(keys) == {str(key) for key in range(20)}
     assert secret.address in table
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_binary_requests_get_binary_answers(version: str, tmp_path: Path) -> None:
+    have_here(partial(java_cache.classes, version, "Peer.java"))
+    port = free_ports()
+    with tapped(port) as tap:
+        options = {"listenPort": port, "rocketwire.advertisedPort": tap.port}
+        with (
+            DevBroker(tmp_path / "broker", options=options) as broker,
+            JavaPeer(tmp_path / "peer", version=version, jvm=[BINARY_HEADERS]) as java,
+        ):
+            address = f"{LOOPBACK}:{broker.name_server_port}"
+            java.send(address, "binary", "producers", range(20))
+            java.consume(address, "binary", "readers")
+            keys = java.received("readers", 20)
+            java.close("readers")
+
+    assert set(keys) == {str(key) for key in range(20)}
+    assert {frame.data[4] for frame in tap.frames} == {1}  # the form of each header
 
 
 def test_java_clients_behind_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import raw_call
 from tests.support.java.cluster import BROKER
-from tests.support.java.peers import BINARY_HEADERS, properties
+from tests.support.java.peers import properties
 from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROGRAM = (sys.executable, "-m", "rocketwire_broker")
 
-MISSING = frozenset({"authenticationEnabled", "authorizationEnabled"})
+MISSING = frozenset({"authorizationEnabled"})
 """Settings of tests that our broker does not have."""
 
 NOT_IN_DEV = {
@@ -31,12 +31,8 @@ NOT_IN_DEV = {
     "test_lite_topics": "lite topics",
     "test_admin_rocksdb": "RocksDB",
     "getBrokerLiteInfo": "lite topics",
-    "exportPopRecord": "RocksDB",
     "static_topic": "static topics",
     "test_a09_the_second_port": "second port",
-    "test_numbers_of_a_topic_are_counted": "cold data",
-    "test_stores_and_cold_data": "cold data",
-    "test_pops_are_written_back": "files",
 }
 """Parts of the names of tests -> what they need."""
 
@@ -52,7 +48,7 @@ class DevBroker:
         options: of its configuration.
         name: its name.
         version: not used.
-        jvm: options ``-D`` of a JVM, of which the broker reads those about TLS.
+        jvm: options ``-D`` of a JVM, of which the broker reads those about TLS and headers.
 
     Attributes:
         name: its name.
@@ -180,14 +176,12 @@ class DevCluster:
         """
         if role != "ASYNC_MASTER":
             self.slave()
-        if BINARY_HEADERS in jvm:
-            pytest.skip("brokers for development write JSON headers")
         if (missing := MISSING & (options or {}).keys()) != frozenset():
             pytest.skip(f"brokers for development have no {', '.join(missing)}")
         found = self._brokers.get(name)
         if found is None:
             settings = {**BROKER, **(options or {})}
-            found = DevBroker(self._folder / name, [self.address], settings, name=name)
+            found = DevBroker(self._folder / name, [self.address], settings, name=name, jvm=jvm)
             self._running.enter_context(found)
             self._brokers[name] = found
         if not found.runs:

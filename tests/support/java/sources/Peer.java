@@ -13,6 +13,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.ClientConfig;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
@@ -39,6 +41,7 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageClientExt;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.exception.RemotingSendRequestException;
 import org.apache.rocketmq.tools.command.MQAdminStartup;
 
@@ -312,7 +315,7 @@ public class Peer {
         if (known != null) {
             known.shutdown(); // left behind by a test that failed
         }
-        DefaultMQProducer fresh = new DefaultMQProducer(group);
+        DefaultMQProducer fresh = new DefaultMQProducer(group, signing());
         fresh.setNamesrvAddr(nameServer);
         fresh.setInstanceName(group);
         fresh.setPollNameServerInterval(1000);
@@ -406,7 +409,14 @@ public class Peer {
     }
 
     private DefaultMQPushConsumer consumer(String nameServer, String topic, String group, String name) throws Exception {
-        return prepared(new DefaultMQPushConsumer(group), nameServer, topic, name);
+        return prepared(
+            new DefaultMQPushConsumer(group, signing(), new AllocateMessageQueueAveragely()), nameServer, topic, name);
+    }
+
+    /** Signs requests with the account of the properties acl.accessKey and acl.secretKey; null without them. */
+    private static RPCHook signing() {
+        String key = System.getProperty("acl.accessKey");
+        return key == null ? null : new AclClientRPCHook(new SessionCredentials(key, System.getProperty("acl.secretKey")));
     }
 
     private DefaultMQPushConsumer prepared(DefaultMQPushConsumer consumer, String nameServer, String topic, String name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.broker import BrokerAtHand
@@ -75,3 +76,21 @@ def test_what_is_not_the_protocol_ends_the_connection() -> None:
 
     with pytest.raises(DecodeError):
         client.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
+
+
+def test_answers_have_the_form_of_header_that_the_latest_request_had() -> None:
+    client = BrokerAtHand().connect()
+    forms: list[SerializeType] = []
+    for form in (SerializeType.ROCKETMQ, SerializeType.JSON):
+        client.send_bytes(encode(RemotingCommand(code=26, opaque=1, serialize_type=form)))
+        answer = client.answer_to(1)
+        assert answer is not None
+        forms.append(answer.serialize_type)
+
+    assert forms == [SerializeType.ROCKETMQ, SerializeType.JSON]
+
+
+def test_a_broker_may_write_binary_headers_only() -> None:
+    client = BrokerAtHand(binary=True).connect()
+
+    assert client.call(26).serialize_type == SerializeType.ROCKETMQ

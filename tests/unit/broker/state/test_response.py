@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire.codes import LanguageCode
+from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import decode
 from rocketwire_broker.state.response import (
     RefusedError,
@@ -34,3 +34,19 @@ def test_a_request_to_a_client_says_whether_an_answer_is_wanted() -> None:
 def test_a_refusal_has_the_response() -> None:
     assert RefusedError(16, "no").response == Response(16, "no")
     assert str(RefusedError(16)) == "code 16"
+
+
+def test_a_frame_may_have_a_binary_header() -> None:
+    response = Response(1, "why", {"a": "b"}, (b"body",))
+    answer = decode(b"".join(encode_response(response, 7, binary=True)))
+    told = decode(b"".join(encode_request(40, 1, {"g": "x"}, b"", oneway=True, binary=True)))
+
+    assert (answer.code, answer.remark, answer.ext_fields, answer.body) == (
+        1,
+        "why",
+        {"a": "b"},
+        b"body",
+    )
+    assert (answer.opaque, answer.is_response) == (7, True)
+    assert (told.code, told.ext_fields, told.flag) == (40, {"g": "x"}, 2)
+    assert answer.serialize_type == told.serialize_type == SerializeType.ROCKETMQ

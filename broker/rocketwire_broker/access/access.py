@@ -1,0 +1,81 @@
+"""``Access``: whether a request may be sent by its account.
+
+The rules are those of accounts in Java's ``plain_acl.yml``; the remarks are those of 5.5.0, whose
+accounts are kept elsewhere.
+
+Java: ``DefaultAuthenticationHandler``, ``AclAuthorizationHandler`` of 5.5.0;
+``PlainPermissionManager`` of 4.9.4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.errors import RocketWireError
+from rocketwire.signing import ACCESS_KEY, verify
+from rocketwire_broker.access.accounts import Account, Accounts, Permission, is_trusted
+from rocketwire_broker.access.needs import Need, needs_of
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
+
+class Access:
+    """The accounts of a broker.
+
+    Args:
+        accounts: the accounts.
+        cluster: name of the cluster, a resource of administrators.
+    """
+
+    def __init__(self, accounts: Accounts, cluster: str) -> None:
+        self._accounts = accounts
+        self._cluster = cluster
+
+    def refusal(self, request: RemotingCommand, host: str) -> str | None:
+        """Return the remark with which a request is refused; None if it may be sent.
+
+        Args:
+            host: IP address of its sender.
+        """
+        accounts = self._accounts
+        if any(is_trusted(host, pattern) for pattern in accounts.trusted):
+            return None
+        key = (request.ext_fields or {}).get(ACCESS_KEY)
+        if not key:
+            return "username cannot be null."
+        account = accounts.by_key.get(key)
+        if account is None:
+            return f"User:{key} is not found."
+        if account.trusted and is_trusted(host, account.trusted):
+            return None
+        if not verify(request, account.secret_key):
+            return "check signature failed."
+        if account.is_admin:
+            return None
+        try:
+            return self._missing(account, request, host)
+        except RocketWireError as error:
+            return str(error)
+
+    def _missing(self, account: Account, request: RemotingCommand, host: str) -> str | None:
+        for need in needs_of(request, self._cluster):
+            if (reason := _reason(account, need)) is not None:
+                return (
+                    f"User:{account.access_key} has no permission to access"
+                    f" {need.kind}:{need.name} from {host}, {reason}."
+                )
+        return None
+
+
+def _reason(account: Account, need: Need) -> str | None:
+    """Return why an account does not have what is needed; None if it does."""
+    if need.permission is None:
+        return "no matched policies"
+    is_topic = need.kind == "Topic"
+    listed = (account.topics if is_topic else account.groups).get(need.name)
+    if listed is Permission.DENY:
+        return "the decision is deny"
+    default = account.default_topic if is_topic else account.default_group
+    granted = default if listed is None else listed
+    return None if granted & need.permission else "no matched policies"

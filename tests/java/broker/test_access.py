@@ -1,0 +1,251 @@
+"""Accounts: Java's clients sign their requests, and refusals are those of a Java broker of 5.5.0."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from rocketwire.codes import RequestCode as Code
+from rocketwire.signing import sign
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from tests.support.java import cache as java_cache
+from tests.support.java.dev_cluster import DevBroker
+from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
+from tests.support.java.shared_peers import have_here
+from tests.support.processes import LOOPBACK, PeerFailedError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROCKET, BOSS = ("rocket", "wire1234"), ("boss", "boss1234")
+PLAIN_ACL = """
+accounts:
+- accessKey: rocket
+  secretKey: wire1234
+  defaultTopicPerm: DENY
+  defaultGroupPerm: SUB
+  topicPerms: [topicA=DENY, topicB=PUB|SUB, topicC=SUB, topicP=PUB]
+  groupPerms: [groupA=DENY]
+- accessKey: boss
+  secretKey: boss1234
+  admin: true
+"""
+"""The accounts, in the file of a broker of 4.x."""
+
+PROVIDER = "org.apache.rocketmq.auth.{0}.provider.{1}{2}Provider"
+JAVAS = {
+    "authenticationEnabled": "true",
+    "authenticationProvider": PROVIDER.format("authentication", "Default", "Authentication"),
+    "authenticationMetadataProvider": PROVIDER.format(
+        "authentication", "Local", "AuthenticationMetadata"
+    ),
+    "authorizationEnabled": "true",
+    "authorizationProvider": PROVIDER.format("authorization", "Default", "Authorization"),
+    "authorizationMetadataProvider": PROVIDER.format(
+        "authorization", "Local", "AuthorizationMetadata"
+    ),
+    "initAuthenticationUser": '{"username":"boss","password":"boss1234"}',
+    "innerClientAuthenticationCredentials": '{"accessKey":"boss","secretKey":"boss1234"}',
+}
+POLICIES = [
+    ("Topic:topicA", ["All"], "Deny"),
+    ("Topic:topicB", ["Pub", "Sub"], "Allow"),
+    ("Topic:topicC", ["Sub"], "Allow"),
+    ("Topic:topicP", ["Pub"], "Allow"),
+    ("Group:*", ["Sub"], "Allow"),
+    ("Group:groupA", ["All"], "Deny"),
+]
+"""The same permissions, as a broker of 5.5.0 has them."""
+
+
+class Request(NamedTuple):
+    """A request and the account that signs it."""
+
+    code: int
+    fields: dict[str, str]
+    account: tuple[str, str] | None = ROCKET
+    body: bytes = b""
+
+
+class Caller:
+    """A connection to a broker."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), 60)
+        self._decoder = CommandDecoder()
+        self._opaque = 0
+
+    def close(self) -> None:
+        """End the connection."""
+        self._socket.close()
+
+    def call(self, request: Request) -> RemotingCommand:
+        """Send a request and return its answer."""
+        self._opaque += 1
+        code, fields, account, body = request
+        command = RemotingCommand(
+            code=code, opaque=self._opaque, ext_fields=fields, body=body or None
+        )
+        if account is not None:
+            command = sign(command, *account)
+        self._socket.sendall(encode(command))
+        while True:
+            answer = self._decoder.next_command()
+            if answer is None:
+                self._decoder.feed(self._socket.recv(65_536))
+            elif answer.is_response and answer.opaque == self._opaque:
+                return answer
+
+
+def creation(topic: str) -> Request:
+    fields = {"topic": topic, "defaultTopic": "TBW102", "readQueueNums": "4", "writeQueueNums": "4"}
+    more = {"perm": "6", "topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false"}
+    return Request(Code.UPDATE_AND_CREATE_TOPIC, {**fields, **more}, BOSS)
+
+
+def a_send(topic: str, account: tuple[str, str] | None = ROCKET) -> Request:
+    values = ("p", topic, "TBW102", "4", "0", "0", "0", "0", "", "0", "false", "false")
+    return Request(310, dict(zip("abcdefghijkm", values, strict=True)), account, b"x")
+
+
+def a_pull(topic: str, group: str) -> Request:
+    place = {"topic": topic, "queueId": "0", "queueOffset": "0", "maxMsgNums": "1"}
+    more = {"sysFlag": "4", "commitOffset": "0", "suspendTimeoutMillis": "0", "subVersion": "0"}
+    return Request(11, {"consumerGroup": group, "subscription": "*", **place, **more})
+
+
+def a_heartbeat(group: str, topic: str) -> Request:
+    subscription = {"topic": topic, "subString": "*", "tagsSet": [], "codeSet": [], "subVersion": 1}
+    data = {
+        "groupName": group,
+        "consumeType": "CONSUME_PASSIVELY",
+        "messageModel": "CLUSTERING",
+        "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+        "subscriptionDataSet": [subscription],
+        "unitMode": False,
+    }
+    body = {"clientID": "c1", "consumerDataSet": [data], "producerDataSet": []}
+    return Request(34, {}, ROCKET, json.dumps(body).encode())
+
+
+def requests() -> Iterator[Request]:
+    """Requests that both brokers answer in the same way."""
+    yield a_send("topicB", None)
+    yield a_send("topicB", ("rocket", "wrong"))
+    yield a_send("topicB", ("nobody", "wire1234"))
+    yield a_send("topicB")._replace(
+        account=None, fields={**a_send("topicB").fields, "AccessKey": "rocket"}
+    )
+    for topic in ("topicA", "topicB", "topicC", "topicP", "other"):
+        yield a_send(topic)
+        yield a_pull(topic, "groupC")
+    for group in ("groupA", "groupC", "another"):
+        yield a_pull("topicB", group)
+        yield a_heartbeat(group, "topicB")
+    yield a_heartbeat("groupC", "topicA")
+    yield a_send("%RETRY%groupA")
+    back = {"offset": "0", "group": "groupA", "delayLevel": "1", "originTopic": "topicB"}
+    yield Request(36, {**back, "originMsgId": "x", "unitMode": "false"})
+    search = {"topic": "topicA", "key": "k", "maxNum": "1", "beginTimestamp": "0"}
+    yield Request(12, {**search, "endTimestamp": "9999999999999"})
+    queue = {"topic": "topicB", "queueId": "0"}
+    yield Request(38, {"consumerGroup": "groupA"})
+    yield Request(14, {**queue, "consumerGroup": "groupA"})
+    yield Request(15, {**queue, "consumerGroup": "groupA", "commitOffset": "0"})
+    yield Request(15, {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "commitOffset": "0"})  # fmt: skip
+    yield Request(35, {"clientID": "c1", "consumerGroup": "groupA"})
+    locked = {"brokerName": "broker-a", "queueId": 0, "topic": "topicB"}
+    body = {"clientId": "c1", "consumerGroup": "groupA", "mqSet": [locked]}
+    yield Request(41, {}, ROCKET, json.dumps(body).encode())
+    pop = {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "maxMsgNums": "1"}
+    more = {"invisibleTime": "10000", "pollTime": "0", "bornTime": "0", "initMode": "0"}
+    yield Request(200050, {**pop, **more, "expType": "TAG", "exp": "*", "order": "false"})
+    yield creation("topicB")._replace(account=ROCKET)
+    yield Request(Code.DELETE_TOPIC_IN_BROKER, {"topic": "topicB"})
+    yield Request(Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "groupC"})
+    yield Request(Code.GET_BROKER_CONFIG, {}, None)
+    yield Request(9999, {})
+    yield Request(9999, {}, None)
+    yield a_send("topicA", BOSS)
+
+
+def answers(address: str) -> list[tuple[Request, int, str | None]]:
+    """Code and remark of each answer; those of what is allowed may have other remarks."""
+    with closing(Caller(address)) as caller:
+        for topic in ("topicA", "topicB", "topicC", "topicP", "other"):
+            assert caller.call(creation(topic)).code == 0
+        found = [(request, caller.call(request)) for request in requests()]
+    return [
+        (request, answer.code, answer.remark if answer.code in {3, 16} else None)
+        for request, answer in found
+    ]
+
+
+def give_permissions(address: str) -> None:
+    """Create the account and its policies at a broker of 5.5.0."""
+    user = {"username": "rocket", "password": "wire1234", "userType": "Normal"}
+    entries = [
+        {"resource": resource, "actions": actions, "decision": decision}
+        for resource, actions, decision in POLICIES
+    ]
+    policies = [{"policyType": "CUSTOM", "entries": entries}]
+    with closing(Caller(address)) as caller:
+        for code, fields, body in (
+            (3001, {"username": "rocket"}, {**user, "userStatus": "enable"}),
+            (3006, {"subject": "User:rocket"}, {"subject": "User:rocket", "policies": policies}),
+        ):
+            assert caller.call(Request(code, fields, BOSS, json.dumps(body).encode())).code == 0
+
+
+@contextmanager
+def our_broker(folder: Path) -> Generator[DevBroker]:
+    folder.mkdir()
+    accounts = folder / "plain_acl.yml"
+    accounts.write_text(PLAIN_ACL)
+    options = {"aclEnable": "true", "rocketwire.accountsFile": accounts}
+    with DevBroker(folder / "broker", options=options) as broker:
+        yield broker
+
+
+def test_requests_are_refused_as_by_a_java_broker(tmp_path: Path) -> None:
+    have_here(partial(java_cache.jars, CURRENT))
+    with our_broker(tmp_path / "ours") as broker:
+        ours = answers(broker.address)
+    name_server = JavaNameServer(tmp_path / "namesrv")
+    with name_server, JavaBroker(tmp_path / "java", [name_server.address], JAVAS) as java:
+        give_permissions(java.address)
+        javas = answers(java.address)
+
+    assert ours == javas
+
+
+@pytest.mark.parametrize("version", [CURRENT, OLD])
+def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path) -> None:
+    have_here(partial(java_cache.classes, version, "Peer.java"))
+    right = ("-Dacl.accessKey=rocket", "-Dacl.secretKey=wire1234")
+    with our_broker(tmp_path / "ours") as broker:
+        address = f"{LOOPBACK}:{broker.name_server_port}"
+        with closing(Caller(broker.address)) as caller:
+            assert caller.call(creation("topicB")).code == 0
+            assert caller.call(creation("topicA")).code == 0
+        with JavaPeer(tmp_path / "right", version=version, jvm=right) as java:
+            java.send(address, "topicB", "producers", range(20))
+            java.consume(address, "topicB", "readers")
+            keys = java.received("readers", 20)
+            java.close("readers")
+            with pytest.raises(PeerFailedError, match="no permission to access Topic:topicA"):
+                java.send(address, "topicA", "producers", range(1), again=0)
+        with (
+            JavaPeer(tmp_path / "none", version=version) as java,
+            pytest.raises(PeerFailedError, match=r"username cannot be null\."),
+        ):
+            java.send(address, "topicB", "producers", range(1), again=0)
+
+    assert set(keys) == {str(key) for key in range(20)}

@@ -1,0 +1,107 @@
+"""Whether a request may be sent, with the remarks of Java 5.5.0."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.codes import RequestCode as Code
+from rocketwire.signing import sign
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_broker.access.access import Access
+from rocketwire_broker.access.accounts import read_accounts
+from tests.support.broker import BrokerAtHand
+
+HOST = "127.0.0.1"
+DOCUMENT = {
+    "globalWhiteRemoteAddresses": ["10.0.0.1"],
+    "accounts": [
+        {
+            "accessKey": "rocket",
+            "secretKey": "wire1234",
+            "whiteRemoteAddress": "10.0.0.2",
+            "defaultGroupPerm": "SUB",
+            "topicPerms": ["topicA=DENY", "topicB=PUB|SUB", "topicC=SUB"],
+            "groupPerms": ["groupA=DENY"],
+        },
+        {"accessKey": "boss", "secretKey": "boss1234", "admin": True},
+    ],
+}
+ACCESS = Access(read_accounts(DOCUMENT), "DefaultCluster")
+NO_PERMISSION = "User:rocket has no permission to access"
+
+
+def request(code: int, **fields: str) -> RemotingCommand:
+    return RemotingCommand(code=code, opaque=1, ext_fields=fields)
+
+
+def refusal(code: int, key: str = "rocket", word: str = "wire1234", **fields: str) -> str | None:
+    return ACCESS.refusal(sign(request(code, **fields), key, word), HOST)
+
+
+def test_a_request_without_a_right_signature_is_refused() -> None:
+    unsigned = request(Code.GET_BROKER_CONFIG, AccessKey="rocket")
+
+    assert ACCESS.refusal(request(Code.GET_BROKER_CONFIG), HOST) == "username cannot be null."
+    assert ACCESS.refusal(unsigned, HOST) == "check signature failed."
+    assert refusal(Code.GET_BROKER_CONFIG, word="wrong") == "check signature failed."
+    assert refusal(Code.GET_BROKER_CONFIG, key="nobody") == "User:nobody is not found."
+    assert refusal(Code.GET_BROKER_CONFIG) is None
+
+
+@pytest.mark.parametrize(
+    ("topic", "sent", "read"),
+    [
+        ("topicA", "the decision is deny.", "the decision is deny."),
+        ("topicB", None, None),
+        ("topicC", "no matched policies.", None),
+        ("other", "no matched policies.", "no matched policies."),
+    ],
+)
+def test_topics_have_permissions(topic: str, sent: str | None, read: str | None) -> None:
+    where = f"{NO_PERMISSION} Topic:{topic} from 127.0.0.1, "
+    for code, fields, reason in (
+        (Code.SEND_MESSAGE_V2, {"b": topic}, sent),
+        (Code.PULL_MESSAGE, {"topic": topic, "consumerGroup": "g"}, read),
+    ):
+        assert refusal(code, **fields) == (reason and where + reason)
+
+
+def test_groups_have_permissions() -> None:
+    fields = {"topic": "topicB", "consumerGroup": "groupA"}
+
+    assert refusal(Code.PULL_MESSAGE, **fields) == (
+        f"{NO_PERMISSION} Group:groupA from 127.0.0.1, the decision is deny."
+    )
+
+
+def test_an_administrator_may_do_everything() -> None:
+    for code in (Code.UPDATE_AND_CREATE_TOPIC, Code.UPDATE_BROKER_CONFIG, Code.SEND_MESSAGE):
+        assert refusal(code, "boss", "boss1234", topic="topicA") is None
+    assert refusal(Code.UPDATE_BROKER_CONFIG) == (
+        f"{NO_PERMISSION} Cluster:DefaultCluster from 127.0.0.1, no matched policies."
+    )
+
+
+def test_trusted_addresses_need_less() -> None:
+    unsigned = request(Code.SEND_MESSAGE, topic="topicA", AccessKey="rocket")
+
+    assert ACCESS.refusal(request(Code.SEND_MESSAGE), "10.0.0.1") is None
+    assert ACCESS.refusal(unsigned, "10.0.0.2") is None
+    assert ACCESS.refusal(request(Code.SEND_MESSAGE), "10.0.0.2") is not None
+
+
+def test_a_body_that_cannot_be_read_is_refused() -> None:
+    beat = RemotingCommand(code=Code.HEART_BEAT, opaque=1, body=b"{")
+
+    assert ACCESS.refusal(sign(beat, "rocket", "wire1234"), HOST) is not None
+
+
+def test_a_session_answers_16_to_what_is_refused() -> None:
+    home = BrokerAtHand()
+    home.broker.access = ACCESS
+    client = home.connect()
+    answer = client.send("topicB")
+
+    assert (answer.code, answer.remark) == (16, "username cannot be null.")
+    assert home.broker.store.put_count == 0
+    assert client.call(9999).code == 16

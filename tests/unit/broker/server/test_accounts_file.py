@@ -1,0 +1,104 @@
+"""The file of accounts at the start, and after a change."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.errors import IllegalValueError
+from rocketwire.signing import sign
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.accounts_file import load_access, watch_accounts
+from rocketwire_broker.state.broker import Broker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rocketwire_broker.access.access import Access
+
+TOML = '[[accounts]]\naccessKey = "{}"\nsecretKey = "secret"\n'
+YAML = "accounts:\n- accessKey: rocket\n  secretKey: secret\n"
+USER = '{"username":"rocket","password":"secret"}'
+
+
+def admits(access: Access | None, key: str, code: int = 26) -> bool:
+    request = sign(RemotingCommand(code=code, opaque=1), key, "secret")
+    return access is None or access.refusal(request, "127.0.0.1") is None
+
+
+def test_without_accounts_every_request_may_be_sent() -> None:
+    assert load_access(Config()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.toml", TOML.format("rocket")), ("a.yml", YAML), ("a.yaml", YAML)]
+)
+def test_a_file_has_a_form_by_its_name(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    access = load_access(Config(accounts_file=str(file)))
+
+    assert (admits(access, "rocket"), admits(access, "x")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.toml", "x"), ("a.toml", "a = 1"), ("a.yml", "a: ["), ("a.yml", "1")]
+)
+def test_an_error_names_the_file(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+
+    with pytest.raises(IllegalValueError, match=name):
+        load_access(Config(accounts_file=str(file)))
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    (tmp_path / "a.yml").write_text(YAML)
+
+    with pytest.raises(IllegalValueError, match=r"rocketwire\[acl\]"):
+        load_access(Config(accounts_file=str(tmp_path / "a.yml")))
+
+
+def test_the_initial_user_is_an_administrator() -> None:
+    access = load_access(Config(initial_user=USER, access_required=True))
+
+    assert admits(access, "rocket", code=25)
+
+
+@pytest.mark.parametrize("text", ["x", "1", "{}", '{"username":"a"}'])
+def test_another_initial_user_is_an_error(text: str) -> None:
+    with pytest.raises(IllegalValueError, match="initAuthenticationUser"):
+        load_access(Config(initial_user=text))
+
+
+def test_access_control_without_accounts_is_an_error() -> None:
+    with pytest.raises(IllegalValueError, match="name a file of accounts"):
+        load_access(Config(access_required=True))
+
+
+async def test_a_changed_file_is_used_unless_it_is_bad(
+    tmp_path: Path,
+    nursery: trio.Nursery,
+    autojump_clock: trio.abc.Clock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    file = tmp_path / "accounts.toml"
+    file.write_text(TOML.format("one"))
+    broker = Broker(Config(accounts_file=str(file)), 0)
+    broker.access = load_access(broker.config)
+    nursery.start_soon(watch_accounts, broker)
+    await trio.testing.wait_all_tasks_blocked()
+
+    file.write_text("bad and longer")
+    await trio.sleep(2)
+    assert (admits(broker.access, "one"), admits(broker.access, "longer")) == (True, False)
+    assert "the accounts of before stay in use" in caplog.text
+
+    file.write_text(TOML.format("longer"))
+    await trio.sleep(2)
+    assert (admits(broker.access, "one"), admits(broker.access, "longer")) == (False, True)
