@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.errors import RocketWireError
+from rocketwire.flags import MessageSysFlag
 from rocketwire.store.checkpoint import FILE_SIZE as CHECKPOINT_SIZE
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+_TRANSACTION: Final = int(MessageSysFlag.TRANSACTION_MASK)
+_IN_QUEUES: Final = (0, int(MessageSysFlag.TRANSACTION_COMMIT))
+"""Types of messages that are in a queue (Java: ``CommitLogDispatcherBuildConsumeQueue``)."""
 
 ABORT: Final = "abort"
 CHECKPOINT: Final = "checkpoint"
@@ -133,6 +138,8 @@ class StoreFolder:
         has_topics = tables.read_tables(self.disk, broker)
         restoring = Restoring(broker)
         for entry in scan(self.disk, self.log):
+            if entry.sys_flag & _TRANSACTION not in _IN_QUEUES:
+                continue
             restoring.add(
                 decode_utf8(entry.topic),
                 entry.queue_id,

@@ -1,19 +1,24 @@
 """Reading a commit log from its first message to its last, at the start.
 
-As in Java, the first bytes that are no message end the log. Java leaves what stands behind them,
-and may take it for messages after its next kill; here it is put aside into ``cut/`` if there are
-messages in it, and replaced by zeros.
+As in Java, the first bytes of the last file that are no message end the log. Java leaves what
+stands behind them, and may take it for messages after its next kill; here it is put aside into
+``cut/`` if there are messages in it, and replaced by zeros.
+
+Java also gives up everything behind damage in an earlier file, if it reads that file at its start.
+Here the damage is put aside, and messages that no queue has take its place, so that neither broker
+gives up what follows.
 
 Java: ``CommitLog.recoverAbnormally``, ``CommitLog.checkMessageAndReturnSize``.
 """
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 from collections.abc import Generator, Iterator
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from rocketwire.store.commit_log import (
     BORN_HOST_V6,
@@ -25,12 +30,15 @@ from rocketwire.store.commit_log import (
     message_parts,
     next_message,
 )
+from rocketwire.store.writer import blank, filler
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire_broker.files.log_files import LogFiles, name_of
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 ASIDE: Final = "cut"
 """Folder of bytes that stood behind the end of the log."""
@@ -92,13 +100,19 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
     """
     starts = list(log.starts())
     for number, start in enumerate(starts):
-        with _mapped(disk, start) as data:
-            end = yield from _messages(data, start)
+        later_files = starts[number + 1 :]
+        end = End(0, is_full=False)
+        while True:
+            with _mapped(disk, start) as data:
+                end = yield from _messages(data, start, end.position)
+            if end.is_full or not _goes_on(disk, later_files):
+                break
+            end = _mended(disk, start, end.position)
         log.end = start + (log.file_size if end.is_full else end.position)
         if end.is_full:
             continue
         _put_aside(disk, start, end.position)
-        for later in starts[number + 1 :]:
+        for later in later_files:
             _put_file_aside(disk, later)
             log.forget(later)
         return
@@ -109,15 +123,16 @@ def _mapped(disk: Disk, start: int) -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _messages(data: mmap.mmap, start: int) -> Generator[Entry, None, End]:
-    """Yield the messages of a file; the generator's value is their ``End``."""
-    position, size = 0, len(data)
+def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, None, End]:
+    """Yield the messages of a file from a position on; the generator's value is their ``End``."""
+    size = len(data)
     view = memoryview(data)
     try:
         while True:
             entry = _entry(view, position, start)
             if entry is None:
-                return End(position, blank_size(view, position) == size - position)
+                is_full = position == size or blank_size(view, position) == size - position
+                return End(position, is_full)
             yield entry
             position += entry.size
     finally:
@@ -184,6 +199,43 @@ def _any_entry(view: memoryview, position: int, start: int) -> Entry | None:
     )
 
 
+# ---------------------------------------------------------------------------- damage
+
+
+def _goes_on(disk: Disk, starts: list[int]) -> bool:
+    """Return whether one of these files begins with a message."""
+    for start in starts:
+        with _mapped(disk, start) as data, memoryview(data) as view:
+            if _entry(view, 0, start) is not None:
+                return True
+    return False
+
+
+def _mended(disk: Disk, start: int, position: int) -> End:
+    """Put damage inside the log aside, and let messages of no queue, or a blank, take its place.
+
+    Returns:
+        Where the messages go on.
+    """
+    name = name_of(start)
+    with _mapped(disk, start) as data:
+        size = len(data)
+        following = next_message(cast("bytes", data), position + 1, start)
+        end = size if following is None else following
+        with memoryview(data) as view:
+            entry = None if following is None else _entry(view, following, start)
+    _copy_aside(disk, start, position, end)
+    LOGGER.warning("%s: bytes %d to %d are no message, they are put aside", name, position, end)
+    if following is None:
+        disk.write(name, position, blank(size - position), size)
+    else:
+        time = 0 if entry is None else entry.store_time
+        filling = filler(start + position, end - position, time)
+        if filling is not None:
+            disk.write(name, position, filling, size)
+    return End(end, is_full=False)
+
+
 # ---------------------------------------------------------------------------- behind the end
 
 
@@ -195,11 +247,17 @@ def _put_aside(disk: Disk, start: int, position: int) -> None:
         return
     tail = disk.read(name, position, min(last - position, MAX_MESSAGE_SIZE + _PIECE))
     if next_message(tail, 0, start + position) is not None:
-        copy = f"{ASIDE}/{start + position:020d}"
-        for place in range(position, last, _PIECE):
-            piece = disk.read(name, place, min(_PIECE, last - place))
-            disk.write(copy, place - position, piece, 0)
+        _copy_aside(disk, start, position, last)
+        LOGGER.warning("%s: messages behind the end at %d are put aside", name, position)
     disk.clear_from(name, position)
+
+
+def _copy_aside(disk: Disk, start: int, position: int, end: int) -> None:
+    """Copy bytes of a file of the log into the folder of what was cut."""
+    copy = f"{ASIDE}/{start + position:020d}"
+    for place in range(position, end, _PIECE):
+        piece = disk.read(name_of(start), place, min(_PIECE, end - place))
+        disk.write(copy, place - position, piece, 0)
 
 
 def _put_file_aside(disk: Disk, start: int) -> None:
@@ -207,6 +265,7 @@ def _put_file_aside(disk: Disk, start: int) -> None:
     name = name_of(start)
     if _last_byte(disk, name, 0):
         disk.move(name, f"{ASIDE}/{start:020d}")
+        LOGGER.warning("%s is behind the end of the log, it is put aside", name)
     else:
         disk.remove(name)
 
