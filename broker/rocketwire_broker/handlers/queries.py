@@ -104,6 +104,7 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
     group = broker.members.online(header.consumer_group or "")
     subscription = None if group is None else group.subscriptions.get(name)
     wanted = EVERYTHING if subscription is None else filter_of(subscription)
+    is_unknown = header.consumer_group is not None and subscription is None
     data: list[ConsumeQueueData] = []
     records = queue.records(header.index, max(0, header.count))
     for offset, record in enumerate(records, header.index):
@@ -113,10 +114,12 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
                 physic_offset=queue.physical(offset),
                 physic_size=len(record),
                 tags_code=code,
-                eval=wanted.passes(code, record),
+                eval=not is_unknown and wanted.passes(code, record),
             )
         )
+    offline = f"{header.consumer_group}@{name} is not online!" if is_unknown else None
     body = QueryConsumeQueueResponseBody(
+        filter_data=offline,
         max_queue_index=queue.max_offset,
         min_queue_index=queue.min_offset,
         queue_data=tuple(data),

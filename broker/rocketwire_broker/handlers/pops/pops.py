@@ -199,7 +199,7 @@ def check_readable(
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
     group = broker.groups.find_or_create(group_name, now)
     if group is None:
-        remark = f"subscription group [{group_name}] does not exist, {FAQ}"
+        remark = f"subscription group [{group_name}] does not exist, \n{FAQ}"
         raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if not group.consume_enable:
         remark = f"subscription group no permission, {group_name}"
@@ -449,7 +449,7 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         offset = offset_of(broker, group, topic, queue, now)
         chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
         records += chosen
-        rest += queue.max_offset - offset - len(chosen)
+        rest += queue.max_offset - offset
     fields = {**NO_POP_FIELDS, "restNum": str(rest)}
     if not records:
         return Response(ResponseCode.PULL_NOT_FOUND, _NOTHING, fields)
