@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import __version__
-from rocketwire_broker.admin_http.browser import Found, Position, by_id, newest, with_key
+from rocketwire_broker.admin_http.browser import MessageList, Position, by_id, newest, with_key
 from rocketwire_broker.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_broker.admin_http.pages import group_page, message_page, messages_page, status_page
 from rocketwire_broker.admin_http.status import GroupLine, group_lines, status_of
@@ -126,7 +126,7 @@ def _group_json(broker: Broker, now: int, query: Query) -> Document | None:
 # ---------------------------------------------------------------------------- messages
 
 
-def _found(broker: Broker, query: Query) -> Found:
+def _listed(broker: Broker, query: Query) -> MessageList:
     topic, key = query.get("topic", ""), query.get("key", "")
     if key:
         return with_key(broker, topic, key)
@@ -135,11 +135,11 @@ def _found(broker: Broker, query: Query) -> Found:
 
 def _messages(broker: Broker, now: int, query: Query) -> Document:
     topic, key = query.get("topic", ""), query.get("key", "")
-    return _html(messages_page(broker.config.broker_name, topic, key, _found(broker, query)))
+    return _html(messages_page(broker.config.broker_name, topic, key, _listed(broker, query)))
 
 
 def _messages_json(broker: Broker, now: int, query: Query) -> Document:
-    return _json(_plain(asdict(_found(broker, query))))
+    return _json(_plain(asdict(_listed(broker, query))))
 
 
 def _message(broker: Broker, now: int, query: Query) -> Document | None:
@@ -154,8 +154,8 @@ def _message_json(broker: Broker, now: int, query: Query) -> Document | None:
     return _json(_message_value({**asdict(message), "body": message.body}))
 
 
-def _plain(found: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "messages": [_message_value(message) for message in found["messages"]]}
+def _plain(listed: dict[str, Any]) -> dict[str, Any]:
+    return {**listed, "messages": [_message_value(message) for message in listed["messages"]]}
 
 
 def _message_value(message: dict[str, Any]) -> dict[str, Any]:
