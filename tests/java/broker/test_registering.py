@@ -45,9 +45,13 @@ def test_name_servers_of_two_releases_know_the_broker_again_after_a_restart(tmp_
         broker.stop()
         for server in servers:
             port = server.port
-            wait_until(lambda port=port: not raw_call.brokers(port), "unregistered", 60)
+            wait_until(partial(is_empty, port), "unregistered", 60)
 
     assert listed == [{broker.address}] * 2
+
+
+def is_empty(port: int) -> bool:
+    return not raw_call.brokers(port)
 
 
 def create_topic(broker: DevBroker, topic: str) -> None:
