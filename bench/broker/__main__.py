@@ -1,10 +1,13 @@
 """The broker for development beside Java's: ``python -m bench.broker [--rounds N]``.
 
-In each round both are started in turn, with their name servers, and have the same work from our own
+In each round both, and ours with a folder (``--store``), are started in turn, with their name
+servers, and have the same work from our own
 client in this process: messages of 1 KiB one after the other, from 16 tasks at once, and their
 consumption by a push consumer. CPU times are those of the broker's process (ours has the name
 server in it); they say more than rates where other programs run, and rates are bounded by the
 client. Rows show the medians of the rounds.
+
+``--suite`` runs 100 small tests instead, each with a fresh cluster, and some of them with Java's.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from bench.broker import suite, waiting
 from bench.namesrv import machine
 from rocketwire.client import (
     ClientConfig,
@@ -38,12 +42,19 @@ from tests.support.java.dev_cluster import DevCluster
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
+OURS: Final = "ours"
+STORED: Final = "ours, stored"
+JAVA: Final = "java"
 MESSAGES: Final = 10_000
 TASKS: Final = 16
 BODY: Final = os.urandom(1024)
 PATIENCE: Final = 120.0
 MIB: Final = 1 << 20
 MICRO: Final = 1e6
+
+_MEMORY: Final = f"memory with {2 * MESSAGES:,} messages of 1 KiB, MiB"
+_STORED_BYTES: Final = 1_024 + 91 + len("bench") + 120
+"""A message as the broker stores it: body, fixed fields, topic, and its properties roughly."""
 
 Figures = dict[str, float]
 
@@ -53,28 +64,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.broker", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ours", action="store_true", help="leave Java out")
+    parser.add_argument("--suite", action="store_true", help="run small tests instead")
+    parser.add_argument(
+        "--java-tests", type=int, default=4, help="small tests that run with Java's servers"
+    )
     options = parser.parse_args()
-    kinds = ("ours",) if options.ours else ("ours", "java")
+    if options.suite:
+        print("\n".join(machine.description()))
+        print("\n".join(suite.lines(0 if options.ours else options.java_tests)))
+        return
+    kinds = (OURS, STORED) if options.ours else (OURS, STORED, JAVA)
     figures: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in kinds}
     for _ in range(options.rounds):
         for kind in kinds:
             for name, value in _measure(kind).items():
                 figures[kind][name].append(value)
     print("\n".join(machine.description()))
-    width = max(map(len, figures["ours"]))
-    print(f"{'':{width}}" + "".join(f"{kind:>12}" for kind in kinds))
-    for name in figures["ours"]:
+    width = max(map(len, figures[OURS]))
+    print(f"{'':{width}}" + "".join(f"{kind:>14}" for kind in kinds))
+    for name in figures[OURS]:
         medians = [statistics.median(figures[kind][name]) for kind in kinds]
-        print(f"{name:{width}}" + "".join(f"{median:12,.1f}" for median in medians))
+        print(f"{name:{width}}" + "".join(f"{median:14,.1f}" for median in medians))
 
 
 def _measure(kind: str) -> Figures:
     """Start a broker, use it, and stop it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        cluster: DevCluster | JavaCluster = (
-            DevCluster(folder) if kind == "ours" else JavaCluster(folder)
-        )
+        cluster = _cluster(kind, folder)
         begun = time.monotonic()
         stack.enter_context(cluster)
         figures: Figures = {"start to registered, s": time.monotonic() - begun}
@@ -84,13 +101,29 @@ def _measure(kind: str) -> Figures:
         figures["CPU until then, s"] = machine.cpu_seconds(pid)
         figures["memory then, MiB"] = machine.resident_bytes(pid) / MIB
         trio.run(_use, cluster.address, pid, figures)
-        figures[f"memory with {2 * MESSAGES:,} messages of 1 KiB, MiB"] = (
-            machine.resident_bytes(pid) / MIB
+        figures[_MEMORY] = machine.resident_bytes(pid) / MIB
+        figures["memory for messages / bytes of messages"] = _memory_per_byte(figures)
+        figures["CPU while 1,000 pulls wait, %"] = trio.run(
+            waiting.idle_share, cluster.master.address, pid
         )
+        median, slow = trio.run(waiting.paced, cluster.address)
+        figures["send at 1,000/s: median, ms"] = median
+        figures["send at 1,000/s: 99th percentile, ms"] = slow
         begun = time.monotonic()
         cluster.master.stop(60)
         figures["stop, s"] = time.monotonic() - begun
         return figures
+
+
+def _memory_per_byte(figures: Figures) -> float:
+    more = figures[_MEMORY] - figures["memory then, MiB"]
+    return more * MIB / ((2 * MESSAGES + 500) * _STORED_BYTES)
+
+
+def _cluster(kind: str, folder: Path) -> DevCluster | JavaCluster:
+    if kind == JAVA:
+        return JavaCluster(folder)
+    return DevCluster(folder, {"storePathRootDir": "store"} if kind == STORED else None)
 
 
 def _config(address: str) -> ClientConfig:

@@ -54,7 +54,7 @@ def main_parser() -> argparse.ArgumentParser:
 def broker_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire-broker``, which has Java's options."""
     parser = argparse.ArgumentParser(
-        prog="rocketwire-broker", description="Run a broker for development, messages in memory."
+        prog="rocketwire-broker", description="Run a broker for development."
     )
     parser.add_argument("--version", action="version", version=__version__)
     _add_own_options(parser)

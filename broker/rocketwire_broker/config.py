@@ -60,6 +60,7 @@ class Config:
             otherwise it is in the files, and lost only if the machine goes down.
         log_file_size: bytes of each new file of the commit log.
         queue_file_size: bytes of each new file of a queue.
+        timer_log_file_size: bytes of each new file of the log of timers.
         delay_levels: delays as Java writes them.
         timer_enabled: whether messages may have a time of delivery.
         timer_max_delay_ms: longest delay of such a message.
@@ -116,6 +117,7 @@ class Config:
     flush_disk_type: str = "ASYNC_FLUSH"
     log_file_size: int = 1 << 30
     queue_file_size: int = 6_000_000
+    timer_log_file_size: int = 100 << 20
     delay_levels: str = DELAY_LEVELS
     timer_enabled: bool = True
     timer_max_delay_ms: int = 3 * 86_400_000
@@ -241,6 +243,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "flushDiskType": Setting("flush_disk_type"),
     "mappedFileSizeCommitLog": Setting("log_file_size", int),
     "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
+    "mappedFileSizeTimerLog": Setting("timer_log_file_size", int),
     "rocketwire.accountsFile": Setting("accounts_file"),
     "rocketwire.advertisedPort": Setting("advertised_port", int),
     "rocketwire.observeAddress": Setting("observe_address"),

@@ -1,10 +1,15 @@
-"""Entries of DLedger: stored messages with a head of their own, in the place of a commit log."""
+"""DLedger's files: entries in the place of a commit log, their index, and the state of a member.
+
+An entry is a stored message with a head of its own.
+"""
 
 from __future__ import annotations
 
+import re
 from struct import Struct
 from typing import Final, NamedTuple
 
+from rocketwire.errors import DecodeError
 from rocketwire.store import layouts
 
 HEAD_SIZE: Final = 48
@@ -15,6 +20,8 @@ NOOP: Final = 2
 CONFIGURATION: Final = 3
 BLANK_MAGIC: Final = -1
 """Java: ``MmapFileList.BLANK_MAGIC_CODE``."""
+
+_LONG: Final = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 
 _ENTRY: Final = Struct(layouts.format_of(layouts.DLEDGER_ENTRY))
 _INDEX: Final = Struct(layouts.format_of(layouts.DLEDGER_INDEX))
@@ -64,6 +71,30 @@ class DLedgerIndex(NamedTuple):
     term: int
 
 
+class DLedgerCheckpoint(NamedTuple):
+    """The file ``checkpoint`` of a member, written every three seconds.
+
+    Attributes:
+        end_index: number of the member's last entry at that time.
+        committed_index: number of the last entry that a majority had.
+    """
+
+    end_index: int
+    committed_index: int
+
+
+class DLedgerTerm(NamedTuple):
+    """The file ``currterm`` of a member.
+
+    Attributes:
+        term: the newest that the member has seen.
+        vote_leader: id of the member that it voted for in this term; empty if it voted for none.
+    """
+
+    term: int
+    vote_leader: str
+
+
 def decode_entry(data: bytes | memoryview, position: int, base: int) -> DLedgerEntry | None:
     """The head of the entry at ``position``; None for a blank, the end of the data, or damage.
 
@@ -101,3 +132,40 @@ def decode_index(data: bytes | memoryview, position: int) -> DLedgerIndex | None
         return None
     unit = DLedgerIndex._make(_INDEX.unpack_from(data, position))
     return unit if unit.magic in (DATA, NOOP, CONFIGURATION) and unit.size > 0 else None
+
+
+def decode_dledger_checkpoint(data: bytes) -> DLedgerCheckpoint:
+    """The file ``checkpoint`` below ``dledger-ID`` (Java: ``DLedgerMmapFileStore``).
+
+    Raises:
+        DecodeError: one of its numbers is missing, or no number.
+    """
+    words = _words(data)
+    return DLedgerCheckpoint(_number(words, "endIndex"), _number(words, "committedIndex"))
+
+
+def decode_dledger_term(data: bytes) -> DLedgerTerm:
+    """The file ``currterm`` below ``dledger-ID`` (Java: ``MemberState``).
+
+    Raises:
+        DecodeError: the term is missing, or no number.
+    """
+    words = _words(data)
+    return DLedgerTerm(_number(words, "currTerm"), words.get("voteLeader", ""))
+
+
+def _words(data: bytes) -> dict[str, str]:
+    """Names and values of a file of properties, one a line."""
+    lines = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
+    pairs = (line.partition("=") for line in lines if line and line[0] not in "#!")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _number(words: dict[str, str], name: str) -> int:
+    text = words.get(name)
+    if text is None:
+        raise DecodeError(f"{name} is missing")
+    number = int(text) if _LONG.fullmatch(text) else 1 << 63
+    if not -(1 << 63) <= number < 1 << 63:
+        raise DecodeError(f"{name} is no number")
+    return number

@@ -22,6 +22,9 @@ NAME_LENGTH: Final = 20
 _DATABASE: Final = "CURRENT"
 """A file that each RocksDB has, and no other folder of a store."""
 
+_COMPACTED: Final = "compaction/position-checkpoint"
+"""How far each compacted queue was compacted."""
+
 MAX_FILES: Final = 2_000_000
 """Default limit of the files of one store."""
 
@@ -78,6 +81,7 @@ class StoreFolder:
         commit_log: its files by offset; those of several paths together.
         dledger: files of a DLedger log, in the place of or after ``commit_log``.
         dledger_index: files of its index.
+        dledger_state: other files of its folder (``dledger-n0/currterm``, ...), by name.
         queues: topic and queue → files by offset.
         batch_queues: the same for queues of type BatchCQ.
         extensions: the same for extensions of queues.
@@ -97,6 +101,7 @@ class StoreFolder:
     commit_log: list[StoreFile] = field(default_factory=list[StoreFile])
     dledger: list[StoreFile] = field(default_factory=list[StoreFile])
     dledger_index: list[StoreFile] = field(default_factory=list[StoreFile])
+    dledger_state: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
     queues: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
@@ -238,10 +243,8 @@ def _assign(folder: StoreFolder, file: StoreFile) -> None:
         _assign_top(folder, file)
     elif is_mapped and parts[0] == "commitlog" and len(parts) == 2:
         folder.commit_log.append(file)
-    elif is_mapped and parts[0].startswith("dledger-") and parts[1] == "data":
-        folder.dledger.append(file)
-    elif is_mapped and parts[0].startswith("dledger-") and parts[1] == "index":
-        folder.dledger_index.append(file)
+    elif parts[0].startswith("dledger-"):
+        _assign_dledger(folder, file, parts)
     elif is_mapped and parts[0] == "timerlog":
         folder.timer_log.append(file)
     elif parts[0] == "index" and len(parts) == 2 and parts[1].isdecimal():
@@ -249,6 +252,25 @@ def _assign(folder: StoreFolder, file: StoreFile) -> None:
     elif parts[0] == "config":
         folder.config["/".join(parts[1:])] = file
     elif not (is_mapped and _assign_queue(folder, file, parts)):
+        _assign_other(folder, file)
+
+
+def _assign_dledger(folder: StoreFolder, file: StoreFile, parts: list[str]) -> None:
+    is_mapped = offset_of_name(parts[-1]) is not None
+    if is_mapped and parts[1] == "data":
+        folder.dledger.append(file)
+    elif is_mapped and parts[1] == "index":
+        folder.dledger_index.append(file)
+    elif len(parts) == 2:
+        folder.dledger_state[file.name] = file
+    else:
+        folder.unknown.append(file.name)
+
+
+def _assign_other(folder: StoreFolder, file: StoreFile) -> None:
+    if file.name == _COMPACTED:
+        folder.plain[file.name] = file
+    else:
         folder.unknown.append(file.name)
 
 

@@ -23,6 +23,9 @@ ROLLED: Final = 2
 DELETES: Final = 4
 """Flag of a record that recalls another (Java: ``TimerMessageStore.MAGIC_DELETE``)."""
 
+CHECK_SIZE: Final = 4_096
+"""Bytes of ``config/timercheck``."""
+
 _RECORD: Final = Struct(layouts.format_of(layouts.TIMER_RECORD))
 _BLANK: Final = Struct(layouts.format_of(layouts.TIMER_BLANK))
 _SLOT: Final = Struct(layouts.format_of(layouts.TIMER_SLOT))
@@ -106,6 +109,31 @@ def decode_timer_record(data: bytes | memoryview, position: int) -> TimerRecord 
         return None
     record = TimerRecord._make(_RECORD.unpack_from(data, position))
     return record if record.size == RECORD_SIZE else None
+
+
+def encode_timer_record(record: TimerRecord) -> bytes:
+    """A record as ``TimerLog.append`` writes it."""
+    return _RECORD.pack(*record)
+
+
+def encode_timer_blank(size: int) -> bytes:
+    """The first bytes of a blank of ``size`` bytes at the end of a timer log file."""
+    return _BLANK.pack(size, 0, BLANK_MAGIC)
+
+
+def encode_timer_slot(slot: TimerSlot) -> bytes:
+    """A slot as ``TimerWheel.putSlot`` writes it."""
+    return _SLOT.pack(*slot)
+
+
+def decode_timer_slot(data: bytes) -> TimerSlot:
+    """One slot, whatever it holds."""
+    return TimerSlot._make(_SLOT.unpack(data))
+
+
+def encode_timer_check(check: TimerCheck) -> bytes:
+    """``config/timercheck`` as ``TimerCheckpoint.flush`` writes it."""
+    return _CHECK.pack(*check).ljust(CHECK_SIZE, b"\0")
 
 
 def timer_blank_size(data: bytes | memoryview, position: int) -> int | None:

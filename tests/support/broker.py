@@ -16,6 +16,8 @@ from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rocketwire.wire.message.stored import StoredMessage
 
 START = 1_700_000_000_000
@@ -70,7 +72,7 @@ class Requests(ABC):
 
     @abstractmethod
     def ask(
-        self, code: int, ext: dict[str, object] | None = None, body: object = None, flag: int = 0
+        self, code: int, ext: Mapping[str, object] | None = None, body: object = None, flag: int = 0
     ) -> int:
         """Send a request; return its number."""
 
@@ -79,7 +81,7 @@ class Requests(ABC):
         """Take the answer to a request; None if there is none."""
 
     def call(
-        self, code: int, ext: dict[str, object] | None = None, body: object = None
+        self, code: int, ext: Mapping[str, object] | None = None, body: object = None
     ) -> RemotingCommand:
         """Send a request and return its answer, which must come at once."""
         answer = self.answer_to(self.ask(code, ext, body))
@@ -92,7 +94,7 @@ class Requests(ABC):
         body: bytes = b"body",
         *,
         queue: int = 0,
-        properties: dict[str, str | None] | None = None,
+        properties: Mapping[str, str | None] | None = None,
         code: int = 310,
         **changes: object,
     ) -> RemotingCommand:
@@ -175,7 +177,7 @@ class Client(Requests):
             self.received.append(command)
 
     def ask(
-        self, code: int, ext: dict[str, object] | None = None, body: object = None, flag: int = 0
+        self, code: int, ext: Mapping[str, object] | None = None, body: object = None, flag: int = 0
     ) -> int:
         """Send a request; return its number."""
         self._opaque += 1
@@ -213,7 +215,7 @@ class Client(Requests):
 
 
 def frame(
-    code: int, opaque: int, ext: dict[str, object] | None, body: object, flag: int = 0
+    code: int, opaque: int, ext: Mapping[str, object] | None, body: object, flag: int = 0
 ) -> bytes:
     """The bytes of a request; a body may be bytes or a typed value."""
     fields = None if ext is None else {name: _text(value) for name, value in ext.items()}

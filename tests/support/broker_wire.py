@@ -10,7 +10,7 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.broker import Requests, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 SECONDS = 60.0
 """For an answer of a broker on a busy machine."""
@@ -32,7 +32,7 @@ class WireClient(Requests):
         self.born_timestamp = int(time.time() * 1000)
 
     def ask(
-        self, code: int, ext: dict[str, object] | None = None, body: object = None, flag: int = 0
+        self, code: int, ext: Mapping[str, object] | None = None, body: object = None, flag: int = 0
     ) -> int:
         """Send a request; return its number."""
         self._opaque += 1

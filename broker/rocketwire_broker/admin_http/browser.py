@@ -156,7 +156,7 @@ def _search(queues: list[Queue], key: str) -> tuple[list[tuple[Position, bytes]]
 
 def _hits(queue: Queue, first: int, key: str) -> Iterator[tuple[Position, bytes]]:
     needle = key.encode("utf-8", "surrogatepass")
-    for offset, record in enumerate(queue.records(first, queue.max_offset - first), first):
+    for offset, record in enumerate(queue.each_record(first, queue.max_offset - first), first):
         if needle in record:
             properties = read_stored(record).properties or {}
             keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)

@@ -1,7 +1,8 @@
 """``StoreFolder``: the folder of a broker's store while the broker runs.
 
-``abort`` is there from the start of a broker to its end, as with Java: who finds it reads the log
-anew. ``lock`` is locked as Java locks it, so that no two brokers share a folder.
+``abort`` and an empty ``checkpoint`` are there from the start of a broker on, and stay after its
+end: they let a Java broker read the log anew, which writes its index of keys. Our broker needs no
+index, and writes none. ``lock`` is locked as Java locks it, so that two brokers share no folder.
 
 Java: ``DefaultMessageStore.load``, ``BrokerController.initialize``.
 """
@@ -13,16 +14,20 @@ import logging
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.errors import RocketWireError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.store.checkpoint import FILE_SIZE as CHECKPOINT_SIZE
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
+from rocketwire_broker.files.queue_files import QueueFiles
 from rocketwire_broker.files.scanning import scan
+from rocketwire_broker.files.timer_files import TimerFiles
 from rocketwire_broker.later.pop_log import log_pops
 from rocketwire_broker.later.restoring import Restoring
 from rocketwire_broker.later.transactions import write_decisions
@@ -35,7 +40,12 @@ if TYPE_CHECKING:
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
+_TRANSACTION: Final = int(MessageSysFlag.TRANSACTION_MASK)
+_IN_QUEUES: Final = (0, int(MessageSysFlag.TRANSACTION_COMMIT))
+"""Types of messages that are in a queue (Java: ``CommitLogDispatcherBuildConsumeQueue``)."""
+
 ABORT: Final = "abort"
+CHECKPOINT: Final = "checkpoint"
 LOCK: Final = "lock"
 PERSIST_SECONDS: Final = 5.0
 """Time between two writes of offsets and groups (Java: ``flushConsumerOffsetInterval``)."""
@@ -54,6 +64,8 @@ class StoreFolder:
         disk: the files; a plain one by default.
 
     Attributes:
+        is_synced: whether answers wait until messages are on the disk (``SYNC_FLUSH``).
+        log: the commit log.
         persist_seconds: time after which ``persist`` should be called again.
 
     Raises:
@@ -68,12 +80,15 @@ class StoreFolder:
         root.mkdir(parents=True, exist_ok=True)
         self.disk = Disk(root) if disk is None else disk
         self._config = config
-        self._is_synced = config.flush_disk_type == "SYNC_FLUSH"
+        self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
         self._lock = _locked(root)
         self._saved: dict[str, object] = {}
         self._broker: Broker | None = None
         self._failure = ""
+        self._queues = QueueFiles(self.disk, config.queue_file_size)
+        self._timers: TimerFiles | None = None
         try:
+            _check_kind(root)
             self.log = self._open_log()
         except BaseException:
             os.close(self._lock)
@@ -115,12 +130,16 @@ class StoreFolder:
             self.log,
             retain_bytes=config.store_retain_bytes,
             retain_ms=config.retain_hours * 3_600_000,
-            store_host=Host.parse(f"{config.broker_ip}:{config.listen_port}"),
+            store_host=Host.parse(
+                f"{config.broker_ip}:{config.advertised_port or config.listen_port}"
+            ),
         )
         broker = self._broker = Broker(config, now, store)
         has_topics = tables.read_tables(self.disk, broker)
         restoring = Restoring(broker)
         for entry in scan(self.disk, self.log):
+            if entry.sys_flag & _TRANSACTION not in _IN_QUEUES:
+                continue
             restoring.add(
                 decode_utf8(entry.topic),
                 entry.queue_id,
@@ -137,9 +156,16 @@ class StoreFolder:
         restoring.finish(now)
         store.arrivals.clear()
         broker.topics.save = lambda: self._save_topics(broker)
-        self.disk.replace(ABORT, str(os.getpid()).encode())
-        (self.disk.root / f"{ABORT}.bak").unlink(missing_ok=True)
+        self._mark()
+        if config.timer_enabled:
+            self._timers = TimerFiles(self.disk, broker)
         return broker
+
+    def _mark(self) -> None:
+        """Tell who opens the folder later that the log has to be read."""
+        pid = str(os.getpid()).encode()
+        self.disk.write(ABORT, 0, pid, len(pid))
+        self.disk.write(CHECKPOINT, 0, bytes(CHECKPOINT_SIZE), CHECKPOINT_SIZE)
 
     # ------------------------------------------------------------------ while the broker runs
 
@@ -165,7 +191,8 @@ class StoreFolder:
                 log_pops(self._broker, now)
                 self._write(self._broker, tables.AT_ONCE)
                 self._write(self._broker, tables.SOON)
-        except UnwritableError as error:
+                self._write_queues(self._broker, now)
+        except (UnwritableError, RocketWireError) as error:
             failure = str(error)
         except OSError as error:
             failure = f"{error.strerror} (errno {error.errno})"
@@ -173,11 +200,17 @@ class StoreFolder:
             LOGGER.error("%s is not complete: %s", self.disk.root, failure)
         self._failure = failure
 
+    def _write_queues(self, broker: Broker, now: int) -> None:
+        """Write what only Java reads."""
+        self._queues.write(cast("LogStore", broker.store))
+        if self._timers is not None:
+            self._timers.write(broker, now)
+
     def _write(self, broker: Broker, files: tuple[tables.Table, ...]) -> None:
         for table in files:
             version = table.version(broker)
             if self._saved.get(table.name) != version:
-                self.disk.replace(table.name, table.encode(broker), is_synced=self._is_synced)
+                self.disk.replace(table.name, table.encode(broker), is_synced=self.is_synced)
                 self._saved[table.name] = version
 
     def close(self, now: int) -> None:
@@ -196,6 +229,28 @@ class StoreFolder:
         if self._lock >= 0:
             os.close(self._lock)
         self._lock = -1
+
+
+FOREIGN: Final = {
+    "dledger-*/data": "a log of DLedger",
+    "consumequeue/CURRENT": "queues in RocksDB",
+    "consumequeue_rocksdb/CURRENT": "queues in RocksDB",
+    "config/*/CURRENT": "configuration in RocksDB",
+    "batchconsumequeue/*/*/*": "queues of batches (queue.type=BatchCQ)",
+    "consumequeue/%LMQ%*": "queues of LMQ",
+}
+"""Parts of stores of Java brokers with other settings, and what they are."""
+
+
+def _check_kind(root: Path) -> None:
+    """Refuse a folder of which only a part could be served.
+
+    Raises:
+        FolderError: a Java broker with other settings wrote it.
+    """
+    for pattern, what in FOREIGN.items():
+        if next(root.glob(pattern), None) is not None:
+            raise FolderError(f"{root} has {what}, which this broker does not serve")
 
 
 def _locked(root: Path) -> int:

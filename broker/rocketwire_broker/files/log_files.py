@@ -6,7 +6,8 @@ Java: ``CommitLog``, ``MappedFileQueue``.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+import os
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from rocketwire.store.folder import NAME_LENGTH
 from rocketwire.store.writer import blank
@@ -47,6 +48,8 @@ class LogFiles:
         self.failure = ""
         self._disk = disk
         self._starts = list(starts)
+        self._start, self._name = -file_size, ""  # of the file that was written last
+        self._listed = self._starts[-1:]
 
     def starts(self) -> Sequence[int]:
         """Return the offsets at which files begin, ascending."""
@@ -55,6 +58,16 @@ class LogFiles:
     def append(self, physical: int, data: bytes) -> None:
         """Write messages; see ``Log.append``."""
         size, disk = self.file_size, self._disk
+        start = self._start
+        if start <= physical < start + size and physical == self.end:
+            try:
+                disk.write(self._name, physical - start, data, size)
+            except OSError as error:
+                self._fail(error)
+            if self.failure:
+                self._note("")
+            self.end = physical + len(data)
+            return
         try:
             if physical != self.end:
                 position = self.end % size
@@ -62,13 +75,17 @@ class LogFiles:
             start = physical - physical % size
             disk.write(name_of(start), physical - start, data, size)
         except OSError as error:
-            self._note(f"{error.strerror} (errno {error.errno})")
-            raise UnwritableError(self.failure) from error
+            self._fail(error)
         if self.failure:
             self._note("")
         if not self._starts or self._starts[-1] != start:
             self._starts.append(start)
+        self._start, self._name = start, name_of(start)
         self.end = physical + len(data)
+
+    def _fail(self, error: OSError) -> NoReturn:
+        self._note(f"{error.strerror} (errno {error.errno})")
+        raise UnwritableError(self.failure) from error
 
     def _note(self, failure: str) -> None:
         if failure and failure != self.failure:
@@ -92,11 +109,25 @@ class LogFiles:
         """Take note that a file behind the end is gone."""
         self._starts.remove(start)
 
-    def sync(self) -> None:
-        """Wait until all messages are on the disk.
+    def descriptors(self) -> list[int]:
+        """Return copies of the descriptors of files that a sync may have to write; close them."""
+        opened = [self._disk.descriptor(name_of(start)) for start in self._starts[-2:]]
+        copies = [os.dup(descriptor) for descriptor in opened if descriptor is not None]
+        if self._starts[-1:] != self._listed:  # the name of a new file must be on the disk, too
+            copies.append(os.open(self._disk.root / FOLDER, os.O_RDONLY | os.O_CLOEXEC))
+            self._listed = self._starts[-1:]
+        return copies
 
-        Raises:
-            OSError: the disk fails.
-        """
-        for start in self._starts[-2:]:
-            self._disk.sync(name_of(start))
+
+def sync(descriptors: list[int]) -> None:
+    """Wait until files are on the disk, and close them; may run in a thread.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    try:
+        for descriptor in descriptors:
+            os.fsync(descriptor)
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)

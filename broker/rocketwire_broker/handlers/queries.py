@@ -22,7 +22,7 @@ from rocketwire.messages.queries import (
 )
 from rocketwire_broker.handlers.fields import Handler, integer, required, text
 from rocketwire_broker.state.response import NOT_SET, Response
-from rocketwire_broker.storage.filters import EVERYTHING, filter_of
+from rocketwire_broker.storage.filters import filter_of
 from rocketwire_broker.storage.message import read_stored
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _hits(queue: Queue, key: str, begin: int, end: int, *, by_tag: bool) -> Iter
     """Yield the messages with a key that were stored in a period."""
     first, after = queue.offset_at(begin), queue.offset_until(end)
     needle = key.encode("utf-8", "surrogatepass")
-    for offset, record in enumerate(queue.records(first, max(0, after - first)), first):
+    for offset, record in enumerate(queue.each_record(first, max(0, after - first)), first):
         if needle not in record:
             continue
         properties = read_stored(record).properties or {}
@@ -96,14 +96,14 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
     name = required(header.topic, "topic")
     place = f"{header.queue_id}@{name} is not exist!"
-    if name not in broker.topics:
-        return Response(ResponseCode.SYSTEM_ERROR, place)
     queue = broker.store.queue(name, header.queue_id)
-    if queue is None or queue.record(header.index) is None:
+    if queue is None:
+        return Response(ResponseCode.SYSTEM_ERROR, place)
+    if queue.record(header.index) is None:
         return Response(remark=f"Index {header.index} of {place}")
     group = broker.members.online(header.consumer_group or "")
     subscription = None if group is None else group.subscriptions.get(name)
-    message_filter = EVERYTHING if subscription is None else filter_of(subscription)
+    message_filter = None if subscription is None else filter_of(subscription)
     data: list[ConsumeQueueData] = []
     records = queue.records(header.index, max(0, header.count))
     for offset, record in enumerate(records, header.index):
@@ -113,10 +113,12 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
                 physic_offset=queue.physical(offset),
                 physic_size=len(record),
                 tags_code=code,
-                eval=message_filter.passes(code, record),
+                eval=message_filter is not None and message_filter.passes(code, record),
             )
         )
+    is_unknown = header.consumer_group and subscription is None
     body = QueryConsumeQueueResponseBody(
+        filter_data=f"{header.consumer_group}@{name} is not online!" if is_unknown else None,
         max_queue_index=queue.max_offset,
         min_queue_index=queue.min_offset,
         queue_data=tuple(data),

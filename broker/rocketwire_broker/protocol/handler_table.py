@@ -18,7 +18,14 @@ from rocketwire_broker.handlers import (
     sends,
     transactions,
 )
-from rocketwire_broker.handlers.admin import groups, progress, relays, runtime, topics
+from rocketwire_broker.handlers.admin import (
+    groups,
+    progress,
+    relays,
+    runtime,
+    topics,
+    upkeep,
+)
 from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
 
 if TYPE_CHECKING:
@@ -28,7 +35,7 @@ SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
     *(pops, notifications, acknowledgements, assignments),
-    *(topics, groups, progress, runtime, relays),
+    *(topics, groups, progress, runtime, upkeep, relays),
 )
 """The modules of handlers."""
 

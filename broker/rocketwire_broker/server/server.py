@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from rocketwire_broker.config import Config
     from rocketwire_broker.files.folder import StoreFolder
+    from rocketwire_broker.server.syncing import Syncing
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -72,6 +73,7 @@ class BrokerServer:
         self.tls = TlsContexts(config.tls)
         self._earlier = broker
         self._folder: StoreFolder | None = None
+        self._syncing: Syncing | None = None
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
@@ -102,6 +104,10 @@ class BrokerServer:
                 self._folder = StoreFolder(config)
                 ending.callback(self._close_folder, self._folder)
                 self.broker = self._folder.load(self.clock.now())
+                if self._folder.is_synced:
+                    from rocketwire_broker.server.syncing import Syncing
+
+                    self._syncing = Syncing(self._folder.log)
             else:
                 self.broker = self._earlier or Broker(config, self.clock.now())
             self.broker.access = access
@@ -130,7 +136,10 @@ class BrokerServer:
         """Write offsets, groups and queues every few seconds."""
         while True:
             await trio.sleep(folder.persist_seconds)
-            folder.persist(self.clock.now())
+            try:
+                folder.persist(self.clock.now())
+            except Exception:  # what is in the log is safe
+                LOGGER.exception("tables and queues are not written")
             await self.settle()
 
     def _close_folder(self, folder: StoreFolder) -> None:
@@ -253,10 +262,16 @@ class BrokerServer:
         except Exception:  # what is due for one must not end the broker of all
             LOGGER.exception("something that was due failed")
         topics = broker.topics
-        if (topics.changed or topics.removed) and self.announce is not None:
+        is_new = bool(topics.changed or topics.removed) and self.announce is not None
+        syncing = self._syncing if self._syncing is not None and self._syncing.is_due else None
+        if is_new or syncing is not None:
             frames = self._take()
-            await self.announce(broker)
-            self._send(frames)
+            if self.announce is not None and is_new:
+                await self.announce(broker)
+            if syncing is None or await syncing.run():
+                self._send(frames)
+            else:
+                self._cut_off(frames)
         else:
             self._deliver()
         self._hurry()
@@ -275,6 +290,13 @@ class BrokerServer:
             connection = self._connections.get(number)
             if connection is not None and frames:
                 connection.write(frames)
+
+    def _cut_off(self, taken: list[tuple[int, list[bytes]]]) -> None:
+        """Close the connections of answers that must not be sent."""
+        for number, _ in taken:
+            connection = self._connections.get(number)
+            if connection is not None:
+                connection.close()
 
     def _deliver(self) -> None:
         broker, connections = self.broker, self._connections

@@ -72,6 +72,7 @@ class Broker:
         pop_orders: the last pops in order.
         routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
+        cold_read_limits: bytes of cold data that groups may read; without effect.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
             clients' clocks.
         access: accounts, and what they may do; None if every request may be sent.
@@ -109,6 +110,7 @@ class Broker:
         self.pop_orders = PopOrders()
         self.routes = Routes()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
+        self.cold_read_limits: dict[str, int] = {}
         self.clock_advance = 0
         self.access: Access | None = None
         self.faults = Faults()

@@ -1,7 +1,6 @@
 """Counters of messages, and rates over the last seconds.
 
-Counters of deleted topics and groups are dropped. A Java broker does so only with
-``autoDeleteUnusedStats``.
+Counters of deleted topics and groups are dropped, as in Java (``autoDeleteUnusedStats``).
 
 Java: ``BrokerStatsManager``, ``StoreStatsService``.
 """

@@ -89,6 +89,7 @@ class LogStore(Store):
         super().__init__(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=store_host)
         self.log = log
         self.next_physical = log.end
+        self._file_size = log.file_size
         self.changed: set[tuple[str, int]] = set()
         self.deleted: set[str] = set()
         self._recent: dict[int, bytes] = {}
@@ -105,7 +106,28 @@ class LogStore(Store):
             EncodeError: a number or text exceeds its field; nothing is stored.
             UnwritableError: the disk is full or fails; nothing is stored.
         """
-        return self.put_all((message,), now)[0]
+        topic, queue_id = message.topic, message.queue_id
+        queues = self._queues.get(topic)
+        queue = cast("UnitQueue | None", None if queues is None else queues.get(queue_id))
+        start = self.next_physical
+        if queue is None or not queue.max_offset:
+            return self.put_all((message,), now)[0]
+        offset = queue.max_offset
+        record = message.encode(offset, start, self.store_host, now)
+        size = len(record)
+        if size + BLANK_SIZE > self._file_size - start % self._file_size:
+            return self.put_all((message,), now)[0]
+        self.log.append(start, record)
+        queue.add(start, size, message.tags_code)
+        self._keep(start, record)
+        self.next_physical = start + size
+        self.size += size
+        self.put_count += 1
+        self.last_stored = now
+        place = (topic, queue_id)
+        self.arrivals.add(place)
+        self.changed.add(place)
+        return Place(offset, start, size)
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
         """Store messages of one queue, all of them or none.
@@ -117,7 +139,7 @@ class LogStore(Store):
         if not messages:
             return []
         topic, queue_id = messages[0].topic, messages[0].queue_id
-        queue = self._unit_queue(topic, queue_id)
+        queue = self.unit_queue(topic, queue_id)
         offset = 0 if queue is None else queue.max_offset
         start = self.log.end
         records = self._encode(messages, offset, start, now)
@@ -162,13 +184,14 @@ class LogStore(Store):
         self, topic: str, queue_id: int, offset: int, physical: int, size: int, tag_code: int
     ) -> UnitQueue:
         """Put a message of the log, which is read at the start, into its queue."""
-        queue = self._unit_queue(topic, queue_id)
+        queue = self.unit_queue(topic, queue_id)
         if queue is None:
             queue = UnitQueue(topic, queue_id, self._read)
             self._queues.setdefault(topic, {})[queue_id] = queue
         queue.place(offset, physical, size, tag_code)
         self.size += size
         self.put_count += 1
+        self.changed.add((topic, queue_id))
         return queue
 
     def _keep(self, physical: int, record: bytes) -> None:
@@ -223,7 +246,8 @@ class LogStore(Store):
 
     # ------------------------------------------------------------------ looking
 
-    def _unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
+    def unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
+        """Return a queue; None while it has never had a message."""
         return cast("UnitQueue | None", self.queue(topic, queue_id))
 
     def all_queues(self) -> Iterator[UnitQueue]:

@@ -42,7 +42,8 @@ class UnitQueue(Queue):
         read: reads the log.
 
     Attributes:
-        written: offset of the first message that the file of the queue does not have yet.
+        written: offset of the first message that the files of the queue do not have yet; -1 if
+            they must be written anew.
     """
 
     __slots__ = ("_read", "_sizes", "written")
@@ -51,7 +52,7 @@ class UnitQueue(Queue):
         super().__init__(topic, queue_id)
         self._read = read
         self._sizes = array("i")
-        self.written = 0
+        self.written = -1
 
     @property
     def size(self) -> int:

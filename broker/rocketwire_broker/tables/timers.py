@@ -21,6 +21,10 @@ class Timers:
     def __len__(self) -> int:
         return len(self._heap)
 
+    def offsets(self) -> set[int]:
+        """Return the offsets of the messages that wait."""
+        return {offset for _, offset in self._heap}
+
     @property
     def next_due(self) -> int | None:
         """Earliest time of delivery; None if no message waits."""

@@ -183,5 +183,7 @@ def _system_topics(config: Config) -> Iterator[TopicConfig]:
     yield new_topic(f"rmq_sys_SYNC_BROKER_MEMBER_{broker}", 1, _INHERIT)
     yield new_topic("RMQ_SYS_TRANS_HALF_TOPIC", 1)
     yield new_topic("RMQ_SYS_TRANS_OP_HALF_TOPIC", 1)
+    yield new_topic("RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", 1)
+    yield new_topic("RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC", 1)
     if config.timer_enabled:
         yield new_topic("rmq_sys_wheel_timer", 1)

@@ -31,12 +31,8 @@ NOT_IN_DEV = {
     "test_lite_topics": "lite topics",
     "test_admin_rocksdb": "RocksDB",
     "getBrokerLiteInfo": "lite topics",
-    "exportPopRecord": "RocksDB",
     "static_topic": "static topics",
     "test_a09_the_second_port": "second port",
-    "test_numbers_of_a_topic_are_counted": "cold data",
-    "test_stores_and_cold_data": "cold data",
-    "test_pops_are_written_back": "files",
 }
 """Parts of the names of tests -> what they need."""
 
@@ -144,16 +140,17 @@ class DevCluster:
 
     Args:
         folder: for their scratch folders.
+        options: of the broker ``broker-a``, beyond those of Java's.
 
     Attributes:
         master: the broker ``broker-a``.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Mapping[str, object] | None = None) -> None:
         self._folder = folder
         self._running = ExitStack()
         self._brokers: dict[str, DevBroker] = {}
-        self.master = DevBroker(folder / "broker-a", options=BROKER)
+        self.master = DevBroker(folder / "broker-a", options={**BROKER, **(options or {})})
 
     @property
     def address(self) -> str:

@@ -136,6 +136,7 @@ SINCE_5X: Final[tuple[str, ...]] = (
     "recall.RecallWithTraceIT",
     "recall.SendAndRecallDelayMessageIT",
     "retry.PopConsumerRetryIT",
+    *(f"tls.{name}" for name in ("TlsIT", "TlsMixIT", "TlsMix2IT")),
 )
 """Classes that 5.5.0 has and 4.9.4 has not, or under another name."""
 

@@ -35,6 +35,7 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "ipv6": RELEASES,
     "slave": RELEASES,
     "dledger": RELEASES,
+    "controller": SINCE_5,
     "lmq": SINCE_5,
     "crc": SINCE_5,
     "ext": SINCE_5,

@@ -184,3 +184,24 @@ def test_topics_are_read_from_a_table() -> None:
 def test_other_tables_are_errors(data: dict[str, Any], text: str) -> None:
     with pytest.raises(IllegalValueError, match=text):
         read_topics(data)
+
+
+def test_each_of_several_brokers_has_a_folder_of_its_own() -> None:
+    config = Config(store_path="store")
+
+    assert [item.store_path for item in broker_configs(config, "x:0,x:1")] == [
+        "store/x",
+        "store/x-1",
+    ]
+    assert [item.store_path for item in broker_configs(config, None)] == ["store"]
+    assert [item.store_path for item in broker_configs(Config(), "2")] == ["", ""]
+
+
+def test_a_folder_keeps_all_messages_unless_the_option_says_how_many() -> None:
+    bounded, _ = configured(
+        main_parser().parse_args(["dev", "--store", "s", "--retain-bytes", "7"])
+    )
+    unbounded, _ = configured(main_parser().parse_args(["dev", "--store", "s"]))
+
+    assert (bounded.store_path, bounded.store_retain_bytes) == ("s", 7)
+    assert (unbounded.store_path, unbounded.store_retain_bytes) == ("s", 0)

@@ -6,6 +6,7 @@ from struct import pack
 
 import pytest
 
+from rocketwire.errors import DecodeError
 from rocketwire.store import dledger
 
 ENTRY = dledger.DLedgerEntry(dledger.DATA, 52, 7, 2, 1000, 0, 0, 0, 4)
@@ -52,3 +53,29 @@ def test_the_index_names_an_entry() -> None:
     assert dledger.decode_index(bytes(32), 0) is None
     assert dledger.decode_index(data, 1) is None
     assert dledger.decode_index(data, -1) is None
+
+
+def test_a_member_notes_its_end_and_its_term_line_by_line() -> None:
+    """The bytes are those of the fixture ``dledger-5.5.0``, with other numbers."""
+    noted = dledger.decode_dledger_checkpoint(b"committedIndex=240\nendIndex=241\n")
+    term = dledger.decode_dledger_term(b"#comment\n voteLeader = n0\ncurrTerm=3\n")
+
+    assert noted == (241, 240)
+    assert term == (3, "n0")
+    assert dledger.decode_dledger_term(b"currTerm=-1").vote_leader == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "endIndex is missing"),
+        (bytes(100), "endIndex is missing"),
+        (b"endIndex=1", "committedIndex is missing"),
+        (b"endIndex=x\ncommittedIndex=1", "endIndex is no number"),
+        (b"endIndex=9223372036854775808\ncommittedIndex=1", "endIndex is no number"),
+        (b"endIndex=1\ncommittedIndex=\xc2\xb2", "committedIndex is no number"),
+    ],
+)
+def test_a_checkpoint_without_its_numbers_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(DecodeError, match=message):
+        dledger.decode_dledger_checkpoint(data)

@@ -188,9 +188,14 @@ def test_files_of_dledger_are_told_from_those_of_its_index(tmp_path: Path) -> No
         path = tmp_path / "dledger-n0" / name / f"{0:020}"
         path.parent.mkdir(parents=True)
         path.touch()
+    (tmp_path / "dledger-n0" / "currterm").touch()
+    (tmp_path / "compaction").mkdir()
+    (tmp_path / "compaction" / "position-checkpoint").touch()
 
     folder = read_folder([tmp_path])
 
+    assert list(folder.dledger_state) == ["dledger-n0/currterm"]
+    assert list(folder.plain) == ["compaction/position-checkpoint"]
     assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{0:020}"]
     assert [file.name for file in folder.dledger_index] == [f"dledger-n0/index/{0:020}"]
     assert folder.unknown == []

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
 
 def create_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200: create or change a group."""
-    _put(broker, body_of(request, SubscriptionGroupConfig), now)
+    """200: create or change a group; a request without one is a success, as in Java."""
+    if request.body:
+        _put(broker, body_of(request, SubscriptionGroupConfig), now)
     return SUCCESS
 
 

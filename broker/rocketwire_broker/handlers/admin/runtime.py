@@ -1,4 +1,4 @@
-"""The broker itself: 25 and 26 settings, 28 and 315 figures, and upkeep without any work.
+"""The broker itself: 25 and 26 settings, 28 and 315 figures.
 
 Java: ``AdminBrokerProcessor``.
 """
@@ -39,8 +39,14 @@ FIXED_AT_START: Final = frozenset(
 """Settings that cannot be changed later."""
 BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath", "storePathRootDir"})
 
-_POOLS: Final = ("send", "pull", "litePull", "query", "ack")
-"""Java's pools of threads; here one thread does all."""
+_POOLS: Final = {
+    "send": "10000",
+    "pull": "100000",
+    "litePull": "100000",
+    "query": "20000",
+    "ack": "100000",
+}
+"""Java's pools of threads and the requests that wait for one; here one thread does all."""
 
 _PERIODS: Final = (10_000, 60_000, 600_000)
 """Periods of the rates in 28, in milliseconds."""
@@ -93,13 +99,13 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     }
     queues = {
         f"{name}ThreadPool{figure}": value
-        for name in _POOLS
-        for figure, value in (("QueueSize", "0"), ("QueueCapacity", "10000"))
+        for name, capacity in _POOLS.items()
+        for figure, value in (("QueueSize", "0"), ("QueueCapacity", capacity))
     }
     waits = {f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in _POOLS}
     return {
         "EndTransactionQueueSize": "0",
-        "EndTransactionThreadPoolQueueCapacity": "10000",
+        "EndTransactionThreadPoolQueueCapacity": "100000",
         "bootTimestamp": str(broker.started),
         "brokerActive": "true",
         "brokerVersionDesc": "V5_5_0",
@@ -194,11 +200,6 @@ def get_timer_metrics(broker: Broker, request: RemotingCommand, peer: Peer, now:
     return Response(body=(required(body, "body"),))
 
 
-def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """Answer 0: files that are not there need no upkeep."""
-    return SUCCESS
-
-
 def get_ha_status(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """907: a master without slaves."""
     body = HARuntimeInfo(master=True, master_commit_log_max_offset=broker.store.next_physical)
@@ -218,11 +219,6 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.GET_ALL_DELAY_OFFSET: get_delay_offsets,
     RequestCode.VIEW_BROKER_STATS_DATA: view_stats,
     RequestCode.GET_TIMER_METRICS: get_timer_metrics,
-    RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
-    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,
-    RequestCode.CLEAN_UNUSED_TOPIC: nothing_to_do,
-    RequestCode.DELETE_EXPIRED_COMMITLOG: nothing_to_do,
-    RequestCode.RESET_MASTER_FLUSH_OFFSET: nothing_to_do,
     RequestCode.GET_BROKER_HA_STATUS: get_ha_status,
     RequestCode.GET_BROKER_EPOCH_CACHE: controller_only,
 }

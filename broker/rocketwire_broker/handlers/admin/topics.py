@@ -99,6 +99,7 @@ def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
 
     Raises:
         DecodeError: the changes are invalid.
+        RefusedError: an attribute is unknown.
     """
     attributes = dict((None if known is None else known.attributes) or {})
     try:
@@ -108,7 +109,7 @@ def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
     for change, value in parsed.items():
         sign, name = change[0], change[1:]
         if name not in ATTRIBUTES:
-            raise DecodeError(f"unsupported key: {name}", path="attributes")
+            raise RefusedError(ResponseCode.SYSTEM_ERROR, f"unsupported key: {name}")
         if sign == "-":
             attributes.pop(name, None)
         else:

@@ -42,11 +42,9 @@ def acknowledge(broker: Broker, request: RemotingCommand, peer: Peer, now: int) 
     _check_queue(broker, topic, queue_id, peer)
     lowest, highest = _bounds(broker, topic, queue_id)
     if not lowest <= offset <= highest:
-        commit = broker.offsets.get(group, topic, queue_id)
         raise RefusedError(
             ResponseCode.NO_MESSAGE,
-            f"offset is illegal, key:{topic}@{queue_id}, "
-            f"commit:{-1 if commit is None else commit}, store:{lowest}~{highest}",
+            f"offset is illegal, key:{topic}@{queue_id}, commit:{offset}, store:{lowest}~{highest}",
         )
     handle = parse_pop_handle(required(header.extra_info, "extraInfo"))
     message = HiddenMessage(group, topic, queue_id, offset, handle.pop_time)

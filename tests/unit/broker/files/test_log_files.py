@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_broker.files.log_files import LogFiles, name_of
+from rocketwire_broker.files.log_files import LogFiles, name_of, sync
 from rocketwire_broker.storage.store import UnwritableError
 from tests.support.broker_folder import MortalDisk
 
@@ -19,7 +19,7 @@ def test_messages_follow_each_other(tmp_path: Path) -> None:
 
     log.append(0, b"abc")
     log.append(3, b"de")
-    log.sync()
+    sync(log.descriptors())
 
     assert (log.first, log.end, log.starts()) == (0, 5, [0])
     assert (tmp_path / name_of(0)).read_bytes() == b"abcde".ljust(100, b"\0")

@@ -91,10 +91,13 @@ def test_the_entries_of_a_queue_are_listed(client: Client) -> None:
     assert body is not None
     assert (body.min_queue_index, body.max_queue_index) == (0, 3)
     assert len(body.queue_data or ()) == 2
-    assert all(item.eval for item in body.queue_data or ())
-    for changes in ({"queueId": 3}, {"index": 99}):
-        nothing = client.call(321, {**fields, **changes})
-        assert (nothing.code, nothing.body) == (0, None)
-        assert (nothing.remark or "").endswith("@orders is not exist!")
+    assert not any(item.eval for item in body.queue_data or ())  # nobody's filter was asked for
+    nothing = client.call(321, {**fields, "index": 99})
+    assert (nothing.code, nothing.body) == (0, None)
+    assert nothing.remark == "Index 99 of 0@orders is not exist!"
+    unused = client.call(321, {**fields, "queueId": 3})
+    assert (unused.code, unused.remark) == (1, "3@orders is not exist!")
+    offline = client.call(321, {**fields, "consumerGroup": "nobody"})
+    assert b'"filterData":"nobody@orders is not online!"' in (offline.body or b"")
     missing = client.call(321, {**fields, "topic": "missing"})
     assert (missing.code, missing.remark) == (1, "0@missing is not exist!")

@@ -20,18 +20,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire_tools.conformance.broker_cases.clients import (
+    assignments,
+    locks,
+    members,
+    offsets,
+    relays,
+    replies,
+)
 from rocketwire_tools.conformance.broker_cases.messages import (
+    acknowledgements,
     batches,
+    delays,
+    filters,
     long_polls,
+    pops,
     pulls,
+    queries,
+    retries,
     send_checks,
     sends,
+    transactions,
 )
+from rocketwire_tools.conformance.broker_cases.upkeep import figures, groups, protocol, topics
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case
 
-MODULES = (sends, send_checks, batches, pulls, long_polls)
+MODULES = (
+    *(sends, send_checks, batches, pulls, long_polls, filters, queries),
+    *(retries, delays, transactions, pops, acknowledgements),
+    *(offsets, members, locks, replies, relays, assignments),
+    *(topics, groups, figures, protocol),
+)
 
 ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
 """All cases."""

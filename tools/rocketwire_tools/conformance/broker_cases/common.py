@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.outcomes import Outcome
 
 ONE_WAY: Final = 2
+NOT_5_3: Final = frozenset(Profile) - {Profile.JAVA_5_3}
 BEFORE_5_5: Final = frozenset({Profile.JAVA_4_9, Profile.JAVA_5_3})
 ONLY_5_3: Final = frozenset({Profile.JAVA_5_3})
 
@@ -81,6 +82,16 @@ def refused(code: int, remark: object = ANY, ext: object = ANY) -> Response:
 def json_body(value: object, **settings: Any) -> Response:
     """Success with a JSON body."""
     return Response(remark=ANY, body=JsonBody(value), **settings)
+
+
+def queue_key(queue: int = 0) -> str:
+    """The key of a queue of the case's topic in tables."""
+    return f'{{"brokerName":"{{=broker}}","queueId":{queue},"topic":"{{topic}}"}}'
+
+
+def groups_have(**groups: object) -> Response:
+    """The table of groups (201) has these."""
+    return json_body(Has({"subscriptionGroupTable": Has(groups)}))
 
 
 def topics_have(**topics: object) -> Response:
@@ -235,9 +246,10 @@ def put(
     return Ask(message(body, **settings), accepted, on, within, save or {})
 
 
-def stored(queue: int | str = 0, place: int | str = 0, **ext: object) -> Response:
-    """A message was stored in this queue, with this offset."""
-    fields = {"queueId": str(queue), "queueOffset": str(place), "msgId": Like("[0-9A-F]{32}")}
+def stored(queue: int | str = 0, place: object = 0, **ext: object) -> Response:
+    """A message was stored in this queue, with this offset or pattern."""
+    number = str(place) if isinstance(place, int) else place
+    fields = {"queueId": str(queue), "queueOffset": number, "msgId": Like("[0-9A-F]{32}")}
     return Response(ext=Has(fields | ext))
 
 

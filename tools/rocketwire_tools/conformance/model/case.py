@@ -76,6 +76,7 @@ class Case:
         files: names of files in ``certificates/`` to copy to the server's folder.
         fresh: whether the server must not be used by another case.
         requires: properties that the configuration of a running broker must have.
+        attempts: how often a failed case is tried, where a periodic task of Java's can disturb it.
         cleanup: steps that always run at the end. Data that ``Request`` steps registered or stored
             is removed without them.
     """
@@ -93,6 +94,7 @@ class Case:
     files: tuple[str, ...] = ()
     fresh: bool = False
     requires: Mapping[str, str] = field(default_factory=dict[str, str])
+    attempts: int = 1
     cleanup: tuple[Step, ...] = ()
 
     @property

@@ -29,6 +29,13 @@ def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
     return f"lacks the lines {missing}" if missing else None
 
 
+def has_names(body: bytes, _: Names, *names: str) -> str | None:
+    """The body has a line ``name=value`` for each of these names."""
+    there = {line.partition("=")[0] for line in body.decode("utf-8", "replace").splitlines()}
+    missing = sorted(set(names) - there)
+    return f"lacks {missing}" if missing else None
+
+
 def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
     """The body consists of terminated lines ``key=value``, sorted by key, including these keys."""
     *lines, last = body.decode("utf-8", "replace").split("\n")
@@ -45,5 +52,6 @@ PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
     "lacks-text": lacks_text,
     "lacks-one": lacks_one,
     "has-lines": has_lines,
+    "has-names": has_names,
     "sorted-lines": sorted_lines,
 }

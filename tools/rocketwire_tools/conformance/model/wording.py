@@ -133,6 +133,7 @@ _CHECKS: Final = {
     "lacks-text": "does not contain",
     "lacks-one": "lacks at least one of",
     "has-lines": "has the lines",
+    "has-names": "has lines for the names",
     "sorted-lines": "is a sorted list of lines key=value, with the keys",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rocketwire_tools.store.engine.hashes import positive_hashes
 from rocketwire_tools.store.lookup import index_geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -39,6 +39,37 @@ MAX_INDEX_FILE: Final = 1 << 30
 _CHUNK_ENTRIES: Final = 1 << 16
 
 
+class _Entries(NamedTuple):
+    """Entries of an index file.
+
+    Attributes:
+        numbers: of each in the file.
+        stored: as in the file.
+        offsets: physical offset of each.
+    """
+
+    numbers: Int64s
+    stored: Entries
+    offsets: Int64s
+
+    @classmethod
+    def of(cls, first: int, stored: Entries) -> _Entries:
+        """Entries that follow each other from a number on."""
+        offsets = stored["physical_offset"].astype(np.int64)
+        return cls(np.arange(first, first + len(stored)), stored, offsets)
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Entries]) -> _Entries:
+        """Entries of some parts."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def part(self, rows: slice | Bools) -> _Entries:
+        """Some of them."""
+        return _Entries(self.numbers[rows], self.stored[rows], self.offsets[rows])
+
+
 class _IndexFile:
     """One index file, read in the order of the log."""
 
@@ -49,34 +80,30 @@ class _IndexFile:
         self.next = 1
         self.end = max(1, min(header.entry_count, geometry.entries))
         self.highest = -1
-        self._entries = np.zeros(0, ENTRY)
+        self._entries = _Entries.of(0, np.zeros(0, ENTRY))
 
-    def take(self, end: int | None) -> tuple[Int64s, Entries]:
-        """Numbers and entries up to an offset of the log, or all that are left.
+    def take(self, end: int | None) -> Iterator[_Entries]:
+        """Entries up to an offset of the log, or all that are left, piece by piece.
 
         A single entry that points further than the one after it is out of order, and taken too.
         """
-        numbers: list[Int64s] = []
-        parts: list[Entries] = []
         while self.next < self.end:
-            if not len(self._entries):
-                self._entries = self.read(self.next, min(_CHUNK_ENTRIES, self.end - self.next))
-                if not len(self._entries):
-                    break
-            count = len(self._entries)
+            if not len(self._entries.numbers):
+                stored = self.read(self.next, min(_CHUNK_ENTRIES, self.end - self.next))
+                if not len(stored):
+                    return
+                self._entries = _Entries.of(self.next, stored)
+            count = len(self._entries.numbers)
             if end is not None:
-                behind = self._entries["physical_offset"] >= end
-                stops = behind & np.append(behind[1:], True)
-                count = int(np.argmax(stops)) if stops.any() else count
+                behind = self._entries.offsets >= end
+                behind[:-1] &= behind[1:]
+                count = int(np.argmax(behind)) if behind.any() else count
             if not count:
-                break
-            numbers.append(self.next + np.arange(count))
-            parts.append(self._entries[:count])
-            self._entries = self._entries[count:]
+                return
+            taken = self._entries.part(slice(0, count))
+            self._entries = self._entries.part(slice(count, None))
             self.next += count
-        if not parts:
-            return np.zeros(0, np.int64), np.zeros(0, ENTRY)
-        return np.concatenate(numbers), np.concatenate(parts)
+            yield taken
 
     def read(self, first: int, count: int) -> Entries:
         """Entries by number; fewer if the file is short."""
@@ -159,34 +186,36 @@ class IndexCheck:
         positions = rows.messages.positions
         start = rows.block.base + int(positions[0])
         end = rows.block.base + int(positions[-1]) + 1
-        wanted: list[tuple[_IndexFile, Int64s, Entries]] = []
+        wanted: list[tuple[_IndexFile, _Entries]] = []
         for file in list(self._files):
+            here: list[_Entries] = []
             try:
-                numbers, entries = file.take(end)
+                for entries in file.take(end):
+                    is_here = (entries.offsets >= start) & (entries.offsets < end)
+                    if not is_here.all():
+                        self._add_strays(file, entries.part(~is_here))
+                        entries = entries.part(is_here)
+                    here.append(entries)
             except OSError as error:
                 self._give_up(file.file, error)
                 continue
-            if not len(numbers):
-                continue
-            offsets = entries["physical_offset"].astype(np.int64)
-            is_here = (offsets >= start) & (offsets < end)
-            if not is_here.all():
-                for place in np.flatnonzero(~is_here).tolist():
-                    self._stray(file, int(numbers[place]), entries[place])
-                numbers, entries = numbers[is_here], entries[is_here]
-            wanted.append((file, numbers, entries))
+            if here:
+                wanted.append((file, _Entries.joined(here)))
         covered = any(file.header.begin_physical_offset <= start for file in self._files)
         covered &= any(file.header.end_physical_offset >= end - 1 for file in self._files)
         if wanted or covered:
             self._compare(rows, wanted, is_covered=covered)
 
-    def _stray(self, file: _IndexFile, number: int, entry: np.void) -> None:
-        offset = int(entry["physical_offset"])
-        if offset >= self.log_start and len(self._strays) < MAX_STRAYS:
-            self._strays.append((file, number, offset, int(entry["key_hash"])))
+    def _add_strays(self, file: _IndexFile, entries: _Entries) -> None:
+        entries = entries.part(entries.offsets >= self.log_start)
+        columns = (entries.numbers, entries.offsets, entries.stored["key_hash"])
+        for number, offset, key_hash in zip(*(column.tolist() for column in columns), strict=True):
+            if len(self._strays) >= MAX_STRAYS:
+                break
+            self._strays.append((file, number, offset, key_hash))
 
     def _compare(
-        self, rows: Rows, wanted: list[tuple[_IndexFile, Int64s, Entries]], *, is_covered: bool
+        self, rows: Rows, wanted: list[tuple[_IndexFile, _Entries]], *, is_covered: bool
     ) -> None:
         positions = rows.messages.positions
         text_rows, text_hashes, is_tag = key_hashes(rows)
@@ -194,28 +223,26 @@ class IndexCheck:
             return
         places: list[Int64s] = []
         hashes: list[Int64s] = []
-        for file, numbers, entries in wanted:
-            offsets = entries["physical_offset"].astype(np.int64) - rows.block.base
+        for file, entries in wanted:
+            offsets = entries.offsets - rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
             is_message = positions[row] == offsets
             for place in np.flatnonzero(~is_message).tolist():
-                offset = int(entries[place]["physical_offset"])
-                self._add_entry(
-                    file, int(numbers[place]), f"points to {offset}, no message's place"
-                )
+                text = f"points to {int(entries.offsets[place])}, no message's place"
+                self._add_entry(file, int(entries.numbers[place]), text)
             places.append(np.where(is_message, row, -1))
-            hashes.append(entries["key_hash"].astype(np.int64))
-            self.entries += len(numbers)
+            hashes.append(entries.stored["key_hash"].astype(np.int64))
+            self.entries += len(entries.numbers)
         keys = text_rows << 32 | text_hashes
         seen: list[Int64s] = []
-        for (file, numbers, entries), row, number in zip(wanted, places, hashes, strict=True):
+        for (file, entries), row, number in zip(wanted, places, hashes, strict=True):
             stored = row << 32 | (number & 0xFFFFFFFF)
             seen.append(stored[row >= 0])
             wrong = (row >= 0) & ~np.isin(stored, keys)
             for place in np.flatnonzero(wrong).tolist():
-                offset = int(entries[place]["physical_offset"])
+                offset = int(entries.offsets[place])
                 text = f"has hash {int(number[place])}, the message at {offset} has no such key"
-                self._add_entry(file, int(numbers[place]), text)
+                self._add_entry(file, int(entries.numbers[place]), text)
         if is_covered:
             stored = np.concatenate(seen) if seen else np.zeros(0, np.int64)
             missing = ~np.isin(keys, stored) & ~is_tag
@@ -226,23 +253,21 @@ class IndexCheck:
         offsets: Int64s,
         hashes: Int64s,
         is_tag: Bools,
-        wanted: list[tuple[_IndexFile, Int64s, Entries]],
+        wanted: list[tuple[_IndexFile, _Entries]],
     ) -> bool:
         """Whether the entries of a block are those of its messages, in their order."""
         if not wanted:
             return False
-        entries = wanted[0][2]
-        if len(wanted) > 1:
-            entries = np.concatenate([part[2] for part in wanted])
-        if len(entries) == len(hashes) - int(is_tag.sum()):  # a release that indexes no tags
+        _, stored, stored_offsets = _Entries.joined([entries for _, entries in wanted])
+        if len(stored) == len(hashes) - int(is_tag.sum()):  # a release that indexes no tags
             offsets, hashes = offsets[~is_tag], hashes[~is_tag]
         are_equal = (
-            len(entries) == len(hashes)
-            and bool((entries["physical_offset"] == offsets).all())
-            and bool((entries["key_hash"] == hashes).all())
+            len(stored) == len(hashes)
+            and bool((stored_offsets == offsets).all())
+            and bool((stored["key_hash"] == hashes).all())
         )
         if are_equal:
-            self.entries += len(entries)
+            self.entries += len(stored)
         return are_equal
 
     def finish(self, *, log_end: int | None = None) -> None:
@@ -269,12 +294,8 @@ class IndexCheck:
             )
 
     def _finish_file(self, file: _IndexFile, *, has_slots: bool) -> None:
-        while True:
-            numbers, entries = file.take(None)
-            if not len(numbers):
-                break
-            for place in range(len(numbers)):
-                self._stray(file, int(numbers[place]), entries[place])
+        for entries in file.take(None):
+            self._add_strays(file, entries)
         if has_slots:
             self._check_slots(file)
 
@@ -309,12 +330,13 @@ class IndexCheck:
             if not len(entries):
                 self._add(file.file, file.file.size, "the file ends before its last entry")
                 return
-            numbers = number + np.arange(len(entries))
             hashes = entries["key_hash"].astype(np.int64)
-            place = np.abs(hashes) % slots
+            place = np.abs(hashes)
+            place -= place // slots * slots  # numpy has no fast remainder
             if not (hashes < 0).any() and _are_chains(entries, number, place, newest):
                 number += len(entries)
                 continue
+            numbers = number + np.arange(len(entries))
             order = np.argsort(place, kind="stable")
             sorted_slots = place[order]
             expected = np.empty(len(entries), np.int64)
@@ -367,22 +389,24 @@ def _are_chains(entries: Entries, first: int, slots: Int64s, newest: npt.NDArray
         slots: of each entry.
         newest: last entry of each slot before ``first``.
     """
-    previous = entries["previous"].astype(np.int64)
-    inner = np.flatnonzero(previous >= first)
-    names = previous[inner] - first
+    previous = entries["previous"].astype(np.int32)
+    before = newest[slots]
     is_outer = previous < first
-    if not (newest[slots[is_outer]] == previous[is_outer]).all():
+    if not ((before == previous) | ~is_outer).all():
         return False
+    inner = np.flatnonzero(~is_outer)
+    names = previous[inner] - first
     if not (names < inner).all() or not (slots[names] == slots[inner]).all():
         return False
-    is_named = np.zeros(len(slots), np.bool_)
-    is_named[names] = True
-    if int(is_named.sum()) != len(names):
+    is_last = np.ones(len(slots), np.bool_)
+    is_last[names] = False
+    if int(is_last.sum()) != len(slots) - len(inner):  # an entry is named twice
         return False
-    numbers = first + np.arange(len(slots))
-    before = newest[slots]
-    newest[slots] = numbers
-    if int((newest[slots] == numbers).sum()) != int(is_outer.sum()):
+    # Each chain ends with an entry that none names. In a slot with two chains one end is lost.
+    last = np.flatnonzero(is_last)
+    numbers = (first + last).astype(np.int32)
+    newest[slots[last]] = numbers
+    if not (newest[slots[last]] == numbers).all():
         newest[slots] = before
         return False
     return True
@@ -403,13 +427,44 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
         (values.words_of(message_const.KEYS), topics),
         (values.of(message_const.TAGS), tags),
     )
-    row = np.concatenate([part.rows for part, _ in parts])
-    hashes = np.concatenate(
-        [
-            values.hashes(part, np.array(begins, np.int64)[topic_numbers[part.rows]])
-            for part, begins in parts
-        ]
-    )
-    is_tag = np.arange(len(row)) >= len(row) - len(parts[2][0].rows)
-    order = np.argsort(row.astype(np.uint16) if len(rows) < 1 << 16 else row, kind="stable")
-    return row[order], positive_hashes(hashes)[order], is_tag[order]
+    row, orders = _by_row([part.rows for part, _ in parts], len(rows))
+    hashes, is_tag = np.empty(len(row), np.int64), np.zeros(len(row), np.bool_)
+    for (part, begins), order in zip(parts, orders, strict=True):
+        before = np.array(begins, np.int64)[topic_numbers[part.rows]]
+        hashes[order] = values.hashes(part, before)
+    is_tag[orders[2]] = True
+    return row, positive_hashes(hashes), is_tag
+
+
+def _by_row(parts: Sequence[Int64s], count: int) -> tuple[Int64s, list[Int64s]]:
+    """The rows of some parts in order, of equal rows those of the first part first.
+
+    Args:
+        parts: rows.
+        count: rows are less than this.
+
+    Returns:
+        All rows, and for each part the places of its rows among them.
+    """
+    sorts = [None if _is_sorted(rows) else np.argsort(rows, kind="stable") for rows in parts]
+    ordered = [
+        rows if sort is None else rows[sort] for rows, sort in zip(parts, sorts, strict=True)
+    ]
+    counts = [np.bincount(rows, minlength=count) for rows in ordered]
+    total = np.add.reduce(counts)
+    before = np.cumsum(total) - total  # places of all parts before those of a row
+    orders: list[Int64s] = []
+    for rows, sort, in_row in zip(ordered, sorts, counts, strict=True):
+        first = np.cumsum(in_row) - in_row  # number in its part of the first one of a row
+        places = (before - first)[rows] + np.arange(len(rows))
+        before += in_row
+        if sort is not None:
+            unsorted = np.empty_like(places)
+            unsorted[sort] = places
+            places = unsorted
+        orders.append(places)
+    return np.repeat(np.arange(count), total), orders
+
+
+def _is_sorted(rows: Int64s) -> bool:
+    return bool((rows[1:] >= rows[:-1]).all())

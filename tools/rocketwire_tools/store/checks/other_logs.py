@@ -25,16 +25,17 @@ _UNITS: Final = 1 << 16
 # ---------------------------------------------------------------------------- DLedger
 
 
-def check_dledger(folder: StoreFolder, findings: Findings, *, may_lag: bool) -> None:
+def check_dledger(folder: StoreFolder, findings: Findings, *, may_lag: bool) -> DLedgerEntry | None:
     """Compare the entries of a DLedger log with the units of its index.
 
     Args:
         folder: of the store.
         findings: where to add what is found.
         may_lag: whether the last entries may be without units: a broker writes, or was killed.
+
+    Returns:
+        The head of the last entry; None without one.
     """
-    if not folder.dledger_index:
-        return
     units = _IndexUnits(folder.dledger_index)
     last: DLedgerEntry | None = None
     for file, position, entry in _entries(folder.dledger):
@@ -53,6 +54,7 @@ def check_dledger(folder: StoreFolder, findings: Findings, *, may_lag: bool) -> 
                 )
             )
         last = entry
+    return last
 
 
 def _faults(

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 MAX_INTERVALS: Final = 10_000
 """Runs of units of one queue that are remembered."""
 
+_KEPT_UNITS: Final = 16 << 20
+"""Bytes of units that are read ahead, over all queues: a block needs a few units of each."""
+
+_MOST_AHEAD: Final = 64 << 10
+"""Bytes of units that are read ahead of one queue."""
+
 _EXTENSION: Final = 1 << 15
 """Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
 
@@ -114,7 +120,10 @@ class QueueCheck:
         self._queues: dict[tuple[str, int], QueueFiles | RocksQueue] = {}
         if rocksdb is not None:
             self._queues |= {name: rocksdb.queue(*name) for name in rocksdb.ends}
-        self._queues |= {name: QueueFiles(files, UNIT) for name, files in queues.items()}
+        ahead = min(_MOST_AHEAD, _KEPT_UNITS // max(1, len(queues)))
+        self._queues |= {
+            name: QueueFiles(files, UNIT, ahead=ahead) for name, files in queues.items()
+        }
         self._are_built_anew = may_lag and rocksdb is not None
         self._batches = {
             name: QueueFiles(files, BATCH_UNIT) for name, files in batch_queues.items()

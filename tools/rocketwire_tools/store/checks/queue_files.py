@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.store import layouts
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.engine.columns import record_type
 
 if TYPE_CHECKING:
@@ -25,11 +25,22 @@ _CHUNK: Final = 1 << 20
 
 
 class QueueFiles:
-    """The files of one queue as one array of units."""
+    """The files of one queue as one array of units.
 
-    def __init__(self, files: Sequence[StoreFile], unit: np.dtype[np.void]) -> None:
+    Args:
+        files: of the queue.
+        unit: numpy's type of a unit.
+        ahead: bytes that ``read_into`` reads at least, and keeps for the next call.
+    """
+
+    def __init__(
+        self, files: Sequence[StoreFile], unit: np.dtype[np.void], *, ahead: int = 0
+    ) -> None:
         self.files = files
         self.unit = unit
+        self._ahead = ahead
+        self._kept_start = 0
+        self._kept = b""
 
     def read(self, first: int, count: int) -> Units:
         """Units by number; zeros where no file has them."""
@@ -49,15 +60,26 @@ class QueueFiles:
     def read_into(self, first: int, view: memoryview) -> bool:
         """Read the units from one on, if one file has all of them.
 
+        Units that an earlier call has read ahead may be older than those in the file.
+
         Args:
             first: number of the first unit.
             view: gets the units.
         """
-        start = first * self.unit.itemsize
+        start, size = first * self.unit.itemsize, len(view)
+        place = start - self._kept_start
+        if not 0 <= place <= len(self._kept) - size and not self._read_ahead(start, size):
+            return False
+        place = start - self._kept_start
+        view[:] = self._kept[place : place + size]
+        return True
+
+    def _read_ahead(self, start: int, size: int) -> bool:
         for file in self.files:
-            if file.offset <= start and start + len(view) <= file.end:
-                with open_blocks(file, block_size=1) as blocks:
-                    return blocks.fill(start - file.offset, view) == len(view)
+            if file.offset <= start and start + size <= file.end:
+                self._kept = read_bytes(file, start - file.offset, max(size, self._ahead))
+                self._kept_start = start
+                return len(self._kept) >= size
         return False
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:

@@ -73,7 +73,7 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
     unread.others += [file.name for file in index]
     for files in (folder.timer_log, folder.timer_wheels):
         unread.others += [file.name for file in _removed(files, findings)]
-    for table in (folder.config, folder.plain):
+    for table in (folder.config, folder.plain, folder.dledger_state):
         unread.others += _removed_from_table(table, findings)
     return unread
 

@@ -6,6 +6,7 @@ sixteen.  A block of a commit log mostly has one layout; then its heads are copi
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from struct import calcsize
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -17,14 +18,18 @@ from rocketwire.store.commit_log import BORN_HOST_V6, STORE_HOST_V6
 from rocketwire.wire.layouts.declarations import MAGIC_V2
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
 Int64s: TypeAlias = "npt.NDArray[np.int64]"
 Bools: TypeAlias = "npt.NDArray[np.bool_]"
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
+Words: TypeAlias = "npt.NDArray[np.uint64]"
 
 _V6: Final = BORN_HOST_V6 | STORE_HOST_V6
 _SYS_FLAG: Final = 36
+_WORD: Final = 8
 NUMBERS: Final = (
     ("size", ">i4"),
     ("magic", ">u4"),
@@ -89,11 +94,31 @@ def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.ND
     return places[positions].view(layout)
 
 
-def strings(data: Bytes, positions: Int64s, size: int) -> npt.NDArray[np.bytes_]:
-    """Copies of the ``size`` bytes at each of some positions."""
+def words(data: Bytes, positions: Int64s, size: int) -> list[Words]:
+    """The ``size`` bytes at each of some positions as columns of eight bytes each.
+
+    Two texts of one size are equal if all columns are.  The last column of a text begins eight
+    bytes before its end; of a shorter text the column has zeros in place of what stands before it.
+
+    Args:
+        data: at least eight bytes.
+        positions: of texts with at least eight bytes before them.
+        size: bytes of each text.
+    """
     if not size:
-        return np.zeros(len(positions), "S1")
-    return records(data, positions, np.dtype(f"V{size}")).view(f"S{size}")
+        return []
+    places = np.ndarray((len(data) - _WORD + 1,), np.uint64, buffer=data.data, strides=(1,))
+    columns = [places[positions + begin] for begin in range(0, size - _WORD, _WORD)]
+    last = places[positions + (size - _WORD)]
+    if size < _WORD:
+        last &= _last_bytes(size)
+    return [*columns, last]
+
+
+def _last_bytes(count: int) -> np.uint64:
+    """A mask of the last bytes of a column, in the order of the machine."""
+    mask = bytes(_WORD - count) + b"\xff" * count
+    return np.uint64(int.from_bytes(mask, sys.byteorder))
 
 
 def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
@@ -102,6 +127,24 @@ def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
         return values[:1], np.zeros(len(values), np.int64)
     unique, numbers = np.unique(values, return_inverse=True)
     return unique, numbers
+
+
+def size_classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
+    """Rows whose texts are about equally long, and the largest size of each such class.
+
+    Windows of the largest size of its class for each text have at most about twice as many bytes
+    as the texts.
+    """
+    if not len(sizes):
+        return
+    most = int(sizes.max())
+    if len(sizes) * most <= 2 * int(sizes.sum()) + len(sizes) * _WORD:
+        yield np.arange(len(sizes)), most
+        return
+    exponents = np.frexp(sizes)[1]
+    for exponent in np.unique(exponents).tolist():
+        rows = np.flatnonzero(exponents == exponent)
+        yield rows, int(sizes[rows].max())
 
 
 class Messages:
@@ -115,6 +158,7 @@ class Messages:
     def __init__(self, data: Bytes, positions: Int64s) -> None:
         self.data = data
         self.positions = positions
+        self._numbers: dict[str, Int64s] = {}
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -140,8 +184,11 @@ class Messages:
         return heads
 
     def numbers(self, name: str) -> Int64s:
-        """A number of each head, as int64."""
-        numbers: Int64s = self.heads[name].astype(np.int64)
+        """A number of each head, as int64; read-only."""
+        numbers = self._numbers.get(name)
+        if numbers is None:
+            numbers = self._numbers[name] = self.heads[name].astype(np.int64)
+            numbers.flags.writeable = False
         return numbers
 
     @cached_property

@@ -6,31 +6,21 @@ item.  The eight bytes behind each such byte say whether the item has a wanted n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from rocketwire.policy.java_strings import string_hash, to_int32
-from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire_tools.store.engine.columns import records
+from rocketwire_tools.store.engine.columns import records, size_classes
+from rocketwire_tools.store.engine.part_hashes import part_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from rocketwire_tools.store.engine.columns import Bytes, Int64s, Messages
-
-_Words: TypeAlias = npt.NDArray[np.uint64]
+    from rocketwire_tools.store.engine.columns import Bytes, Int64s, Messages, Words
 
 _ITEM_END: Final = 2
 _WORD: Final = 8
 _SPACE: Final = 0x20
-_FACTOR: Final = 31
-_POWERS: Final = np.array([_FACTOR**power for power in range(_WORD + 1)], np.uint64)
-_UINT32: Final = np.uint64(0xFFFFFFFF)
-_BYTES: Final = np.uint64(0x00FF00FF00FF00FF)
-_PAIRS: Final = np.uint64(0x0000FFFF0000FFFF)
-_SIGNS: Final = np.uint64(0x8080808080808080)
 
 
 class Values(NamedTuple):
@@ -61,12 +51,13 @@ class NamedValues:
     def __init__(self, messages: Messages, names: Sequence[str]) -> None:
         self.row_count = len(messages)
         starts, sizes = messages.properties, messages.property_sizes
-        classes = list(_classes(sizes))
-        total = sum(len(rows) * width for rows, width in classes)
+        classes = list(size_classes(sizes))
+        total = sum(len(rows) * (width + 1) for rows, width in classes)
         self.data: Bytes = np.zeros(total + 2 * _WORD, np.uint8)
         found: dict[str, list[Values]] = {name: [] for name in names}
         base = 0
-        for rows, width in classes:
+        for rows, longest in classes:
+            width = longest + 1
             begins = self._copy(messages.data, starts[rows], sizes[rows], base, width)
             ends = begins + sizes[rows]
             end = base + len(rows) * width
@@ -92,7 +83,7 @@ class NamedValues:
         self,
         name: str,
         marks: Int64s,
-        words: _Words,
+        words: Words,
         region: tuple[int, int],
         texts: tuple[Int64s, Int64s],
     ) -> Values:
@@ -147,56 +138,10 @@ class NamedValues:
             begins: hash code of a text that stands before each; of none by default.
         """
         _, starts, ends = values
-        count = len(starts)
-        before = np.zeros(count, np.uint64) if begins is None else begins.astype(np.uint64)
-        sums, is_wide = before.copy(), np.zeros(count, np.bool_)
-        heads = _words(self.data, ">u8")
-        rows: Any = slice(None)
-        place, left = starts, ends - starts
-        while len(place):
-            words = heads[place].astype(np.uint64)
-            most, least = int(left.max()), int(left.min())
-            if least >= _WORD:
-                factor: Any = _POWERS[_WORD]
-            else:
-                sizes = np.minimum(left, _WORD)
-                words >>= (8 * (_WORD - sizes)).astype(np.uint64)
-                factor = _POWERS[sizes]
-            wide = (words & _SIGNS) != 0
-            if wide.any():
-                is_wide[rows] |= wide
-            sums[rows] = sums[rows] * factor + _hash_of_words(words)
-            if most <= _WORD:
-                break
-            goes_on = left > _WORD
-            place, left = place + _WORD, left - _WORD
-            if not goes_on.all():
-                numbers = np.arange(count) if isinstance(rows, slice) else rows
-                rows, place, left = numbers[goes_on], place[goes_on], left[goes_on]
-        hashes: Int64s = (sums & _UINT32).astype(np.uint32).view(np.int32).astype(np.int64)
-        for number in np.flatnonzero(is_wide).tolist():
-            text = decode_utf8(self.data[starts[number] : ends[number]].tobytes())
-            units = len(text.encode("utf-16-le", "surrogatepass")) >> 1
-            begin = int(before[number]) * pow(_FACTOR, units, 1 << 32)
-            hashes[number] = to_int32(begin + string_hash(text))
-        return hashes
+        return part_hashes(self.data, starts, ends - starts, begins)
 
 
-def _classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
-    """Rows whose texts are about equally long, and the width of a window that holds any of them."""
-    if not len(sizes):
-        return
-    most = int(sizes.max())
-    if len(sizes) * most <= 2 * int(sizes.sum()) + len(sizes) * _WORD:
-        yield np.arange(len(sizes)), most + 1
-        return
-    exponents = np.frexp(sizes)[1]
-    for exponent in np.unique(exponents).tolist():
-        rows = np.flatnonzero(exponents == exponent)
-        yield rows, int(sizes[rows].max()) + 1
-
-
-def _words(data: Bytes, code: str) -> _Words:
+def _words(data: Bytes, code: str) -> Words:
     """The eight bytes from each place on as one number."""
     return np.ndarray((len(data) - _WORD + 1,), code, buffer=data.data, strides=(1,))
 
@@ -208,10 +153,3 @@ def _joined(parts: list[Values]) -> Values:
     if len(parts) == 1:
         return parts[0]
     return Values(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def _hash_of_words(words: _Words) -> _Words:
-    """The hash code of the eight bytes of each word; zeros before a text do not change its own."""
-    sums = ((words >> np.uint64(8)) & _BYTES) * np.uint64(_FACTOR) + (words & _BYTES)
-    sums = ((sums >> np.uint64(16)) & _PAIRS) * np.uint64(_FACTOR**2) + (sums & _PAIRS)
-    return (sums >> np.uint64(32)) * np.uint64(_FACTOR**4) + (sums & _UINT32)

@@ -24,14 +24,14 @@ from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.checksums import body_crcs
-from rocketwire_tools.store.engine.columns import distinct, records, strings
+from rocketwire_tools.store.engine.columns import distinct, records, words
 from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
+    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages, Words
     from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.scan import Block
 
@@ -68,17 +68,28 @@ class TopicNames:
     def numbers(self, messages: Messages) -> Int64s:
         """The number of each message's topic."""
         result = np.full(len(messages), -1, np.int64)
-        data, topics, sizes = messages.data, messages.topics, messages.topic_sizes
-        rest = np.arange(len(messages))
+        if not len(messages):
+            return result
+        topics, sizes = messages.topics, messages.topic_sizes
+        of_size: dict[int, tuple[Int64s, list[Words]]] = {}
         for _ in range(_MAX_NEW_TOPICS):
-            if not len(rest):
+            row = int(np.argmin(result))
+            if result[row] >= 0:
                 return result
-            size = int(sizes[rest[0]])
-            equally_long = rest[sizes[rest] == size]
-            names = strings(data, topics[equally_long], size)
-            result[equally_long[names == names[0]]] = self._number(names[:1].tobytes()[:size])
-            rest = rest[result[rest] < 0]
+            start, size = int(topics[row]), int(sizes[row])
+            if size not in of_size:
+                rows = np.flatnonzero(sizes == size)
+                of_size[size] = rows, words(messages.data, topics[rows], size)
+            rows, columns = of_size[size]
+            place = int(np.searchsorted(rows, row))
+            is_same = np.ones(len(rows), np.bool_)
+            for column in columns:
+                is_same &= column == column[place]
+            number = self._number(messages.data[start : start + size].tobytes())
+            result[rows[is_same]] = number
+        rest = np.flatnonzero(result < 0)
         starts, ends = topics[rest], topics[rest] + sizes[rest]
+        data = messages.data
         result[rest] = [
             self._number(data[start:end].tobytes())
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)

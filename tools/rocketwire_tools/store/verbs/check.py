@@ -12,6 +12,7 @@ from rocketwire_tools.store.checks.findings import RULES, Findings
 from rocketwire_tools.store.checks.images import configured_topics, image_of
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.log_check import LogCheck
+from rocketwire_tools.store.checks.members import check_epochs, check_member
 from rocketwire_tools.store.checks.other_logs import check_compaction, check_dledger
 from rocketwire_tools.store.checks.queue_check import QueueCheck
 from rocketwire_tools.store.checks.side_files import (
@@ -158,7 +159,10 @@ class StoreCheck:
             check_config(store, findings)
             check_databases(store, findings)
             check_timers(store, findings, log_start)
-            check_dledger(store.folder, findings, may_lag=self._may_lag)
+            last = check_dledger(store.folder, findings, may_lag=self._may_lag)
+            if not self.unread.log and not self.is_in_use:
+                check_member(store, findings, last)
+                check_epochs(store, findings, end)
             check_compaction(store.folder, findings, may_lag=self._may_lag)
             if self.log.messages and not self.is_in_use and not self.unread.log:
                 check_checkpoint(store, findings, self.log.newest, end)

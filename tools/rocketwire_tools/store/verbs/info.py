@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from rocketwire.store import dledger
+from rocketwire.errors import DecodeError
+from rocketwire.store import dledger, epochs
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
@@ -15,10 +16,12 @@ from rocketwire_tools.store.reasons import Reason, write_reasons
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
+
+_T = TypeVar("_T")
 
 _STORE_TIMESTAMP: Final = 56
 """First byte of the time in a message with an IPv4 address of the sender."""
@@ -96,6 +99,9 @@ def describe(store: OpenedStore) -> dict[str, Any]:
         "end_of_files": files[-1].end if files else None,
         "first_stored": time_text(first),
         "newest_flushed": None,
+        "dledger": _members(store),
+        "epochs": _epochs(store),
+        "identity": _identity(store),
         "topics": len({topic for topic, _ in store.queue_names}),
         "queues": len(store.queue_names),
         "index_files": len(folder.index),
@@ -123,6 +129,46 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
                 message = Messages(data, np.array([head], np.int64))
                 return int(message.numbers("store_timestamp")[0])
     return None
+
+
+def _members(store: OpenedStore) -> list[str]:
+    """What each member of DLedger noted about itself; empty for a plain log."""
+    state = store.folder.dledger_state
+    texts: list[str] = []
+    for folder in sorted({name.partition("/")[0] for name in state}):
+        words = [folder.removeprefix("dledger-")]
+        term = _read(store, state.get(f"{folder}/currterm"), dledger.decode_dledger_term)
+        if term is not None:
+            words += [f"term {term.term}", f"voted for {term.vote_leader or 'nobody'}"]
+        noted = _read(store, state.get(f"{folder}/checkpoint"), dledger.decode_dledger_checkpoint)
+        if noted is not None:
+            words += [f"last entry {noted.end_index}", f"committed {noted.committed_index}"]
+        texts.append(", ".join(words))
+    return texts
+
+
+def _epochs(store: OpenedStore) -> list[str]:
+    """The epochs of a broker in controller mode; from ``.bak`` if the file cannot be read."""
+    for name in ("epochFileCheckpoint", "epochFileCheckpoint.bak"):
+        noted = _read(store, store.folder.plain.get(name), epochs.decode_epochs)
+        if noted:
+            return [f"{epoch.epoch} from offset {epoch.start_offset}" for epoch in noted]
+    return []
+
+
+def _identity(store: OpenedStore) -> str | None:
+    """Cluster, group and id of a broker in controller mode."""
+    file = store.folder.plain.get("brokerIdentity")
+    identity = _read(store, file, epochs.decode_identity)
+    return None if identity is None else ", ".join(map(str, identity))
+
+
+def _read(store: OpenedStore, file: StoreFile | None, decode: Callable[[bytes], _T]) -> _T | None:
+    """A small file; None if there is none, or if it cannot be read."""
+    try:
+        return None if file is None else decode(store.read(file))
+    except DecodeError:
+        return None
 
 
 _DATABASES: Final = {

@@ -62,7 +62,7 @@ def test_repeated_and_late_acknowledgements_are_no_errors(
         (
             {"offset": 4},
             208,
-            "offset is illegal, key:orders@0, commit:3, store:0~3",
+            "offset is illegal, key:orders@0, commit:4, store:0~3",
         ),
         ({"extraInfo": "1 2 3"}, 1, ""),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
@@ -35,3 +36,16 @@ def test_one_byte_of_a_body_changes_its_checksum_and_no_other(plain: BrokerStore
     before, after = body_crcs(messages), body_crcs(Messages(data, messages.positions))
 
     assert np.flatnonzero(before != after).tolist() == [row]
+
+
+def test_short_and_long_bodies_of_equal_and_unequal_sizes_have_their_own_checksums() -> None:
+    sizes = [*[0] * 9, *[100] * 40, *range(90, 110), *[512] * 9, *[513] * 9, *[2000] * 9, 70_000]
+    bodies = [bytes([number]) * size for number, size in enumerate(sizes * 2)]
+    data, positions = b"", list[int]()
+    for body in bodies:
+        positions.append(len(data))
+        data += bytes(84) + len(body).to_bytes(4, "big") + body + bytes(3)
+    messages = Messages(np.frombuffer(data, np.uint8), np.array(positions, np.int64))
+
+    assert body_crcs(messages).tolist() == [crc32(body) for body in bodies]
+    assert not len(body_crcs(messages.chosen(np.zeros(len(bodies), np.bool_))))

@@ -1,0 +1,120 @@
+"""Upkeep of files and of what is read from them: without files there is little to do.
+
+Limits for groups that read cold data (2001 to 2003) are kept and shown, and have no effect.
+
+Java: ``AdminBrokerProcessor``, ``ColdDataCgCtrService``, ``PopConsumerService``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.messages.config_text import read_config
+from rocketwire_broker.handlers.fields import Handler, text
+from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
+
+_GROUP_READ_THRESHOLD: Final = 3_145_728
+_READ_THRESHOLD: Final = 104_857_600
+"""Java's ``cgColdReadThreshold`` and ``globalColdReadThreshold``."""
+
+_LONGEST: Final = 20
+_READ_AHEAD_MODES: Final = frozenset({"0", "1"})
+_ROCKSDB_CONFIGS: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
+_ENGINES: Final = frozenset({"R", "F"})
+
+
+def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """Answer 0: files that are not there need no upkeep."""
+    return SUCCESS
+
+
+def limit_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """2001: bytes of cold data that groups may read, as lines; one without a number is ignored."""
+    limits = broker.cold_read_limits
+    for group, limit in read_config(request.body or b"").items():
+        is_new = group not in limits and len(limits) >= broker.config.max_topics
+        if limit.isdecimal() and len(limit) < _LONGEST and not is_new:
+            limits[group] = int(limit)
+    return SUCCESS
+
+
+def end_cold_read_limit(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """2002: end the limit of a group."""
+    broker.cold_read_limits.pop((request.body or b"").decode("utf-8", "replace"), None)
+    return SUCCESS
+
+
+def get_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """2003: the limits of all groups; nothing was read from a disk."""
+    values = {
+        "runtimeTable": {},
+        "configTable": broker.cold_read_limits,
+        "cgColdReadThreshold": _GROUP_READ_THRESHOLD,
+        "globalColdReadThreshold": _READ_THRESHOLD,
+        "globalAcc": 0,
+    }
+    return Response(body=(json.dumps(values, separators=(",", ":")).encode(),))
+
+
+def set_read_ahead(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """2004: how the system reads files ahead."""
+    mode = (request.ext_fields or {}).get("READ_AHEAD_MODE", "")
+    if mode in _READ_AHEAD_MODES:
+        return Response(remark=f"set commitlog readahead mode success, mode: {mode}")
+    if mode.isdecimal():
+        remark = "set commitlog readahead mode param value error"
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    raise RefusedError(ResponseCode.SYSTEM_ERROR, "set commitlog readahead mode failed")
+
+
+def check_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """354: compare queues in files and in RocksDB; Java's answer says that the check has begun."""
+    return Response(remark=NOT_SET, body=(b'{"checkStatus":2}',))
+
+
+def export_settings(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """355: write what is in RocksDB to files; there is nothing in it."""
+    names = text(request.ext_fields or {}, "configType").split(";")
+    for name in filter(None, names):
+        if name.strip().lower() not in _ROCKSDB_CONFIGS:
+            remark = f"java.lang.IllegalArgumentException: Unknown config type: {name}"
+            raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
+    return Response(remark="export done.")
+
+
+def export_pops(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200056: move popped messages from RocksDB to files; there are none in it."""
+    return Response(remark=NOT_SET)
+
+
+def switch_timers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """5001: keep timed messages in RocksDB or in files, of which there is neither."""
+    if (request.ext_fields or {}).get("E_T") not in _ENGINES:
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, "param error")
+    remark = "timerWheelEnable or timerRocksDBEnable is false, can not switch the timer engine"
+    raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+
+
+HANDLERS: Final[Mapping[int, Handler]] = {
+    RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
+    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,
+    RequestCode.CLEAN_UNUSED_TOPIC: nothing_to_do,
+    RequestCode.DELETE_EXPIRED_COMMITLOG: nothing_to_do,
+    RequestCode.RESET_MASTER_FLUSH_OFFSET: nothing_to_do,
+    RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG: limit_cold_reads,
+    RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG: end_cold_read_limit,
+    RequestCode.GET_COLD_DATA_FLOW_CTR_INFO: get_cold_reads,
+    RequestCode.SET_COMMITLOG_READ_MODE: set_read_ahead,
+    RequestCode.CHECK_ROCKSDB_CQ_WRITE_PROGRESS: check_queues,
+    RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON: export_settings,
+    RequestCode.POP_ROLLBACK: export_pops,
+    RequestCode.SWITCH_TIMER_ENGINE: switch_timers,
+}

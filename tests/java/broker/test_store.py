@@ -1,0 +1,126 @@
+"""A Java broker opens the folder of ours, and ours goes on with it after that."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import ClientConfig, Message, open_client
+from rocketwire.client.admin import open_admin
+from tests.support.java.dev_cluster import DevBroker
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.processes import LOOPBACK
+from tests.support.stores.answers import Answers, ask_everything
+from tests.support.stores.cluster import PATIENCE, SMALL, Session
+from tests.support.stores.kinds import plain
+from tests.support.stores.recording import ask_restarted, until_dispatched
+from tests.support.stores.sending import Sender
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
+
+    from tests.support.stores.truth import Queue, Sent
+
+DELAYED = "delayed"
+HOUR = 3_600
+QUIET = {"transactionCheckInterval": 86_400_000, "transactionTimeOut": 86_400_000}
+"""Open transactions stay as they are."""
+
+OPTIONS = {**SMALL, **QUIET, "timerWheelEnable": "true", "mappedFileSizeTimerLog": 1 << 20}
+TOPICS = (*plain.TOPICS, DELAYED)
+SYSTEM = ("SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRANS_HALF_TOPIC", "rmq_sys_wheel_timer")
+
+
+@asynccontextmanager
+async def session_at(broker: DevBroker) -> AsyncGenerator[Session]:
+    """A client and an admin at our broker."""
+    config = ClientConfig(
+        namesrv_addr=f"{LOOPBACK}:{broker.name_server_port}",
+        mq_client_api_timeout=PATIENCE,
+        connect_timeout=PATIENCE,
+    )
+    async with open_client(config) as client, open_admin(client) as admin:
+        yield Session(client, admin, broker.address)
+
+
+async def fill(session: Session) -> tuple[Sent, ...]:
+    """Send everything that a store can have; what waits does so for an hour."""
+    sender = Sender(session)
+    await plain.fill(session, sender, CURRENT)
+    await session.create_topic(DELAYED, 1)
+    await sender.send_raw(DELAYED, b"level", "DELAY\x0117\x02")
+    await sender.send_raw(DELAYED, b"time", f"TIMER_DELAY_SEC\x01{HOUR}\x02")
+    await sender.send_raw(DELAYED, b"half", "TRAN_MSG\x01true\x02PGROUP\x01stores\x02")
+    last = len(sender.sent)
+    return tuple(
+        replace(item, how="half") if number >= last - 3 else item
+        for number, item in enumerate(sender.sent)
+    )
+
+
+def comparable(answers: Answers, release: str) -> list[Queue]:
+    """The queues of the tests and those of messages that wait, as far as the release shows them."""
+    return [
+        replace(queue, by_time=() if release == OLD else queue.by_time)
+        for queue in answers.queues
+        if queue.topic in (*TOPICS, *SYSTEM)
+        and not (release == OLD and queue.topic == "rmq_sys_wheel_timer")
+    ]
+
+
+def assert_alike(answers: Answers, truth: Answers, release: str) -> None:
+    """A Java broker has answered as ours did."""
+    assert comparable(answers, release) == comparable(truth, release)
+    assert answers.by_id == truth.by_id
+    assert answers.consumer_offsets == truth.consumer_offsets
+    for ours, java in zip(truth.lookups, answers.lookups, strict=True):
+        if (release, ours.index) == (OLD, "T"):  # it has no index of tags
+            continue
+        extra = set(java.physical_offsets) - set(ours.physical_offsets)
+        assert set(ours.physical_offsets) <= set(java.physical_offsets), ours.key
+        assert not extra or ours.key in {"Aa", "BB"}, ours.key  # Java compares hash codes
+
+
+async def filled(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
+    """Fill a store, and return what our broker answered then."""
+    async with session_at(broker) as session:
+        sent = await fill(session)
+        await until_dispatched(session, sent)
+        return sent, await ask_everything(session, sent, TOPICS)
+
+
+@pytest.mark.slow
+def test_java_serves_the_folder_of_ours(tmp_path: Path) -> None:
+    """After an end in order, and after a kill; the old release opens the first one, too."""
+    broker = DevBroker(tmp_path / "ours", options={**OPTIONS, "storePathRootDir": "store"})
+    store = tmp_path / "ours" / "store"
+    with broker:
+        sent, truth = trio.run(filled, broker)
+        broker.stop()
+        broker.start()
+        sent_later, truth_later = trio.run(filled_again, broker, sent)
+        broker.kill()
+
+    killed = ask_restarted(tmp_path / "java", CURRENT, store, sent_later, TOPICS, options=OPTIONS)
+    old = ask_restarted(tmp_path / "old", OLD, store, sent_later, TOPICS, options=OPTIONS)
+
+    assert len(truth_later.by_id) > len(truth.by_id)
+    assert_alike(killed, truth_later, CURRENT)
+    assert_alike(old, truth_later, OLD)
+
+
+async def filled_again(broker: DevBroker, sent: Sequence[Sent]) -> tuple[tuple[Sent, ...], Answers]:
+    """Send some more, and return what our broker answered then."""
+    async with session_at(broker) as session:
+        sender = Sender(session)
+        await sender.send_all(
+            (Message(plain.ORDERS, b"%d" % number, keys=("later",)) for number in range(20)),
+            range(4),
+        )
+        everything = (*sent, *sender.sent)
+        return everything, await ask_everything(session, everything, TOPICS)

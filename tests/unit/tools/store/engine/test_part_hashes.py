@@ -1,0 +1,46 @@
+"""Hash codes of parts of some bytes are those of Java's strings."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.policy.java_strings import string_hash, to_int32
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire_tools.store.engine.part_hashes import part_hashes
+
+TEXTS = st.binary(min_size=1, max_size=40) | st.text("ab1-", min_size=1, max_size=12).map(
+    str.encode
+)
+LONG = st.integers(1, 5000).map(lambda size: bytes(range(33, 127)) * (size // 94 + 1))
+
+
+def hashes_of(texts: list[bytes], begin: str, rest: bytes) -> list[int]:
+    """The hash codes of texts that stand one after another, with some bytes behind the last."""
+    data = np.frombuffer(b"".join(texts) + rest, np.uint8)
+    sizes = np.array([len(text) for text in texts], np.int64)
+    begins = np.full(len(texts), string_hash(begin))
+    hashes: list[int] = part_hashes(data, np.cumsum(sizes) - sizes, sizes, begins).tolist()
+    return hashes
+
+
+@given(st.lists(TEXTS | LONG, max_size=12), st.sampled_from(["", "a#", "t" * 99]), st.binary())
+def test_a_part_has_the_hash_code_of_java(texts: list[bytes], begin: str, rest: bytes) -> None:
+    assert hashes_of(texts, begin, rest) == [
+        string_hash(begin + decode_utf8(text)) for text in texts
+    ]
+
+
+def test_a_part_of_the_largest_bytes_has_an_exact_sum() -> None:
+    texts = [b"\x7f" * size for size in (1, 8, 56, 1023, 1024, 1025, 9000)]
+
+    assert hashes_of(texts, "", b"") == [string_hash(text.decode()) for text in texts]
+
+
+def test_many_parts_of_one_size_are_those_of_each_alone() -> None:
+    texts = [b"%032d" % number for number in range(5000)]
+
+    assert hashes_of(texts, "orders#", b"") == [
+        to_int32(string_hash("orders#" + text.decode())) for text in texts
+    ]

@@ -1,0 +1,51 @@
+"""``info``: what members of groups noted about themselves.  ``test_cli`` has the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.verbs.info import describe
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+@pytest.mark.parametrize(("release", "last"), [(CURRENT, 241), (OLD, 235)])
+def test_a_member_of_dledger_is_described(
+    release: str, last: int, packed_store: Callable[[str, str], BrokerStore]
+) -> None:
+    report = describe(OpenedStore([packed_store(release, "dledger").root]))
+
+    assert report["dledger"] == [f"n0, term 0, voted for n0, last entry {last}, committed {last}"]
+    assert (report["epochs"], report["identity"]) == ([], None)
+
+
+def test_a_broker_of_a_controller_is_described(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    report = describe(OpenedStore([packed_store(CURRENT, "controller").root]))
+
+    assert report["epochs"] == ["1 from offset 0"]
+    assert report["identity"] == "DefaultCluster, broker-a, 1"
+    assert report["dledger"] == []
+
+
+def test_epochs_are_read_from_the_copy_if_the_file_is_broken(tmp_path: Path) -> None:
+    root = unpack(CURRENT, "controller", tmp_path).root
+    file = root / "epochFileCheckpoint"
+    file.rename(root / "epochFileCheckpoint.bak")
+    file.write_bytes(bytes(10))
+    (root / "brokerIdentity").write_bytes(b"nobody")
+
+    report = describe(OpenedStore([root]))
+
+    assert report["epochs"] == ["1 from offset 0"]
+    assert report["identity"] is None

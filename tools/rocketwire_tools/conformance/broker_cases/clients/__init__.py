@@ -1,0 +1,1 @@
+"""Cases of clients: groups, locks, offsets, replies, relays."""

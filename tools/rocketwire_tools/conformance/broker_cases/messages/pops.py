@@ -1,0 +1,206 @@
+"""Pops: codes 200050, 200052, 200054 and 200055."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rocketwire_tools.conformance.broker_cases.common import (
+    ask,
+    bodies,
+    fill,
+    group,
+    offset,
+    only_4_9,
+    put,
+    refused,
+    silence,
+    since_5_3,
+    topic,
+    visible,
+    with_body,
+)
+from rocketwire_tools.conformance.broker_cases.messages.long_polls import SOON
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, Like, Messages, Number, Response
+from rocketwire_tools.conformance.model.steps import Ask, Expect, Request, Send, Step
+
+POP: Final = "PopMessageProcessor.processRequest @ 5.5.0"
+NOTIFY: Final = "NotificationProcessor.processRequest @ 5.5.0"
+NONE: Final = Response(code=210, remark=ANY, ext=ANY)
+POPS: Final = {"timerWheelEnable": "true"}
+"""Without timers Java refuses pops."""
+
+
+def pop_fields(
+    *,
+    of: str = "{topic}",
+    queue: int = 0,
+    count: int = 32,
+    invisible: int = 60_000,
+    poll: int = 0,
+    **changes: str,
+) -> dict[str, str]:
+    """The ext fields of a pop. Times are milliseconds."""
+    return {
+        "consumerGroup": "{group}",
+        "topic": of,
+        "queueId": str(queue),
+        "maxMsgNums": str(count),
+        "invisibleTime": str(invisible),
+        "pollTime": str(poll),
+        "bornTime": "{=now}",
+        "initMode": "0",
+        "order": "false",
+    } | changes
+
+
+def pop(
+    *outcomes: Response, on: str = "main", save: Any = None, within: float = 10.0, **settings: Any
+) -> Ask:
+    """Pop once (200050)."""
+    return ask(200050, pop_fields(**settings), *outcomes, on=on, save=save, within=within)
+
+
+def popped(*patterns: object, **ext: object) -> Response:
+    """A pop found these messages."""
+    return Response(remark="FOUND", ext=Has(ext), body=Messages(patterns))
+
+
+def waiting(*, on: str = "reader", code: int = 200050, **settings: Any) -> Send:
+    """A pop that waits for messages."""
+    return Send((Request(code=code, ext=pop_fields(**settings)),), on)
+
+
+def pops(address: str, evidence: str, requirement: str, *steps: Step, **settings: Any) -> Any:
+    """Write a case of pops, which Java's brokers have since 5.0."""
+    return since_5_3(address, evidence, requirement, *steps, requires=POPS, **settings)
+
+
+FILLED: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
+
+CASES = (
+    pops("200050/1", POP, "A pop MUST find the messages of a queue.", *FILLED,
+        pop(popped(*bodies(0, 1, 2, 3)))),
+    pops("200050/2", POP, "A pop MUST name the offsets of its messages, the time and the queue of "
+        "handles.",
+        *FILLED, pop(popped(ANY, ANY, startOffsetInfo="0 0 0", msgOffsetInfo="0 0 0,1",
+            popTime=Like(r"\d{13}"), invisibleTime="60000", reviveQid=Like("[0-7]"), restNum="2"),
+            count=2),
+    ),
+    pops("200050/3", POP, "Popped messages MUST NOT be popped again while they are invisible.",
+        *FILLED, pop(popped(*bodies(0, 1)), count=2), pop(popped(*bodies(2, 3))), pop(NONE),
+    ),
+    pops("200050/4", POP, "Groups MUST pop the same messages independently.",
+        *FILLED, pop(popped(*bodies(0, 1, 2, 3))), pop(popped(*bodies(0, 1, 2, 3)),
+            consumerGroup="{groupB}"),
+    ),
+    pops("200050/5", POP, "A pop of all queues MUST find messages of each.",
+        topic(), *(put(str(queue), queue=queue) for queue in range(4)),
+            *(visible(1, queue=queue) for queue in range(4)),
+        pop(popped(ANY, ANY, ANY, ANY, restNum="0"), queue=-1), pop(NONE, queue=-1),
+    ),
+    pops("200050/6", POP, "A pop MUST find no more messages than it asks for, over all queues.",
+        topic(), *(put(str(queue), queue=queue) for queue in range(4)),
+            *(visible(1, queue=queue) for queue in range(4)),
+        pop(popped(ANY, ANY, ANY), queue=-1, count=3), pop(popped(ANY), queue=-1, count=3),
+    ),
+    pops("200050/7", POP, "A pop with a tag MUST find the messages with this tag only.",
+        *FILLED, pop(popped(*bodies(1, 3), msgOffsetInfo="0 0 1,3"), exp="T1", expType="TAG"),
+    ),
+    pops("200050/8", POP, "A pop with an expression MUST find the messages that it matches.",
+        *FILLED, pop(popped(*bodies(2, 3)), exp="a > 1", expType="SQL92"),
+    ),
+    pops("200050/9", POP, "A pop with an expression that does not compile MUST be refused with 23.",
+        *FILLED, pop(refused(23, "parse the consumer's subscription failed", ANY), exp="a !=",
+            expType="SQL92"),
+    ),
+    pops("200050/10", POP, "A pop of an unknown topic MUST be refused with 17.", group(),
+        pop(refused(17, Like(r"topic\[{topic}\] not exist.*"), ANY))),
+    pops("200050/11", POP, "A pop of an unknown queue MUST be refused with 29.", topic(),
+        pop(refused(29, Like(r"queueId\[4\] is illegal.*"), ANY), queue=4)),
+    pops("200050/12", POP, "A pop of a topic that may not be read MUST be refused with 16.",
+        topic(perm="2"), pop(refused(16, ANY, ANY))),
+    pops("200050/13", POP, "A pop by a group that may not consume MUST be refused with 16.",
+        topic(), group(consumeEnable=False), pop(refused(16, ANY, ANY))),
+    pops("200050/14", POP, "A pop by a group with an illegal name MUST be refused with 26.",
+        topic(), pop(refused(26, ANY, ANY), consumerGroup="a b")),
+    pops("200050/15", POP, "A pop of more than 32 messages MUST be refused with 29.", topic(),
+        pop(refused(29, ANY, ANY), count=33)),
+    pops("200050/16", POP, "A pop of an empty queue MUST be answered with 210.", topic(),
+        pop(NONE)),
+    pops("200050/17", POP, "A pop whose time is over MUST be answered with 210.",
+        *FILLED, pop(refused(210, Like("the broker.* pop message is timeout too much"), ANY),
+            bornTime="{=now-60000}", poll=1000),
+    ),
+    pops("200050/18", "PopLongPollingService.polling @ 5.5.0",
+        "A pop that may wait MUST be answered when a message arrives.",
+        topic(), group(), waiting(poll=60_000), silence(on="reader"), put("a"),
+            Expect((popped(with_body("a")),), "reader", SOON),
+    ),
+    pops("200050/19", "PopLongPollingService.polling @ 5.5.0",
+        "A pop of all queues that waits MUST be woken by a message of any.",
+        topic(), group(), waiting(poll=60_000, queue=-1), silence(on="reader"), put("a", queue=3),
+            Expect((popped(with_body("a")),), "reader", SOON),
+    ),
+    pops("200050/20", "PopLongPollingService.notifyMessageArriving @ 5.5.0",
+        "A message with another tag MUST NOT wake a pop.",
+        topic(), group(), waiting(poll=60_000, exp="T1", expType="TAG"), silence(on="reader"),
+            put("no", properties={"TAGS": "T0"}), silence(on="reader"),
+        put("yes", properties={"TAGS": "T1"}), Expect((popped(with_body("yes")),), "reader", SOON),
+    ),
+    pops("200050/21", "PopLongPollingService.polling @ 5.5.0",
+        "A pop that waited in vain MUST be answered with 210, and not before its time.",
+        topic(), group(), waiting(poll=1500), silence(1.0, on="reader"),
+            Expect((NONE,), "reader", 20.0),
+    ),
+    pops("200050/22", "PopLongPollingService.polling @ 5.5.0",
+        "A message MUST wake one of two pops of a group.",
+        topic(), group(), waiting(poll=3000, on="a"), waiting(poll=3000, on="b"), silence(on="a"),
+            silence(on="b"), put("x"),
+        Expect((popped(with_body("x")), NONE), "a", 20.0), Expect((popped(with_body("x")), NONE),
+            "b", 20.0), pop(NONE),
+    ),
+    pops("200050/23", "PopBufferMergeService.getLatestOffset @ 5.5.0",
+        "The offset of a group MUST be behind what it has popped.",
+        *FILLED, group(), pop(popped(*bodies(0, 1)), count=2),
+            ask(14, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0"}, offset(2)),
+    ),
+    pops("200050/24", POP, "Pops MUST begin where offsets of the group were stored.",
+        *FILLED, group(), ask(15, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0",
+            "commitOffset": "3"}), pop(popped(*bodies(3))),
+    ),
+    pops("200050/25", POP, "A pop without a number of messages SHOULD be answered with 210.",
+        topic(),
+        ask(200050, {name: text for name, text in pop_fields().items() if name != "maxMsgNums"},
+            NONE),
+    ),
+    pops("200052/1", "PeekMessageProcessor.processRequest @ 5.5.0",
+        "A peek MUST find messages without popping them.",
+        *FILLED, group(), *(ask(200052, pop_fields(count=2),
+            Response(remark="FOUND", ext=Has({"restNum": ANY}), body=Messages(bodies(0, 1))))
+            for _ in range(2)),
+        pop(popped(*bodies(0, 1, 2, 3))),
+    ),
+    pops("200054/1", NOTIFY, "A notification MUST say that there are messages.", *FILLED, group(),
+        ask(200054, pop_fields(), Response(remark=ANY, ext=Has({"hasMsg": "true"})))),
+    pops("200054/2", NOTIFY,
+        "A notification MUST say that there are no messages when its time is over.",
+        topic(), group(), ask(200054, pop_fields(poll=500),
+            Response(remark=ANY, ext=Has({"hasMsg": "false", "pollingFull": "false"})),
+            within=20.0),
+    ),
+    pops("200054/3", NOTIFY, "A notification that waits MUST be answered when a message arrives.",
+        topic(), group(), waiting(code=200054, poll=60_000), silence(on="reader"), put("a"),
+            Expect((Response(remark=ANY, ext=Has({"hasMsg": "true"})),), "reader", 20.0),
+        pop(popped(with_body("a"))),
+    ),
+    pops("200055/1", "PollingInfoProcessor.processRequest @ 5.5.0",
+        "The number of waiting pops MUST be told.",
+        topic(), group(), ask(200055, {"consumerGroup": "{group}", "topic": "{topic}",
+            "queueId": "0"}, Response(remark=ANY, ext=Has({"pollingNum": "0"}))),
+        waiting(poll=60_000), silence(on="reader"),
+        ask(200055, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0"},
+            Response(remark=ANY, ext=Has({"pollingNum": Number(equal=1)}))),
+    ),
+    only_4_9("200050/26", "NettyRemotingAbstract.processRequestCommand @ 4.9.4",
+        "A pop MUST be refused with 3, as an unknown code.", topic(), pop(refused(3))),
+)  # fmt: skip

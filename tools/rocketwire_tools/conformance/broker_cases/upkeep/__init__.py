@@ -1,0 +1,1 @@
+"""Cases of administration and of the protocol itself."""
