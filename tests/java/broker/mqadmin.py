@@ -19,6 +19,7 @@ from tests.support.java.cluster import JavaCluster
 from tests.support.java.dev_cluster import DevCluster
 from tests.support.java.mqadmin_output import comparable
 from tests.support.java.peers import JavaPeer
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,6 +154,12 @@ def outputs(peer: JavaPeer, cluster: JavaCluster | DevCluster, folder: Path) -> 
     peer.send(address, "bills", "producers", range(1))
     peer.consume(address, TOPIC, GROUP)
     peer.received(GROUP, MESSAGES)
+    progress = f"consumerProgress -g {GROUP}"
+    committed = re.compile(r"^orders +broker-a +[01] +3 +3 ", re.MULTILINE)
+    wait_until(
+        lambda: len(committed.findall(peer.admin(address, progress).out)) == 2,
+        "the consumer has committed its offsets",
+    )
     shown = peer.admin(address, "queryMsgByOffset -t orders -b broker-a -i 0 -o 1").out
     for name, pattern in (("id", r"OffsetID:\s+(\S+)"), ("key", r"Message ID:\s+(\S+)")):
         match = re.search(pattern, shown)
@@ -169,6 +176,7 @@ def _comparable(output: AdminOutput, broker: str, name_server: str, folder: Path
     text = text.replace(str(folder), "FOLDER")
     text = re.sub(r"\b[0-9A-F]{32,}\b", "ID", text)
     text = re.sub(r"N\.N:\d+|127\.0\.0\.1:\d+", "CLIENT", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", text)
     text = re.sub(r"\b\d+ms|(true|false) \d+", "TIME", text)
     return re.sub(r"(Offset|runtime|TimesTotal|SizeTotal)\s*:.*|storeSize=\d+", r"\1", text)
 
