@@ -41,6 +41,18 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
     assert (config.bind_address, config.broker_ip) == ("127.0.0.2", "127.0.0.2")
 
 
+def test_name_servers_may_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAMESRV_ADDR", "a:1")
+    (tmp_path / "broker.conf").write_text("namesrvAddr=b:1\n")
+    words = ["-c", str(tmp_path / "broker.conf")]
+
+    assert configured(broker_parser().parse_args([]))[0].namesrv_addr == "a:1"
+    assert configured(broker_parser().parse_args(words))[0].namesrv_addr == "b:1"
+    assert configured(broker_parser().parse_args([*words, "-n", "c:1"]))[0].namesrv_addr == "c:1"
+
+
 def test_clients_may_be_told_another_address() -> None:
     words = ["broker", "--host", "0.0.0.0", "--advertise", "10.0.0.1"]  # noqa: S104 - an option
 
