@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
@@ -44,14 +45,29 @@ def query_consumer_offset(
     offset = broker.offsets.get(group, topic, queue_id)
     if offset is not None and offset >= 0:
         return _offset(offset)
+    _note_end(broker, peer, group, topic, queue_id)
     if fields.get("setZeroIfNotFound") == "false":
         remark = "Not found, do not set to zero, maybe this group boot first"
         return Response(ResponseCode.QUERY_NOT_FOUND, remark, {})
     queue = broker.store.queue(topic, queue_id)
     if queue is not None and queue.min_offset == 0 and queue.max_offset > 0:
+        peer.first_ends.pop((topic, queue_id), None)
         return _offset(0)
     remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
     return Response(ResponseCode.QUERY_NOT_FOUND, remark, {})
+
+
+def _note_end(broker: Broker, peer: Peer, group: str, topic: str, queue_id: int) -> None:
+    """Remember where a queue ended when a new consumer that begins at the end asked.
+
+    It asks for the end (30) when it has the answer. A message that comes between the two requests
+    is lost for it at a Java broker; here it gets the end at the time of its first request.
+    """
+    online = broker.members.online(group)
+    if online is None or online.consume_from_where != ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET:
+        return
+    if len(peer.first_ends) < broker.config.max_held_per_peer:
+        peer.first_ends[topic, queue_id] = broker.store.max_offset(topic, queue_id)
 
 
 def update_consumer_offset(
@@ -85,7 +101,12 @@ def _queue(broker: Broker, fields: Mapping[str, str]) -> Queue | None:
 
 def get_max_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """30: the offset that the next message gets; 0 for an unknown queue."""
-    queue = _queue(broker, request.ext_fields or {})
+    fields = request.ext_fields or {}
+    queue = _queue(broker, fields)
+    if peer.first_ends:
+        end = peer.first_ends.pop((text(fields, "topic"), integer(fields, "queueId")), None)
+        if end is not None and (queue is None or queue.min_offset <= end <= queue.max_offset):
+            return _offset(end)
     return _offset(0 if queue is None else queue.max_offset)
 
 

@@ -18,10 +18,22 @@ class Peer:
         out: frames to send to it, in order; the driver empties it.
         is_binary: whether headers of frames to it have the binary form, as those of its requests.
         held: number of its requests that wait.
+        first_ends: ends of queues, by topic and queue id, when a consumer that begins at the end
+            asked for an offset and there was none; it asks for the end next.
         gone: whether the connection has ended.
     """
 
-    __slots__ = ("address", "gone", "held", "host", "is_binary", "next_opaque", "number", "out")
+    __slots__ = (
+        "address",
+        "first_ends",
+        "gone",
+        "held",
+        "host",
+        "is_binary",
+        "next_opaque",
+        "number",
+        "out",
+    )
 
     def __init__(self, number: int, address: str, host: Host) -> None:
         self.number = number
@@ -30,6 +42,7 @@ class Peer:
         self.out: list[bytes] = []
         self.is_binary = False
         self.held = 0
+        self.first_ends: dict[tuple[str, int], int] = {}
         self.gone = False
         self.next_opaque = 0
 

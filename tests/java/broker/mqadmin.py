@@ -1,7 +1,8 @@
 """mqadmin's commands for brokers at Java's broker and at ours: ``python -m tests.java.broker.mqadmin``.
 
-It prints the lines of output that differ. Topics, messages and a consumer are the same at both, and
-mqadmin runs in one JVM. What differs and why is listed in ``docs/guide/broker-differences.md``.
+It prints the lines of output that differ, and ends with 1 if a command differs that is not explained
+in ``EXPLAINED``, of which ``docs/guide/broker-compared.md`` has the list. Topics, messages and a
+consumer are the same at both, and mqadmin runs in one JVM.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from tests.support.java.cluster import JavaCluster
 from tests.support.java.dev_cluster import DevCluster
 from tests.support.java.mqadmin_output import comparable
 from tests.support.java.peers import JavaPeer
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.support.java.peers import AdminOutput
+
 TOPIC, GROUP = "orders", "readers"
-MESSAGES: Final = 12
+MESSAGES: Final = 6
 
 BEFORE: Final = (
     "updateTopic -b {b} -t orders -r 2 -w 2 -a +message.type=NORMAL",
@@ -32,6 +36,18 @@ BEFORE: Final = (
     "updateSubGroup -c DefaultCluster -g auditors -s true -o true",
 )
 """Commands that prepare the others."""
+
+SEND: Final = "sendMessage -t orders -p text-{0} -k key-{0} -c tag -b broker-a -i {1}"
+
+EXPLAINED: Final = {
+    "brokerStatus": "there is no disk; rates are there at once, one also by its name of 4.x",
+    "getBrokerConfig": "only the settings that the broker reads are shown",
+    "statsAll": "counters are up to date at once, Java's after the next sample",
+    "getBrokerLiteInfo": "Java counts also what it has in memory for topics of the system",
+    "listUser": "access is controlled by a file, not by stored users",
+    "listAcl": "access is controlled by a file, not by stored policies",
+}
+"""First words of a command -> why it may print something else."""
 
 COMMANDS: Final = (
     "clusterList",
@@ -133,9 +149,17 @@ def outputs(peer: JavaPeer, cluster: JavaCluster | DevCluster, folder: Path) -> 
     words = {"b": broker, "n": address, "f": str(folder), "id": "", "key": ""}
     for command in BEFORE:
         peer.admin(address, command.format(**words))
-    peer.send(address, TOPIC, "producers", range(MESSAGES))
+    for number in range(MESSAGES):
+        peer.admin(address, SEND.format(number, number % 2))
+    peer.send(address, "bills", "producers", range(1))
     peer.consume(address, TOPIC, GROUP)
     peer.received(GROUP, MESSAGES)
+    progress = f"consumerProgress -g {GROUP}"
+    committed = re.compile(r"^orders +broker-a +[01] +3 +3 ", re.MULTILINE)
+    wait_until(
+        lambda: len(committed.findall(peer.admin(address, progress).out)) == 2,
+        "the consumer has committed its offsets",
+    )
     shown = peer.admin(address, "queryMsgByOffset -t orders -b broker-a -i 0 -o 1").out
     for name, pattern in (("id", r"OffsetID:\s+(\S+)"), ("key", r"Message ID:\s+(\S+)")):
         match = re.search(pattern, shown)
@@ -143,11 +167,18 @@ def outputs(peer: JavaPeer, cluster: JavaCluster | DevCluster, folder: Path) -> 
     for command in COMMANDS:
         sys.stderr.write(f"{address} {command}\n")
         output = peer.admin(address, command.format(**words))
-        text = comparable(output, BROKER=broker, NAMESERVER=address)
-        for name in ("id", "key"):
-            text = text.replace(words[name], name.upper())
-        yield Output(command, text)
+        yield Output(command, _comparable(output, broker, address, folder))
     peer.close(GROUP)
+
+
+def _comparable(output: AdminOutput, broker: str, name_server: str, folder: Path) -> str:
+    text = comparable(output, BROKER=broker, NAMESERVER=name_server)
+    text = text.replace(str(folder), "FOLDER")
+    text = re.sub(r"\b[0-9A-F]{32,}\b", "ID", text)
+    text = re.sub(r"N\.N:\d+|127\.0\.0\.1:\d+", "CLIENT", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", text)
+    text = re.sub(r"\b\d+ms|(true|false) \d+", "TIME", text)
+    return re.sub(r"(Offset|runtime|TimesTotal|SizeTotal)\s*:.*|storeSize=\d+", r"\1", text)
 
 
 def main() -> int:
@@ -161,18 +192,20 @@ def main() -> int:
             name: list(outputs(peer, cluster, folder / f"{name}-files"))
             for name, cluster in (("java", java), ("ours", ours))
         }
-    different = 0
+    unexplained = 0
     for expected, got in zip(shown["java"], shown["ours"], strict=True):
         lines = list(
             difflib.unified_diff(
                 expected.text.splitlines(), got.text.splitlines(), "java", "ours", lineterm="", n=0
             )
         )
-        different += bool(lines)
-        sys.stdout.write(f"{'differs' if lines else 'equal  '} {expected.command}\n")
+        reason = next((EXPLAINED[key] for key in EXPLAINED if expected.command.startswith(key)), "")
+        unexplained += bool(lines) and not reason
+        state = f"differs ({reason or 'not explained'})" if lines else "equal"
+        sys.stdout.write(f"{expected.command}: {state}\n")
         sys.stdout.writelines(f"    {line[:200]}\n" for line in lines[2:])
-    sys.stdout.write(f"{len(COMMANDS)} commands, {different} differ\n")
-    return 0
+    sys.stdout.write(f"{len(COMMANDS)} commands, {unexplained} differ without an explanation\n")
+    return int(unexplained > 0)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ NOT_IN_DEV = {
     "test_admin_lite": "lite topics",
     "test_lite_topics": "lite topics",
     "test_admin_rocksdb": "RocksDB",
-    "getBrokerLiteInfo": "lite topics",
     "static_topic": "static topics",
     "test_a09_the_second_port": "second port",
 }

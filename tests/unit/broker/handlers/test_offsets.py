@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.messages import decode_body
+from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.offsets import (
     ConsumerOffsetSerializeWrapper,
@@ -194,3 +195,18 @@ def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_theirs
     home.broker.offsets.commit("behind", "orders", 1, 0, home.now)
     home.broker.offsets.commit("a", "orders", 1, 2, home.now)
     assert corrected("behind") == {0: 2, 1: 0}
+
+
+@pytest.mark.parametrize("where", ["CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET"])
+def test_a_consumer_that_begins_at_the_end_misses_no_message_while_it_asks(
+    client: Client, where: str
+) -> None:
+    consumer = ConsumerData(group_name="readers", consume_from_where=ConsumeFromWhere(where))
+    client.call(34, {}, HeartbeatData(client_id="c", consumer_data_set=(consumer,)))
+    assert client.call(14, {**OF_GROUP, "queueId": 1}).code == 22
+
+    client.send(queue=1)
+
+    asks_for_the_end = where == "CONSUME_FROM_LAST_OFFSET"
+    assert offset(client, 30, queueId=1) == ("0" if asks_for_the_end else "1")
+    assert offset(client, 30, queueId=1) == "1"

@@ -95,7 +95,7 @@ class Clients(RuleBasedStateMachine):
         self.client: Client = self.home.connect()
         self.popper = Popper(self.home, self.client)
         self.model = Messages(START, RETAIN_MS)
-        self.existing = set(TOPICS)
+        self.existing: set[str] = set(TOPICS)
         for topic in TOPICS:
             self.home.broker.topics.put(new_topic(topic, QUEUES), self.home.now)
         for group in (*READERS, *POPPERS, ORDERED):

@@ -73,3 +73,12 @@ def test_timers_have_one_place(client: Client, engine: str, remark: str) -> None
 
     assert answer.code == 29
     assert remark in (answer.remark or "")
+
+
+def test_there_are_no_lite_topics(client: Client) -> None:
+    client.send()
+
+    body = json.loads(client.call(200074).body or b"")
+
+    assert (body["storeType"], body["maxLmqNum"], body["cqTableSize"]) == ("default", 20_000, 1)
+    assert (body["currentLmqNum"], body["topicMeta"], body["groupMeta"]) == (0, {}, {})
