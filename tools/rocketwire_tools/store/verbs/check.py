@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rocketwire.store.java_records import Release
+from rocketwire.store.java_records import NO_RECORD, Release
 from rocketwire.store.recovery import predict
 from rocketwire_tools.store.checks.findings import RULES, Findings
 from rocketwire_tools.store.checks.images import configured_topics, image_of
@@ -310,7 +310,7 @@ def write_text(check: StoreCheck, *, with_reasons: bool) -> None:
         out.write("\nAt its next start Java would do this:\n")
         write_table(
             ("release", "starts", "reads from", "cuts at", "gives up", "bytes", "hides", "why"),
-            [_start_row(start) for start in check.starts],
+            [_start_row(start, check.log.end) for start in check.starts],
         )
         _write_advice(check)
 
@@ -345,13 +345,14 @@ def _described(finding: Finding) -> list[str]:
     return [*lines, f"  rule: {RULES[finding.kind]}"]
 
 
-def _start_row(start: NextStart) -> tuple[object, ...]:
+def _start_row(start: NextStart, log_end: int) -> tuple[object, ...]:
     recovery = start.recovery
     if not recovery.starts:
         return str(recovery.release), "no", "", "", "", "", "", recovery.refusal or recovery.hang
     if recovery.starts_from is None:
         return str(recovery.release), "yes", "", "", "", "", "", "there is no log; queues go"
-    why = recovery.cut_reason
+    is_end = recovery.cut_reason == NO_RECORD and recovery.cut >= log_end
+    why = "the log ends there" if is_end else recovery.cut_reason
     if recovery.deleted_files:
         why += f"; deletes {', '.join(recovery.deleted_files[:5])}"
     if recovery.doubt:
