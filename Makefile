@@ -130,6 +130,7 @@ chaos: $(VENV)/.installed-test
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
+	$(BIN)/python -m tests.java.broker.releases
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)

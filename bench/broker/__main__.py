@@ -1,6 +1,7 @@
 """The broker for development beside Java's: ``python -m bench.broker [--rounds N]``.
 
-In each round both are started in turn, with their name servers, and have the same work from our own
+In each round both, and ours with a folder (``--store``), are started in turn, with their name
+servers, and have the same work from our own
 client in this process: messages of 1 KiB one after the other, from 16 tasks at once, and their
 consumption by a push consumer. CPU times are those of the broker's process (ours has the name
 server in it); they say more than rates where other programs run, and rates are bounded by the
@@ -41,6 +42,9 @@ from tests.support.java.dev_cluster import DevCluster
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
+OURS: Final = "ours"
+STORED: Final = "ours, stored"
+JAVA: Final = "java"
 MESSAGES: Final = 10_000
 TASKS: Final = 16
 BODY: Final = os.urandom(1024)
@@ -69,27 +73,25 @@ def main() -> None:
         print("\n".join(machine.description()))
         print("\n".join(suite.lines(0 if options.ours else options.java_tests)))
         return
-    kinds = ("ours",) if options.ours else ("ours", "java")
+    kinds = (OURS, STORED) if options.ours else (OURS, STORED, JAVA)
     figures: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in kinds}
     for _ in range(options.rounds):
         for kind in kinds:
             for name, value in _measure(kind).items():
                 figures[kind][name].append(value)
     print("\n".join(machine.description()))
-    width = max(map(len, figures["ours"]))
-    print(f"{'':{width}}" + "".join(f"{kind:>12}" for kind in kinds))
-    for name in figures["ours"]:
+    width = max(map(len, figures[OURS]))
+    print(f"{'':{width}}" + "".join(f"{kind:>14}" for kind in kinds))
+    for name in figures[OURS]:
         medians = [statistics.median(figures[kind][name]) for kind in kinds]
-        print(f"{name:{width}}" + "".join(f"{median:12,.1f}" for median in medians))
+        print(f"{name:{width}}" + "".join(f"{median:14,.1f}" for median in medians))
 
 
 def _measure(kind: str) -> Figures:
     """Start a broker, use it, and stop it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        cluster: DevCluster | JavaCluster = (
-            DevCluster(folder) if kind == "ours" else JavaCluster(folder)
-        )
+        cluster = _cluster(kind, folder)
         begun = time.monotonic()
         stack.enter_context(cluster)
         figures: Figures = {"start to registered, s": time.monotonic() - begun}
@@ -116,6 +118,12 @@ def _measure(kind: str) -> Figures:
 def _memory_per_byte(figures: Figures) -> float:
     more = figures[_MEMORY] - figures["memory then, MiB"]
     return more * MIB / ((2 * MESSAGES + 500) * _STORED_BYTES)
+
+
+def _cluster(kind: str, folder: Path) -> DevCluster | JavaCluster:
+    if kind == JAVA:
+        return JavaCluster(folder)
+    return DevCluster(folder, {"storePathRootDir": "store"} if kind == STORED else None)
 
 
 def _config(address: str) -> ClientConfig:

@@ -52,7 +52,8 @@ def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
     except (OSError, ValueError, RocketWireError) as error:
         return _cannot_start(str(error))
     if unknown:
-        print(f"warning: no meaning here: {', '.join(unknown)}", file=sys.stderr)
+        names = ", ".join(unknown)
+        print(f"warning: {options.configFile}: no effect here: {names}", file=sys.stderr)
     return _serve(configs, topics, name_server_port)
 
 

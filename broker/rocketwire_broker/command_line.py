@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 NAMESRV_PORT: Final = 9876
 BROKER_PORT: Final = 10911
+NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
+"""Environment variable with name servers, as Java's."""
 PORT_STEP: Final = 10
 """Difference between the ports of two brokers of one process."""
 MOST_BROKERS: Final = 26
@@ -52,7 +54,7 @@ def main_parser() -> argparse.ArgumentParser:
 def broker_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire-broker``, which has Java's options."""
     parser = argparse.ArgumentParser(
-        prog="rocketwire-broker", description="Run a broker for development, messages in memory."
+        prog="rocketwire-broker", description="Run a broker for development."
     )
     parser.add_argument("--version", action="version", version=__version__)
     _add_own_options(parser)
@@ -60,7 +62,11 @@ def broker_parser() -> argparse.ArgumentParser:
 
 
 def _add_own_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--namesrvAddr", help="name servers as host:port;host:port")
+    parser.add_argument(
+        "-n",
+        "--namesrvAddr",
+        help="name servers as host:port;host:port; default: the variable NAMESRV_ADDR",
+    )
     _add_broker_options(parser)
 
 
@@ -115,6 +121,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     """
     config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
     config = with_system(config, system_properties(os.environ))
+    config = replace(config, namesrv_addr=os.environ.get(NAMESRV_VARIABLE, ""))
     if options.configFile:
         with open(options.configFile, "rb") as file:
             config, unknown = read_settings(config, load_properties(file.read()))

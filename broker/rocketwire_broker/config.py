@@ -40,6 +40,7 @@ class Config:
         listen_port: port to listen on; 0 takes a free one.
         advertised_port: port for clients, which routes and message ids contain; 0: the same one.
         namesrv_addr: name servers as ``host:port;host:port``; empty for none.
+        register_period_ms: time between two registrations, limited to 10 to 60 s as in Java.
         auto_create_topics: whether a send creates its topic.
         auto_create_groups: whether a consumer creates its group.
         default_topic_queues: queues of TBW102, the template of created topics.
@@ -98,6 +99,7 @@ class Config:
     listen_port: int = 10911
     advertised_port: int = 0
     namesrv_addr: str = ""
+    register_period_ms: int = 30_000
     auto_create_topics: bool = True
     auto_create_groups: bool = True
     default_topic_queues: int = 8
@@ -214,6 +216,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "bindAddress": Setting("bind_address"),
     "listenPort": Setting("listen_port", int),
     "namesrvAddr": Setting("namesrv_addr"),
+    "registerNameServerPeriod": Setting("register_period_ms", int),
     "autoCreateTopicEnable": Setting("auto_create_topics", *_BOOLEAN),
     "autoCreateSubscriptionGroup": Setting("auto_create_groups", *_BOOLEAN),
     "defaultTopicQueueNums": Setting("default_topic_queues", int),
@@ -225,6 +228,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "defaultQueryMaxNum": Setting("unique_key_hits", int),
     "fileReservedTime": Setting("retain_hours", float, _hours),
     "messageDelayLevel": Setting("delay_levels"),
+    "popPollingSize": Setting("max_polls", int),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),
     "recallMessageEnable": Setting("recall_enabled", *_BOOLEAN),
@@ -252,7 +256,7 @@ _ACCESS: Final[Mapping[str, Setting]] = {
     "authenticationEnabled": Setting("access_required", _boolean),
     "initAuthenticationUser": Setting("initial_user"),
 }
-"""Settings of access control, which nobody is shown."""
+"""Settings of access control; code 26 does not list them."""
 
 _IGNORED: Final = frozenset(
     {
@@ -277,7 +281,7 @@ def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, lis
     """Apply settings from a properties file.
 
     Returns:
-        The changed settings, and the names that have no meaning here.
+        The changed settings, and the names that have no effect here.
 
     Raises:
         IllegalValueError: a value is invalid.

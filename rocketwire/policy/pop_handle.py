@@ -80,11 +80,13 @@ class PopHandle:
 def parse_pop_handle(text: str) -> PopHandle:
     """Decode a handle.
 
+    Further words are ignored, as in Java: RocketMQ's proxy appends the physical offset.
+
     Raises:
-        DecodeError: the text has not eight words, or a number is invalid.
+        DecodeError: the text has fewer than eight words, or a number is invalid.
     """
     words = text.split(" ")
-    if len(words) != _WORDS:
+    if len(words) < _WORDS:
         raise DecodeError(f"a handle has {_WORDS} words, not {len(words)}", path=POP_CK)
     try:
         return PopHandle(

@@ -146,13 +146,13 @@ def _boolean(value: object, where: str) -> bool:
 
 
 def _permissions(value: object, where: str) -> dict[str, Permission]:
-    found: dict[str, Permission] = {}
+    permissions: dict[str, Permission] = {}
     for text in _texts(value, where):
         name, equals, permission = text.partition("=")
         if not equals:
             raise IllegalValueError(f"{where}: {text!r} is not NAME=PERMISSION")
-        found[name.strip()] = _permission(permission, f"{where}: {name.strip()}")
-    return found
+        permissions[name.strip()] = _permission(permission, f"{where}: {name.strip()}")
+    return permissions
 
 
 def _permission(value: object, where: str) -> Permission:

@@ -92,7 +92,7 @@ class MessageLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class MessageList:
     """The result of a search.
 
     Attributes:
@@ -106,7 +106,7 @@ class Found:
     is_complete: bool
 
 
-def newest(broker: Broker, topic: str, before: Position | None = None) -> Found:
+def newest(broker: Broker, topic: str, before: Position | None = None) -> MessageList:
     """Return a page of a topic, newest first.
 
     Args:
@@ -117,7 +117,7 @@ def newest(broker: Broker, topic: str, before: Position | None = None) -> Found:
     hits = list(islice(merged, PAGE + 1))
     following = str(hits[PAGE - 1][0]) if len(hits) > PAGE else ""
     lines = tuple(line(broker, record, LINE) for _, record in hits[:PAGE])
-    return Found(messages=lines, next=following, is_complete=True)
+    return MessageList(messages=lines, next=following, is_complete=True)
 
 
 def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position, bytes]]:
@@ -130,12 +130,12 @@ def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position
             yield position, record
 
 
-def with_key(broker: Broker, topic: str, key: str) -> Found:
+def with_key(broker: Broker, topic: str, key: str) -> MessageList:
     """Return the newest messages of a topic with a key, a unique key included."""
     queues = list(islice(broker.store.queues(topic), MOST_QUEUES))
     hits, is_complete = _search(queues, key)
     newest_hits = heapq.nlargest(PAGE, hits)
-    return Found(
+    return MessageList(
         messages=tuple(line(broker, record, LINE) for _, record in newest_hits),
         next="",
         is_complete=is_complete and len(hits) <= PAGE,
@@ -156,7 +156,7 @@ def _search(queues: list[Queue], key: str) -> tuple[list[tuple[Position, bytes]]
 
 def _hits(queue: Queue, first: int, key: str) -> Iterator[tuple[Position, bytes]]:
     needle = key.encode("utf-8", "surrogatepass")
-    for offset, record in enumerate(queue.records(first, queue.max_offset - first), first):
+    for offset, record in enumerate(queue.each_record(first, queue.max_offset - first), first):
         if needle in record:
             properties = read_stored(record).properties or {}
             keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)

@@ -11,7 +11,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import __version__
-from rocketwire_broker.admin_http.browser import Found, Position, by_id, newest, with_key
+from rocketwire_broker.admin_http.browser import (
+    MOST_SEARCHED,
+    MessageList,
+    Position,
+    by_id,
+    newest,
+    with_key,
+)
 from rocketwire_broker.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_broker.admin_http.pages import group_page, message_page, messages_page, status_page
 from rocketwire_broker.admin_http.status import GroupLine, group_lines, status_of
@@ -24,6 +31,12 @@ MAX_NAME: Final = 255
 """Characters of a name, a key or an id in a query."""
 
 Query = Mapping[str, str]
+
+_NO_MESSAGE: Final = plain(
+    404,
+    "there is no message with this id; an id of a producer is searched among the newest"
+    f" {MOST_SEARCHED:,} messages",
+)
 
 
 class Documents:
@@ -126,7 +139,7 @@ def _group_json(broker: Broker, now: int, query: Query) -> Document | None:
 # ---------------------------------------------------------------------------- messages
 
 
-def _found(broker: Broker, query: Query) -> Found:
+def _listed(broker: Broker, query: Query) -> MessageList:
     topic, key = query.get("topic", ""), query.get("key", "")
     if key:
         return with_key(broker, topic, key)
@@ -135,27 +148,29 @@ def _found(broker: Broker, query: Query) -> Found:
 
 def _messages(broker: Broker, now: int, query: Query) -> Document:
     topic, key = query.get("topic", ""), query.get("key", "")
-    return _html(messages_page(broker.config.broker_name, topic, key, _found(broker, query)))
+    return _html(messages_page(broker.config.broker_name, topic, key, _listed(broker, query)))
 
 
 def _messages_json(broker: Broker, now: int, query: Query) -> Document:
-    return _json(_plain(asdict(_found(broker, query))))
+    return _json(_plain(asdict(_listed(broker, query))))
 
 
-def _message(broker: Broker, now: int, query: Query) -> Document | None:
-    message = by_id(broker, query.get("id", ""))
-    return None if message is None else _html(message_page(message, broker.config.broker_name))
-
-
-def _message_json(broker: Broker, now: int, query: Query) -> Document | None:
+def _message(broker: Broker, now: int, query: Query) -> Document:
     message = by_id(broker, query.get("id", ""))
     if message is None:
-        return None
+        return _NO_MESSAGE
+    return _html(message_page(message, broker.config.broker_name))
+
+
+def _message_json(broker: Broker, now: int, query: Query) -> Document:
+    message = by_id(broker, query.get("id", ""))
+    if message is None:
+        return _NO_MESSAGE
     return _json(_message_value({**asdict(message), "body": message.body}))
 
 
-def _plain(found: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "messages": [_message_value(message) for message in found["messages"]]}
+def _plain(listed: dict[str, Any]) -> dict[str, Any]:
+    return {**listed, "messages": [_message_value(message) for message in listed["messages"]]}
 
 
 def _message_value(message: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from rocketwire_namesrv.admin_http.markup import page, rest, span, table, text, when
 
 if TYPE_CHECKING:
-    from rocketwire_broker.admin_http.browser import Found, MessageLine
+    from rocketwire_broker.admin_http.browser import MessageLine, MessageList
     from rocketwire_broker.admin_http.preview import Preview
     from rocketwire_broker.admin_http.status import GroupLine, Status, TopicLine, Totals
 
@@ -205,16 +205,16 @@ def group_page(group: GroupLine, broker: str) -> bytes:
 # ---------------------------------------------------------------------------- messages
 
 
-def messages_page(broker: str, topic: str, key: str, found: Found) -> bytes:
+def messages_page(broker: str, topic: str, key: str, listed: MessageList) -> bytes:
     """Return a list of messages."""
-    rows = [_message(line, broker) for line in found.messages]
+    rows = [_message(line, broker) for line in listed.messages]
     note = ""
     if not rows:
         note = "<p>No messages.</p>"
-    if not found.is_complete:
+    if not listed.is_complete:
         note += "<p>Only the newest messages were searched.</p>"
-    if found.next:
-        fields = {"topic": topic, "key": key, "before": found.next, "broker": broker}
+    if listed.next:
+        fields = {"topic": topic, "key": key, "before": listed.next, "broker": broker}
         note += f"<p>{_link('older messages', '/messages', **fields)}</p>"
     title = f"Messages of {topic}" + (f" with key {key}" if key else ", newest first")
     parts = (

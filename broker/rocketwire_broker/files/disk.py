@@ -44,6 +44,11 @@ class Disk:
             call: name of the system call.
         """
 
+    @staticmethod
+    def pwrite(descriptor: int, data: Data, position: int) -> int:
+        """Write bytes, perhaps not all; return how many."""
+        return os.pwrite(descriptor, data, position)
+
     # ------------------------------------------------------------------ writing
 
     def write(self, name: str, position: int, data: Data, size: int) -> None:
@@ -55,16 +60,13 @@ class Disk:
         descriptor = self._open.get(name)
         if descriptor is None:
             descriptor = self._create(name, size)
-        written = self._pwrite(descriptor, data, position)
+        self.about_to("pwrite")
+        written = self.pwrite(descriptor, data, position)
         if written < len(data):
             view = memoryview(data)
             while written < len(view):
-                written += self._pwrite(descriptor, view[written:], position + written)
+                written += self.pwrite(descriptor, view[written:], position + written)
         self._unsynced.add(name)
-
-    def _pwrite(self, descriptor: int, data: Data, position: int) -> int:
-        self.about_to("pwrite")
-        return os.pwrite(descriptor, data, position)
 
     def _create(self, name: str, size: int) -> int:
         path = self.root / name

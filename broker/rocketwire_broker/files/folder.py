@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.errors import RocketWireError
+from rocketwire.flags import MessageSysFlag
 from rocketwire.store.checkpoint import FILE_SIZE as CHECKPOINT_SIZE
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+_TRANSACTION: Final = int(MessageSysFlag.TRANSACTION_MASK)
+_IN_QUEUES: Final = (0, int(MessageSysFlag.TRANSACTION_COMMIT))
+"""Types of messages that are in a queue (Java: ``CommitLogDispatcherBuildConsumeQueue``)."""
 
 ABORT: Final = "abort"
 CHECKPOINT: Final = "checkpoint"
@@ -83,6 +88,7 @@ class StoreFolder:
         self._queues = QueueFiles(self.disk, config.queue_file_size)
         self._timers: TimerFiles | None = None
         try:
+            _check_kind(root)
             self.log = self._open_log()
         except BaseException:
             os.close(self._lock)
@@ -124,12 +130,16 @@ class StoreFolder:
             self.log,
             retain_bytes=config.store_retain_bytes,
             retain_ms=config.retain_hours * 3_600_000,
-            store_host=Host.parse(f"{config.broker_ip}:{config.listen_port}"),
+            store_host=Host.parse(
+                f"{config.broker_ip}:{config.advertised_port or config.listen_port}"
+            ),
         )
         broker = self._broker = Broker(config, now, store)
         has_topics = tables.read_tables(self.disk, broker)
         restoring = Restoring(broker)
         for entry in scan(self.disk, self.log):
+            if entry.sys_flag & _TRANSACTION not in _IN_QUEUES:
+                continue
             restoring.add(
                 decode_utf8(entry.topic),
                 entry.queue_id,
@@ -219,6 +229,28 @@ class StoreFolder:
         if self._lock >= 0:
             os.close(self._lock)
         self._lock = -1
+
+
+FOREIGN: Final = {
+    "dledger-*/data": "a log of DLedger",
+    "consumequeue/CURRENT": "queues in RocksDB",
+    "consumequeue_rocksdb/CURRENT": "queues in RocksDB",
+    "config/*/CURRENT": "configuration in RocksDB",
+    "batchconsumequeue/*/*/*": "queues of batches (queue.type=BatchCQ)",
+    "consumequeue/%LMQ%*": "queues of LMQ",
+}
+"""Parts of stores of Java brokers with other settings, and what they are."""
+
+
+def _check_kind(root: Path) -> None:
+    """Refuse a folder of which only a part could be served.
+
+    Raises:
+        FolderError: a Java broker with other settings wrote it.
+    """
+    for pattern, what in FOREIGN.items():
+        if next(root.glob(pattern), None) is not None:
+            raise FolderError(f"{root} has {what}, which this broker does not serve")
 
 
 def _locked(root: Path) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from rocketwire.store.folder import NAME_LENGTH
 from rocketwire.store.writer import blank
@@ -48,6 +48,7 @@ class LogFiles:
         self.failure = ""
         self._disk = disk
         self._starts = list(starts)
+        self._start, self._name = -file_size, ""  # of the file that was written last
         self._listed = self._starts[-1:]
 
     def starts(self) -> Sequence[int]:
@@ -57,6 +58,16 @@ class LogFiles:
     def append(self, physical: int, data: bytes) -> None:
         """Write messages; see ``Log.append``."""
         size, disk = self.file_size, self._disk
+        start = self._start
+        if start <= physical < start + size and physical == self.end:
+            try:
+                disk.write(self._name, physical - start, data, size)
+            except OSError as error:
+                self._fail(error)
+            if self.failure:
+                self._note("")
+            self.end = physical + len(data)
+            return
         try:
             if physical != self.end:
                 position = self.end % size
@@ -64,13 +75,17 @@ class LogFiles:
             start = physical - physical % size
             disk.write(name_of(start), physical - start, data, size)
         except OSError as error:
-            self._note(f"{error.strerror} (errno {error.errno})")
-            raise UnwritableError(self.failure) from error
+            self._fail(error)
         if self.failure:
             self._note("")
         if not self._starts or self._starts[-1] != start:
             self._starts.append(start)
+        self._start, self._name = start, name_of(start)
         self.end = physical + len(data)
+
+    def _fail(self, error: OSError) -> NoReturn:
+        self._note(f"{error.strerror} (errno {error.errno})")
+        raise UnwritableError(self.failure) from error
 
     def _note(self, failure: str) -> None:
         if failure and failure != self.failure:

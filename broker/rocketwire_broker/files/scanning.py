@@ -1,37 +1,56 @@
 """Reading a commit log from its first message to its last, at the start.
 
-As in Java, the first bytes that are no message end the log. Java leaves what stands behind them,
-and may take it for messages after its next kill; here it is put aside into ``cut/`` if there are
-messages in it, and replaced by zeros.
+As in Java, the first bytes of the last file that are no message end the log. Java leaves what
+stands behind them, and may take it for messages after its next kill; here it is put aside into
+``cut/`` if there are messages in it, and replaced by zeros.
+
+Java also gives up everything behind damage in an earlier file, if it reads that file at its start.
+Here the damage is put aside, and messages that no queue has take its place, so that neither broker
+gives up what follows.
 
 Java: ``CommitLog.recoverAbnormally``, ``CommitLog.checkMessageAndReturnSize``.
 """
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 from collections.abc import Generator, Iterator
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from rocketwire.store.commit_log import (
+    BORN_HOST_V6,
+    CRC_MASK,
     MAX_MESSAGE_SIZE,
+    SMALLEST_MESSAGE,
+    STORE_HOST_V6,
     blank_size,
     message_parts,
     next_message,
 )
+from rocketwire.store.writer import blank, filler
 from rocketwire.wire.checksum import crc32
+from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire_broker.files.log_files import LogFiles, name_of
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 ASIDE: Final = "cut"
 """Folder of bytes that stood behind the end of the log."""
 
 _HEAD: Final = Struct(">8x4xi4xqqi").unpack_from
 """Queue id, queue offset, physical offset, ``sys_flag``."""
+_USUAL: Final = Struct(">iIii4xqqi16xq12xqi").unpack_from
+"""Size, magic number, checksum, queue id, queue offset, physical offset, ``sys_flag``, store time,
+offset of the half message, size of the body: of a message with short addresses."""
+_USUAL_SIZE: Final = 88
+_LONG_HOSTS: Final = BORN_HOST_V6 | STORE_HOST_V6
+_INT16: Final = Struct(">h").unpack_from
 _INT64: Final = Struct(">q").unpack_from
 _PIECE: Final = 1 << 20
 
@@ -81,13 +100,19 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
     """
     starts = list(log.starts())
     for number, start in enumerate(starts):
-        with _mapped(disk, start) as data:
-            end = yield from _messages(data, start)
+        later_files = starts[number + 1 :]
+        end = End(0, is_full=False)
+        while True:
+            with _mapped(disk, start) as data:
+                end = yield from _messages(data, start, end.position)
+            if end.is_full or not _goes_on(disk, later_files):
+                break
+            end = _mended(disk, start, end.position)
         log.end = start + (log.file_size if end.is_full else end.position)
         if end.is_full:
             continue
         _put_aside(disk, start, end.position)
-        for later in starts[number + 1 :]:
+        for later in later_files:
             _put_file_aside(disk, later)
             log.forget(later)
         return
@@ -98,15 +123,16 @@ def _mapped(disk: Disk, start: int) -> mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _messages(data: mmap.mmap, start: int) -> Generator[Entry, None, End]:
-    """Yield the messages of a file; the generator's value is their ``End``."""
-    position, size = 0, len(data)
+def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, None, End]:
+    """Yield the messages of a file from a position on; the generator's value is their ``End``."""
+    size = len(data)
     view = memoryview(data)
     try:
         while True:
             entry = _entry(view, position, start)
             if entry is None:
-                return End(position, blank_size(view, position) == size - position)
+                is_full = position == size or blank_size(view, position) == size - position
+                return End(position, is_full)
             yield entry
             position += entry.size
     finally:
@@ -114,13 +140,44 @@ def _messages(data: mmap.mmap, start: int) -> Generator[Entry, None, End]:
 
 
 def _entry(view: memoryview, position: int, start: int) -> Entry | None:
+    """Return the message at a position; None if there is none."""
+    if position + _USUAL_SIZE <= len(view):
+        usual = _USUAL(view, position)
+        size, magic, crc, queue_id, queue_offset, physical, sys_flag, stored, prepared, body = usual
+        topic = position + _USUAL_SIZE + body
+        properties = topic + 3 + view[topic] if 0 <= body < topic + 3 <= len(view) else 0
+        if (
+            magic == MAGIC_V1
+            and not sys_flag & _LONG_HOSTS
+            and physical == start + position
+            and position + SMALLEST_MESSAGE <= properties <= position + size <= len(view)
+            and properties + _INT16(view, properties - 2)[0] == position + size
+            and (not body or crc32(view[topic - body : topic]) == crc & CRC_MASK)
+            and (properties == position + size or view[position + size - 1])
+        ):
+            return Entry(
+                physical,
+                size,
+                bytes(view[topic + 1 : properties - 2]),
+                queue_id,
+                queue_offset,
+                sys_flag,
+                stored,
+                prepared,
+                bytes(view[properties : position + size]),
+            )
+    return _any_entry(view, position, start)
+
+
+def _any_entry(view: memoryview, position: int, start: int) -> Entry | None:
+    """Return the message at a position, whatever its layout; None if there is none."""
     parts = message_parts(view, position)
     if parts is None or parts.physical_offset != start + position:
         return None
     topic = parts.topic
     if parts.body_size > 0:
         body = view[parts.body : parts.body + parts.body_size]
-        if crc32(body) != parts.body_crc & 0x7FFFFFFF:
+        if crc32(body) != parts.body_crc & CRC_MASK:
             return None
     end = position + parts.size
     # a kill may have left a part of the last message, and its properties have no checksum
@@ -142,6 +199,43 @@ def _entry(view: memoryview, position: int, start: int) -> Entry | None:
     )
 
 
+# ---------------------------------------------------------------------------- damage
+
+
+def _goes_on(disk: Disk, starts: list[int]) -> bool:
+    """Return whether one of these files begins with a message."""
+    for start in starts:
+        with _mapped(disk, start) as data, memoryview(data) as view:
+            if _entry(view, 0, start) is not None:
+                return True
+    return False
+
+
+def _mended(disk: Disk, start: int, position: int) -> End:
+    """Put damage inside the log aside, and let messages of no queue, or a blank, take its place.
+
+    Returns:
+        Where the messages go on.
+    """
+    name = name_of(start)
+    with _mapped(disk, start) as data:
+        size = len(data)
+        following = next_message(cast("bytes", data), position + 1, start)
+        end = size if following is None else following
+        with memoryview(data) as view:
+            entry = None if following is None else _entry(view, following, start)
+    _copy_aside(disk, start, position, end)
+    LOGGER.warning("%s: bytes %d to %d are no message, they are put aside", name, position, end)
+    if following is None:
+        disk.write(name, position, blank(size - position), size)
+    else:
+        time = 0 if entry is None else entry.store_time
+        filling = filler(start + position, end - position, time)
+        if filling is not None:
+            disk.write(name, position, filling, size)
+    return End(end, is_full=False)
+
+
 # ---------------------------------------------------------------------------- behind the end
 
 
@@ -153,11 +247,17 @@ def _put_aside(disk: Disk, start: int, position: int) -> None:
         return
     tail = disk.read(name, position, min(last - position, MAX_MESSAGE_SIZE + _PIECE))
     if next_message(tail, 0, start + position) is not None:
-        copy = f"{ASIDE}/{start + position:020d}"
-        for place in range(position, last, _PIECE):
-            piece = disk.read(name, place, min(_PIECE, last - place))
-            disk.write(copy, place - position, piece, 0)
+        _copy_aside(disk, start, position, last)
+        LOGGER.warning("%s: messages behind the end at %d are put aside", name, position)
     disk.clear_from(name, position)
+
+
+def _copy_aside(disk: Disk, start: int, position: int, end: int) -> None:
+    """Copy bytes of a file of the log into the folder of what was cut."""
+    copy = f"{ASIDE}/{start + position:020d}"
+    for place in range(position, end, _PIECE):
+        piece = disk.read(name_of(start), place, min(_PIECE, end - place))
+        disk.write(copy, place - position, piece, 0)
 
 
 def _put_file_aside(disk: Disk, start: int) -> None:
@@ -165,6 +265,7 @@ def _put_file_aside(disk: Disk, start: int) -> None:
     name = name_of(start)
     if _last_byte(disk, name, 0):
         disk.move(name, f"{ASIDE}/{start:020d}")
+        LOGGER.warning("%s is behind the end of the log, it is put aside", name)
     else:
         disk.remove(name)
 

@@ -29,7 +29,6 @@ from rocketwire.policy.allocation import (
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.handlers.fields import Handler, body_of
-from rocketwire_broker.handlers.names import existing_topic
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 
@@ -136,7 +135,8 @@ def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> 
     if topic.startswith(RETRY_PREFIX):
         remark = "retry topic is not allowed to set mode"
         raise RefusedError(ResponseCode.NO_PERMISSION, remark)
-    existing_topic(broker, topic)
+    if topic not in broker.topics:
+        raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, f"topic[{topic}] not exist")
     if broker.groups.find_or_create(group, now) is None:
         remark = "subscription group does not exist"
         raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)

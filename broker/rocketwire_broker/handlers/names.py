@@ -47,8 +47,8 @@ def group_problem(name: str) -> str | None:
         return "The specified group is blank."
     if not _LEGAL.fullmatch(name):
         return f"The specified group: {name}, contains illegal characters, allowing only {_PATTERN}"
-    if len(name) > MAX_GROUP_LENGTH:
-        return f"The specified group: {name}, is longer than group max length."
+    if len(name) > (limit := MAX_GROUP_LENGTH):
+        return f"The specified group: {name}, is longer than group max length: {limit}"
     return None
 
 

@@ -69,7 +69,7 @@ def _hits(queue: Queue, key: str, begin: int, end: int, *, by_tag: bool) -> Iter
     """Yield the messages with a key that were stored in a period."""
     first, after = queue.offset_at(begin), queue.offset_until(end)
     needle = key.encode("utf-8", "surrogatepass")
-    for offset, record in enumerate(queue.records(first, max(0, after - first)), first):
+    for offset, record in enumerate(queue.each_record(first, max(0, after - first)), first):
         if needle not in record:
             continue
         properties = read_stored(record).properties or {}

@@ -32,7 +32,10 @@ RETRY_SECONDS: Final = 0.5
 PATIENCE_SECONDS: Final = 3.0
 """Longest time that an answer waits for the registration of its topic."""
 
-_SETTINGS: Final = RegistrationSettings(register_timeout=3.0, call_timeout=0.25)
+REGISTER_SECONDS: Final = 3.0
+"""Longest time of a registration (Java: ``registerBrokerTimeoutMills`` is 24 s)."""
+CALL_SECONDS: Final = 0.25
+"""Longest time of another request to a name server."""
 
 
 @asynccontextmanager
@@ -54,8 +57,13 @@ async def registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[
         namesrv_addr=name_servers,
         tls=await server.tls.client_context() if config.use_tls else None,
     )
+    settings = RegistrationSettings(
+        register_interval=config.register_period_ms / 1000,
+        register_timeout=REGISTER_SECONDS,
+        call_timeout=CALL_SECONDS,
+    )
     async with (
-        open_registration(identity, broker.topics, client, settings=_SETTINGS) as registration,
+        open_registration(identity, broker.topics, client, settings=settings) as registration,
         trio.open_nursery() as nursery,
     ):
         await _register_first(registration)

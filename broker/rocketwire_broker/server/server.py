@@ -136,7 +136,10 @@ class BrokerServer:
         """Write offsets, groups and queues every few seconds."""
         while True:
             await trio.sleep(folder.persist_seconds)
-            folder.persist(self.clock.now())
+            try:
+                folder.persist(self.clock.now())
+            except Exception:  # what is in the log is safe
+                LOGGER.exception("tables and queues are not written")
             await self.settle()
 
     def _close_folder(self, folder: StoreFolder) -> None:

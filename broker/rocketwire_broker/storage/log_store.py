@@ -89,6 +89,7 @@ class LogStore(Store):
         super().__init__(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=store_host)
         self.log = log
         self.next_physical = log.end
+        self._file_size = log.file_size
         self.changed: set[tuple[str, int]] = set()
         self.deleted: set[str] = set()
         self._recent: dict[int, bytes] = {}
@@ -105,7 +106,28 @@ class LogStore(Store):
             EncodeError: a number or text exceeds its field; nothing is stored.
             UnwritableError: the disk is full or fails; nothing is stored.
         """
-        return self.put_all((message,), now)[0]
+        topic, queue_id = message.topic, message.queue_id
+        queues = self._queues.get(topic)
+        queue = cast("UnitQueue | None", None if queues is None else queues.get(queue_id))
+        start = self.next_physical
+        if queue is None or not queue.max_offset:
+            return self.put_all((message,), now)[0]
+        offset = queue.max_offset
+        record = message.encode(offset, start, self.store_host, now)
+        size = len(record)
+        if size + BLANK_SIZE > self._file_size - start % self._file_size:
+            return self.put_all((message,), now)[0]
+        self.log.append(start, record)
+        queue.add(start, size, message.tags_code)
+        self._keep(start, record)
+        self.next_physical = start + size
+        self.size += size
+        self.put_count += 1
+        self.last_stored = now
+        place = (topic, queue_id)
+        self.arrivals.add(place)
+        self.changed.add(place)
+        return Place(offset, start, size)
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
         """Store messages of one queue, all of them or none.

@@ -10,6 +10,7 @@ Java: ``RocksDBConsumeQueueStore``, ``RocksDBConsumeQueueOffsetTable``.
 from __future__ import annotations
 
 from heapq import merge
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
 from rocketwire.store.built_queues import RecoveredQueue
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
     from rocketwire.store.built_queues import Topic
     from rocketwire.store.java_records import JavaRecord
+
+MAX_UNSERVED: Final = 1_000_000
+"""Damage can make a queue of a few units look endless."""
 
 _NONE: Final = QueueBound(-1, -1)
 
@@ -292,10 +296,13 @@ class BuiltRocksQueue:
             yield last
 
     def unserved(self) -> set[int]:
-        """Numbers between both ends at which a pull fails."""
+        """Numbers between both ends at which a pull fails; the first ``MAX_UNSERVED`` of them."""
         first, end = self._queues.bounds(self._name)
-        served = {number for number, _, _ in self.units_served()}
-        return {number for number in range(first, end) if number not in served}
+        numbers: set[int] = set()
+        for served in chain((unit[0] for unit in self.units_served()), (end,)):
+            numbers.update(range(first, min(served, first + MAX_UNSERVED - len(numbers))))
+            first = served + 1
+        return numbers
 
     def result(self) -> RecoveredQueue:
         """The queue after the start."""

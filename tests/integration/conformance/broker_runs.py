@@ -12,13 +12,14 @@ from rocketwire_broker.server.server import BrokerServer
 from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
 from rocketwire_tools.conformance.broker_cases import ALL
 from rocketwire_tools.conformance.model.case import Profile
+from rocketwire_tools.conformance.model.placeholders import wall_clock
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.runner import Settings
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.runs import Played
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from rocketwire_tools.conformance.model.case import Case
 
@@ -27,13 +28,21 @@ QUICK = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
 
 
 @asynccontextmanager
-async def our_broker() -> AsyncGenerator[Address]:
-    """Our broker on a free port, in this thread."""
+async def our_broker() -> AsyncGenerator[BrokerServer]:
+    """Our broker on a free port, in this thread and with its clock."""
     server = BrokerServer(Config(listen_port=0, **QUICK))  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
         await nursery.start(server.run)
-        yield Address("127.0.0.1", server.broker.config.listen_port)
+        yield server
         nursery.cancel_scope.cancel()
+
+
+async def play_at_ours(
+    server: BrokerServer, cases: Sequence[Case] = ALL, *, patience: float = 6.0
+) -> Played:
+    """Carry out cases at our broker, in its time, which a test's clock may move."""
+    address = Address("127.0.0.1", server.broker.config.listen_port)
+    return await play_at(address, cases, patience=patience, clock=server.clock.now)
 
 
 async def play_at(
@@ -42,13 +51,14 @@ async def play_at(
     *,
     profile: Profile = Profile.JAVA_5_5,
     patience: float = 6.0,
+    clock: Callable[[], int] = wall_clock,
 ) -> Played:
     """Carry out cases at a broker.
 
     Raises:
         AssertionError: it is no broker.
     """
-    settings = Settings(profile=profile, patience=patience, destructive=True)
+    settings = Settings(profile=profile, patience=patience, destructive=True, clock=clock)
     run = BrokerRun(settings, lambda _: None, Target(address))
     started = trio.current_time()
     assert await run.probe_target() is None

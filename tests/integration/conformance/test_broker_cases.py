@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire_tools.conformance.broker_cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, Severity, VerdictKind
-from tests.integration.conformance.broker_runs import our_broker, play_at
+from tests.integration.conformance.broker_runs import our_broker, play_at_ours
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
 
 WORDS = {Severity.MUST: "MUST", Severity.SHOULD: "SHOULD", Severity.NOTE: "MAY"}
 
@@ -43,9 +47,9 @@ def test_a_case_needs_no_started_server() -> None:
 
 @pytest.mark.slow
 @pytest.mark.process  # the limit of CPU time is for tests in one process
-async def test_our_broker_meets_every_requirement() -> None:
-    async with our_broker() as address:
-        played = await play_at(address)
+async def test_our_broker_meets_every_requirement(jumping_clock: MockClock) -> None:
+    async with our_broker() as server:
+        played = await play_at_ours(server)
 
     assert played.bad() == []
     skipped = {one.reason for one in played.verdicts if one.kind is VerdictKind.SKIP}

@@ -1,4 +1,7 @@
-"""Java's brokers meet the cases for brokers, each those of its profile."""
+"""Java's broker 5.5.0 meets the cases for brokers, and ours answers the same requests as it does.
+
+``python -m tests.java.broker.releases`` asks earlier releases.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +11,54 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.conformance.model.case import Profile
-from rocketwire_tools.conformance.run.target import Address
+from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
+from rocketwire_tools.conformance.broker_cases import ALL
+from rocketwire_tools.conformance.compare.diff import judge, known_differences, play_both
+from rocketwire_tools.conformance.run.broker_run import BrokerRun
+from rocketwire_tools.conformance.run.runner import Settings, random_word
+from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.broker_runs import play_at
-from tests.support.java import class_archive
-from tests.support.java.cluster import JavaCluster
+from tests.support.java.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.java.cluster import JavaCluster
+
 pytestmark = pytest.mark.slow
 
-EARLIER = {"5.3.3": Profile.JAVA_5_3, "4.9.4": Profile.JAVA_4_9}
+PATIENCE = 8.0
+QUICK = [case for case in ALL if "slow" not in case.tags]
+SHORT = [case for case in ALL if "minute" not in case.tags]
 
 
-def bad(address: str, profile: Profile) -> list[str]:
-    host, _, port = address.rpartition(":")
-    play = partial(play_at, Address(host, int(port)), profile=profile, patience=8.0)
-    return trio.run(play).bad()
+def address_of(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    return Address(host, int(port))
 
 
 def test_java_meets_every_requirement(java_cluster: JavaCluster) -> None:
-    assert bad(java_cluster.master.address, Profile.JAVA_5_5) == []
+    address = address_of(java_cluster.master.address)
+
+    played = trio.run(partial(play_at, address, SHORT, patience=PATIENCE))
+
+    assert played.bad() == []
 
 
-@pytest.mark.parametrize("version", EARLIER)
-def test_earlier_releases_meet_the_requirements_of_their_profiles(
-    version: str, tmp_path: Path
+def test_ours_answers_as_java_does_but_for_what_is_listed(
+    java_cluster: JavaCluster, tmp_path: Path
 ) -> None:
-    class_archive.record_broker(version)
+    word = random_word()
+    settings = Settings(run=word, patience=PATIENCE, keep_going=True, destructive=True)
+    with DevCluster(tmp_path) as ours:
+        runs = [
+            BrokerRun(settings, lambda _: None, Target(address_of(cluster.master.address)))
+            for cluster in (java_cluster, ours)
+        ]
+        trio.run(play_both, QUICK, BROKER_NUMBERS, runs)
 
-    with JavaCluster(tmp_path, version=version) as cluster:
-        assert bad(cluster.master.address, EARLIER[version]) == []
+    known = known_differences(["rocketwire"], is_broker=True)
+    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, BROKER_NUMBERS, known)
+
+    assert comparison.played >= 500
+    assert [str(one) for one in comparison.unexplained] == []

@@ -11,7 +11,7 @@ import pytest
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
 from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import BINARY_HEADERS, RELEASES, JavaPeer
+from tests.support.java.peers import BINARY_HEADERS, CURRENT, OLD, RELEASES, JavaPeer
 from tests.support.java.server_certificate import with_certificate
 from tests.support.java.shared_peers import have_here
 from tests.support.processes import LOOPBACK, free_ports
@@ -60,7 +60,7 @@ def test_a_release_lives_on_tls_alone(version: str, secret: DevBroker, tmp_path:
     assert secret.address in table
 
 
-@pytest.mark.parametrize("version", RELEASES)
+@pytest.mark.parametrize("version", [CURRENT, OLD])
 def test_binary_requests_get_binary_answers(version: str, tmp_path: Path) -> None:
     have_here(partial(java_cache.classes, version, "Peer.java"))
     port = free_ports()

@@ -139,16 +139,17 @@ class DevCluster:
 
     Args:
         folder: for their scratch folders.
+        options: of the broker ``broker-a``, beyond those of Java's.
 
     Attributes:
         master: the broker ``broker-a``.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Mapping[str, object] | None = None) -> None:
         self._folder = folder
         self._running = ExitStack()
         self._brokers: dict[str, DevBroker] = {}
-        self.master = DevBroker(folder / "broker-a", options=BROKER)
+        self.master = DevBroker(folder / "broker-a", options={**BROKER, **(options or {})})
 
     @property
     def address(self) -> str:

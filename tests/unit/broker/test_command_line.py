@@ -41,6 +41,18 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
     assert (config.bind_address, config.broker_ip) == ("127.0.0.2", "127.0.0.2")
 
 
+def test_name_servers_may_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAMESRV_ADDR", "a:1")
+    (tmp_path / "broker.conf").write_text("namesrvAddr=b:1\n")
+    words = ["-c", str(tmp_path / "broker.conf")]
+
+    assert configured(broker_parser().parse_args([]))[0].namesrv_addr == "a:1"
+    assert configured(broker_parser().parse_args(words))[0].namesrv_addr == "b:1"
+    assert configured(broker_parser().parse_args([*words, "-n", "c:1"]))[0].namesrv_addr == "c:1"
+
+
 def test_clients_may_be_told_another_address() -> None:
     words = ["broker", "--host", "0.0.0.0", "--advertise", "10.0.0.1"]  # noqa: S104 - an option
 
@@ -172,3 +184,24 @@ def test_topics_are_read_from_a_table() -> None:
 def test_other_tables_are_errors(data: dict[str, Any], text: str) -> None:
     with pytest.raises(IllegalValueError, match=text):
         read_topics(data)
+
+
+def test_each_of_several_brokers_has_a_folder_of_its_own() -> None:
+    config = Config(store_path="store")
+
+    assert [item.store_path for item in broker_configs(config, "x:0,x:1")] == [
+        "store/x",
+        "store/x-1",
+    ]
+    assert [item.store_path for item in broker_configs(config, None)] == ["store"]
+    assert [item.store_path for item in broker_configs(Config(), "2")] == ["", ""]
+
+
+def test_a_folder_keeps_all_messages_unless_the_option_says_how_many() -> None:
+    bounded, _ = configured(
+        main_parser().parse_args(["dev", "--store", "s", "--retain-bytes", "7"])
+    )
+    unbounded, _ = configured(main_parser().parse_args(["dev", "--store", "s"]))
+
+    assert (bounded.store_path, bounded.store_retain_bytes) == ("s", 7)
+    assert (unbounded.store_path, unbounded.store_retain_bytes) == ("s", 0)

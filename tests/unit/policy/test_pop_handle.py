@@ -54,10 +54,14 @@ def test_a_handle_is_eight_words() -> None:
     assert str(HANDLE) == TEXT
 
 
-@pytest.mark.parametrize("text", ["", TEXT + " 1", "x 1 2 3 0 broker-a 2 105"])
+@pytest.mark.parametrize("text", ["", TEXT.rpartition(" ")[0], "x 1 2 3 0 broker-a 2 105"])
 def test_what_is_no_handle_is_refused(text: str) -> None:
     with pytest.raises(DecodeError):
         parse_pop_handle(text)
+
+
+def test_further_words_are_ignored_as_in_java() -> None:
+    assert parse_pop_handle(TEXT + " 4711") == HANDLE
 
 
 def test_a_message_that_was_not_popped_has_no_handle() -> None:

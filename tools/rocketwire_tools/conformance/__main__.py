@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 _EPILOG: Final = """\
 other commands:
   rocketwire-conformance broker HOST:PORT
+  rocketwire-conformance broker diff A B [--known FILE]
   rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
   rocketwire-conformance record --listen HOST:PORT --target HOST:PORT -o FILE
@@ -69,6 +70,9 @@ _BROKER_EPILOG: Final = """\
 The cases use topics, groups and clients of their own, and remove them: you may run them against a
 broker that is in use. A broker shows its configuration (26), and cases that need another one, such
 as enablePropertyFilter=true for SQL92, are skipped with the reason.
+
+other command:
+  rocketwire-conformance broker diff A B [--known FILE]
 
 exit status: 0 passed, 1 failed, 2 invalid usage, 3 the broker cannot be reached
 """
@@ -189,6 +193,11 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     return status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
 
 
+def broker(words: Sequence[str]) -> int:
+    """Run cases against a broker, or compare two brokers."""
+    return diff(words[1:], is_broker=True) if words[:1] == ["diff"] else run(words, BROKERS)
+
+
 async def _run(
     suite_run: SuiteRun, cases: Sequence[Case], numbers: dict[str, int]
 ) -> tuple[int, str]:
@@ -267,7 +276,7 @@ def vectors(words: Sequence[str]) -> int:
 
 
 COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
-    "broker": partial(run, suite=BROKERS),
+    "broker": broker,
     "diff": diff,
     "matrix": matrix,
     "record": record_command,

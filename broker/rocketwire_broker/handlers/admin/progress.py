@@ -6,6 +6,7 @@ Java: ``AdminBrokerProcessor``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -146,16 +147,27 @@ def get_consume_time_span(
             consumed = first if not offset else queue.store_time(offset - 1)
         is_behind = queue is not None and consumed is not None and (offset or 0) < queue.max_offset
         next_time = queue.store_time(offset or 0) if queue is not None and is_behind else None
+        times = [-1 if time is None else time for time in (first, last, consumed)]
+        texts = map(_time_text, times)
         spans.append(
             QueueTimeSpan(
                 message_queue=_message_queue(broker, name, queue_id),
-                min_time_stamp=-1 if first is None else first,
-                max_time_stamp=-1 if last is None else last,
-                consume_time_stamp=-1 if consumed is None else consumed,
+                min_time_stamp=times[0],
+                max_time_stamp=times[1],
+                consume_time_stamp=times[2],
+                min_time_stamp_str=next(texts),
+                max_time_stamp_str=next(texts),
+                consume_time_stamp_str=next(texts),
                 delay_time=0 if next_time is None else now - next_time,
             )
         )
     return _with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
+
+
+def _time_text(milliseconds: int) -> str:
+    """A time as in Java's ``UtilAll.timeMillisToHumanString2`` with ``#``: local time."""
+    time = datetime.fromtimestamp(milliseconds // 1000).astimezone()
+    return f"{time:%Y-%m-%d#%H:%M:%S}:{milliseconds % 1000:03}"
 
 
 def _topic(broker: Broker, name: str) -> TopicConfig:

@@ -59,7 +59,7 @@ def _bounds(broker: Broker, topic: str, queue_id: int) -> tuple[int, int]:
 
 
 def _check_queue(broker: Broker, name: str, queue_id: int, peer: Peer) -> None:
-    topic = existing_topic(broker, name)
+    topic = existing_topic(broker, name, blank=" ")
     if not 0 <= queue_id < topic.read_queue_nums:
         remark = (
             f"queueId[{queue_id}] is illegal, topic:[{name}] "

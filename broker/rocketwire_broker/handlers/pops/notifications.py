@@ -64,7 +64,7 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         offset = offset_of(broker, group, topic, queue, now)
         chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
         records += chosen
-        rest += queue.max_offset - offset - len(chosen)
+        rest += queue.max_offset - offset
     fields = {**NO_POP_FIELDS, "restNum": str(rest)}
     if not records:
         return Response(ResponseCode.PULL_NOT_FOUND, NO_MESSAGE, fields)

@@ -211,7 +211,7 @@ def check_readable(
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
     group = broker.groups.find_or_create(group_name, now)
     if group is None:
-        remark = f"subscription group [{group_name}] does not exist, {FAQ}"
+        remark = f"subscription group [{group_name}] does not exist, \n{FAQ}"
         raise RefusedError(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if not group.consume_enable:
         remark = f"subscription group no permission, {group_name}"

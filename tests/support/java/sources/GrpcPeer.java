@@ -6,20 +6,36 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.rocketmq.client.apis.ClientConfiguration;
 import org.apache.rocketmq.client.apis.ClientServiceProvider;
+import org.apache.rocketmq.client.apis.consumer.ConsumeResult;
 import org.apache.rocketmq.client.apis.consumer.FilterExpression;
+import org.apache.rocketmq.client.apis.consumer.PushConsumer;
 import org.apache.rocketmq.client.apis.consumer.SimpleConsumer;
+import org.apache.rocketmq.client.apis.message.MessageBuilder;
 import org.apache.rocketmq.client.apis.message.MessageView;
 import org.apache.rocketmq.client.apis.producer.Producer;
+import org.apache.rocketmq.client.apis.producer.Transaction;
+import org.apache.rocketmq.client.apis.producer.TransactionChecker;
+import org.apache.rocketmq.client.apis.producer.TransactionResolution;
 
 /**
  * Producer and consumer of the gRPC protocol, which a proxy speaks; lines in and out are those of Peer.java.
  *
  *   send ENDPOINT TOPIC FIRST COUNT                 keys are FIRST, FIRST+1 ...     -> nothing
+ *   delay ENDPOINT TOPIC FIRST COUNT MILLIS         deliver them later                -> nothing
+ *   fifo ENDPOINT TOPIC FIRST COUNT                 in two message groups by turns    -> nothing
+ *   transactions ENDPOINT TOPIC FIRST               commit FIRST, roll back FIRST+1, let FIRST+2 be checked -> nothing
+ *   push ENDPOINT TOPIC GROUP COUNT MILLIS          refuse each key that ends in 7 once; until COUNT different keys
+ *                                                   -> one word per delivery: key, attempt
  *   receive ENDPOINT TOPIC GROUP COUNT MILLIS       until so many different keys    -> one word per delivery, its key
  */
 public class GrpcPeer {
@@ -57,6 +73,14 @@ public class GrpcPeer {
         switch (verb) {
             case "send":
                 return send(at, words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
+            case "delay":
+                return delay(at, words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Long.parseLong(words[4]));
+            case "fifo":
+                return fifo(at, words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
+            case "transactions":
+                return transactions(at, words[1], Integer.parseInt(words[2]));
+            case "push":
+                return push(at, words[1], words[2], Integer.parseInt(words[3]), Long.parseLong(words[4]));
             case "receive":
                 return receive(at, words[1], words[2], Integer.parseInt(words[3]), Long.parseLong(words[4]));
             default:
@@ -72,6 +96,77 @@ public class GrpcPeer {
             }
         }
         return List.of();
+    }
+
+    private static MessageBuilder message(String topic, int key) {
+        byte[] body = ("message " + key).getBytes(StandardCharsets.UTF_8);
+        return PROVIDER.newMessageBuilder().setTopic(topic).setKeys(String.valueOf(key)).setBody(body);
+    }
+
+    private static List<String> delay(ClientConfiguration at, String topic, int first, int count, long millis) throws Exception {
+        try (Producer producer = PROVIDER.newProducerBuilder().setClientConfiguration(at).setTopics(topic).build()) {
+            for (int key = first; key < first + count; key++) {
+                producer.send(message(topic, key).setDeliveryTimestamp(System.currentTimeMillis() + millis).build());
+            }
+        }
+        return List.of();
+    }
+
+    private static List<String> fifo(ClientConfiguration at, String topic, int first, int count) throws Exception {
+        try (Producer producer = PROVIDER.newProducerBuilder().setClientConfiguration(at).setTopics(topic).build()) {
+            for (int key = first; key < first + count; key++) {
+                producer.send(message(topic, key).setMessageGroup("group " + key % 2).build());
+            }
+        }
+        return List.of();
+    }
+
+    private static List<String> transactions(ClientConfiguration at, String topic, int first) throws Exception {
+        CountDownLatch checked = new CountDownLatch(1);
+        TransactionChecker checker = view -> {
+            checked.countDown();
+            return TransactionResolution.COMMIT;
+        };
+        try (Producer producer = PROVIDER.newProducerBuilder().setClientConfiguration(at).setTopics(topic)
+            .setTransactionChecker(checker).build()) {
+            for (int key = first; key < first + 3; key++) {
+                Transaction transaction = producer.beginTransaction();
+                producer.send(message(topic, key).build(), transaction);
+                if (key == first) {
+                    transaction.commit();
+                } else if (key == first + 1) {
+                    transaction.rollback();
+                }
+            }
+            if (!checked.await(120, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("no check came");
+            }
+            Thread.sleep(1000); // the resolution is sent after the checker has returned
+        }
+        return List.of();
+    }
+
+    private static List<String> push(ClientConfiguration at, String topic, String group, int count, long millis)
+        throws Exception {
+        List<String> deliveries = Collections.synchronizedList(new ArrayList<>());
+        Set<String> keys = ConcurrentHashMap.newKeySet();
+        CountDownLatch done = new CountDownLatch(count);
+        try (PushConsumer consumer = PROVIDER.newPushConsumerBuilder().setClientConfiguration(at).setConsumerGroup(group)
+            .setSubscriptionExpressions(Map.of(topic, FilterExpression.SUB_ALL)).setMessageListener(view -> {
+                String key = view.getKeys().iterator().next();
+                deliveries.add(key);
+                deliveries.add(String.valueOf(view.getDeliveryAttempt()));
+                if (key.endsWith("7") && view.getDeliveryAttempt() == 1) {
+                    return ConsumeResult.FAILURE;
+                }
+                if (keys.add(key)) {
+                    done.countDown();
+                }
+                return ConsumeResult.SUCCESS;
+            }).build()) {
+            done.await(millis, TimeUnit.MILLISECONDS);
+            return new ArrayList<>(deliveries);
+        }
     }
 
     private static List<String> receive(ClientConfiguration at, String topic, String group, int count, long millis)

@@ -49,8 +49,10 @@ def test_what_does_not_exist_is_none() -> None:
     assert found.respond("/none", {}) is None
     assert found.respond("/group", {"name": "x"}) is None
     assert found.respond("/group.json", {"name": "x"}) is None
-    assert found.respond("/message", {"id": "x"}) is None
-    assert found.respond("/message.json", {"id": "x"}) is None
+    for path in ("/message", "/message.json"):
+        document = found.respond(path, {"id": "x"})
+        assert document is not None
+        assert (document.status, document.body[:19]) == (404, b"there is no message")
 
 
 def test_json_has_groups_and_messages() -> None:

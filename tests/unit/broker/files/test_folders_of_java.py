@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_broker.files.folder import FolderError
 from rocketwire_broker.handlers.offsets import offset_at
 from rocketwire_broker.storage.message import read_stored
 from rocketwire_tools.store.__main__ import main
@@ -176,3 +177,23 @@ def test_delayed_messages_of_java_are_delivered(
     home.pass_time(1)
 
     assert keys_after(home, ends) == sorted(row["unique_key"] for row in rows)
+
+
+@pytest.mark.parametrize("kind", ["dledger", "rocksdb", "rocksv2", "inner", "lmq"])
+def test_stores_of_other_kinds_are_refused_and_stay_as_they_are(kind: str, tmp_path: Path) -> None:
+    source = unpack(CURRENT, kind, tmp_path)
+    before = contents(source.root)
+
+    with pytest.raises(FolderError, match="which this broker does not serve"):
+        opened(source)
+
+    after = contents(source.root)
+    assert {name: data for name, data in after.items() if name != "lock"} == {
+        name: data for name, data in before.items() if name != "lock"
+    }
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """The files of a folder."""
+    paths = (path for path in root.rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): path.read_bytes() for path in paths}

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.store.java_records import Release
+from rocketwire.store.recovery import FolderEntry, StoreImage, predict
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
-from rocketwire_broker.files.scanning import scan
+from rocketwire_broker.files.scanning import _any_entry, _entry, scan
 from rocketwire_broker.storage.message import Message
 
 if TYPE_CHECKING:
@@ -96,7 +98,7 @@ def test_messages_behind_damage_are_put_aside(tmp_path: Path) -> None:
     damaged = bytearray(record(LENGTH))
     damaged[90] ^= 1
     ghost = record(2 * LENGTH)
-    store = Store(tmp_path, record(0) + damaged + ghost, record(SIZE))
+    store = Store(tmp_path, record(0) + damaged + ghost, b"no message")
 
     assert (store.scan(), store.log.end, store.log.starts()) == ([0], LENGTH, [0])
     assert store.names() == [name_of(0), f"cut/{LENGTH:020d}", f"cut/{SIZE:020d}"]
@@ -104,7 +106,51 @@ def test_messages_behind_damage_are_put_aside(tmp_path: Path) -> None:
     assert store.disk.read(name_of(0), LENGTH, SIZE) == bytes(SIZE - LENGTH)
 
 
+@pytest.mark.parametrize("follows", [True, False], ids=["messages", "nothing"])
+def test_damage_in_an_earlier_file_does_not_end_the_log(tmp_path: Path, follows: bool) -> None:
+    """Java gives up all that follows, if it reads the file at its start."""
+    damaged = bytearray(record(LENGTH))
+    damaged[90] ^= 1
+    rest = record(2 * LENGTH) if follows else b""
+    store = Store(tmp_path, full(record(0) + damaged + rest), record(SIZE))
+    expected = [0, 2 * LENGTH, SIZE] if follows else [0, SIZE]
+
+    assert (store.scan(), store.log.end) == (expected, SIZE + LENGTH)
+    assert (tmp_path / f"cut/{LENGTH:020d}").read_bytes()[:LENGTH] == damaged
+    again = Store(tmp_path)
+    again.log = LogFiles(again.disk, SIZE, [0, SIZE])
+    assert [entry.physical for entry in scan(again.disk, again.log) if not entry.sys_flag] == (
+        expected
+    )
+    image = StoreImage(
+        log=[FolderEntry(f"{start:020d}", SIZE) for start in (0, SIZE)],
+        log_file_size=SIZE,
+        read_log=lambda file, position, size: again.disk.read(name_of(file), position, size),
+        has_abort=True,
+    )
+    recovery = predict(image, Release.V5_5_0)
+    assert (recovery.cut, recovery.deleted_files) == (SIZE + LENGTH, [])
+
+
 def test_a_message_of_another_place_is_none(tmp_path: Path) -> None:
     store = Store(tmp_path, record(0) + record(7))
 
     assert store.scan() == [0]
+
+
+@pytest.mark.parametrize("place", range(LENGTH))
+def test_damage_is_the_same_for_usual_messages_as_for_any(place: int) -> None:
+    """A fast way reads messages with short addresses."""
+    for flip in (1, 0x80, 0xFF):
+        data = bytearray(record(0) + record(LENGTH))
+        data[place] ^= flip
+        view = memoryview(bytes(data))
+
+        assert _entry(view, 0, 0) == _any_entry(view, 0, 0)
+
+
+def test_bytes_of_any_length_are_read_without_an_error() -> None:
+    whole = memoryview(record(0))
+    for length in range(len(whole)):
+        assert _entry(whole[:length], 0, 0) is None
+    assert _entry(memoryview(b"\xff" * 200), 0, 0) is None

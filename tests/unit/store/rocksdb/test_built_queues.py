@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from rocketwire.store.java_records import JavaRecord
-from rocketwire.store.rocksdb.built_queues import BuiltRocksQueues
+from rocketwire.store.rocksdb.built_queues import MAX_UNSERVED, BuiltRocksQueues
 from rocketwire.store.rocksdb.records import QueueBound
 
 if TYPE_CHECKING:
@@ -144,6 +144,23 @@ def test_the_last_unit_can_be_missing(reads_ahead: bool, unserved: set[int]) -> 
     queues.correct_oldest(0)
 
     assert queues.queue(T).unserved() == unserved
+
+
+def test_a_queue_that_damage_makes_endless_is_bounded() -> None:
+    image = Image(3)
+    image.newest[T] = QueueBound(100, (1 << 63) - 1)
+    queues = BuiltRocksQueues(image)
+    queues.correct_oldest(1000)
+
+    assert queues.bounds(T) == (1 << 63, 1 << 63)
+    assert list(queues.queue(T).units_served()) == []
+
+    image.oldest[T] = QueueBound(0, 0)
+    queues = BuiltRocksQueues(image)
+    queues.correct_oldest(0)
+
+    assert queues.bounds(T) == (0, 1 << 63)
+    assert len(queues.queue(T).unserved()) == MAX_UNSERVED
 
 
 def test_a_deleted_rocksdb_has_no_unit_and_the_broker_still_names_the_newest() -> None:

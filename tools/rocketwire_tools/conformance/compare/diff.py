@@ -17,6 +17,7 @@ import trio
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
+from rocketwire_tools.conformance.compare import broker_view
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
@@ -100,10 +101,12 @@ ROCKETWIRE: Final = "rocketwire"
 """The name of the included file for ``--known``."""
 KNOWN_FILE: Final = Path(__file__).with_name("known_differences.toml")
 """Intended differences between Java's name server 5.5.0 (A) and rocketwire's (B)."""
+KNOWN_BROKER_FILE: Final = Path(__file__).with_name("known_broker_differences.toml")
+"""The same for brokers."""
 
 
-def known_differences(names: Sequence[str]) -> list[KnownDifference]:
-    """Read the files of ``--known``.
+def known_differences(names: Sequence[str], *, is_broker: bool = False) -> list[KnownDifference]:
+    """Read the files of ``--known``, for name servers or for brokers.
 
     Raises:
         OSError: a file cannot be read.
@@ -111,7 +114,8 @@ def known_differences(names: Sequence[str]) -> list[KnownDifference]:
     """
     entries: list[KnownDifference] = []
     for name in names:
-        path = KNOWN_FILE if name == ROCKETWIRE else Path(name)
+        included = KNOWN_BROKER_FILE if is_broker else KNOWN_FILE
+        path = included if name == ROCKETWIRE else Path(name)
         try:
             entries += read_known(path.read_text("utf-8"))
         except ValueError as error:
@@ -152,7 +156,9 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
     for first_observation, second_observation in zip(
         first.observations, second.observations, strict=False
     ):
-        fields = fields_of(first_observation, second_observation, names)
+        fields = fields_of(
+            first_observation, second_observation, names, is_broker=case.startswith("broker/")
+        )
         differences += [
             Difference(case, first_observation.step, name, *pair)
             for name, pair in fields.items()
@@ -165,7 +171,7 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
 
 
 def fields_of(
-    first: Observation, second: Observation, names: Names
+    first: Observation, second: Observation, names: Names, *, is_broker: bool = False
 ) -> dict[str, tuple[object, object]]:
     """The compared fields of two observations by name, each with both values."""
     kinds = _kind(first.arrival), _kind(second.arrival)
@@ -174,6 +180,8 @@ def fields_of(
     first_command, second_command = first.arrival.command, second.arrival.command
     if first_command is None or second_command is None:
         return {"bytes": (first.arrival.data, second.arrival.data)}
+    if is_broker:
+        return _broker_fields(first, second, names)
     own_view = first.request_code in _SHARED_LISTS
     bodies = first_command.body, second_command.body
     if first.request_code == _CONFIG:
@@ -190,6 +198,47 @@ def fields_of(
     if first.exact and fields["body"][0] == fields["body"][1]:
         fields["bytes"] = bodies
     return fields
+
+
+def _broker_fields(
+    first: Observation, second: Observation, names: Names
+) -> dict[str, tuple[object, object]]:
+    fields: dict[str, tuple[object, object]] = {"number": (first.own_number, second.own_number)}
+    views: list[dict[str, object]] = []
+    for observation in (first, second):
+        command = observation.arrival.command if observation.arrival is not None else None
+        if command is None:
+            continue
+        views.append(
+            {
+                "code": int(command.code),
+                "remark": broker_view.remark_view(command.code, command.remark),
+                "ext": broker_view.ext_view(command.ext_fields),
+                "flag": int(command.flag),
+                "header": command.serialize_type.name,
+                "body": _broker_body(command.body, names, observation.request_code),
+            }
+        )
+    if len(views) == 2:
+        fields |= {name: (views[0][name], views[1][name]) for name in views[0]}
+        if broker_view.same_remarks(*fields["remark"]):
+            del fields["remark"]
+    return fields
+
+
+def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
+    if not body:
+        return None
+    try:
+        value: object = fastjson.loads(body)
+    except DecodeError:
+        try:
+            return broker_view.messages_view(body)
+        except DecodeError:
+            return None if code in broker_view.SHARED_LISTS else body
+    if code in broker_view.SHARED_LISTS:
+        value = _own(value, names)
+    return _canonical(broker_view.json_view(value))
 
 
 def _normalize_config(body: bytes | None) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The command ``rocketwire-conformance diff A B``."""
+"""The commands ``rocketwire-conformance diff A B`` and ``... broker diff A B``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire_tools.conformance.arguments import (
+    BROKER_NUMBERS,
     FAILED,
     NUMBERS,
     PASSED,
@@ -23,6 +24,7 @@ from rocketwire_tools.conformance.arguments import (
     settings_of,
     start_command,
 )
+from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff import (
     ROCKETWIRE,
@@ -32,6 +34,7 @@ from rocketwire_tools.conformance.compare.diff import (
     play_both,
 )
 from rocketwire_tools.conformance.interrupts import until_interrupted
+from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.runner import SuiteRun, random_word
@@ -47,41 +50,53 @@ with --start.
 """
 
 
-def parser() -> argparse.ArgumentParser:
+_BROKER_DESCRIPTION: Final = """\
+Send the same requests to two running brokers and report all differences. Positions, times, ports,
+generated ids and texts of exceptions are not compared.
+"""
+
+
+def parser(*, is_broker: bool = False) -> argparse.ArgumentParser:
     """Build the parser of ``diff``."""
-    result = argparse.ArgumentParser(prog="rocketwire-conformance diff", description=_DESCRIPTION)
+    result = argparse.ArgumentParser(
+        prog=f"rocketwire-conformance {'broker ' if is_broker else ''}diff",
+        description=_BROKER_DESCRIPTION if is_broker else _DESCRIPTION,
+    )
     add = result.add_argument
-    add("first", metavar="A", help="the first server")
-    add("second", metavar="B", help="the second server")
-    add("--start", action="store_true", help="A and B are commands that start servers")
-    add_start_options(result)
+    kind = "broker, HOST:PORT" if is_broker else "server"
+    add("first", metavar="A", help=f"the first {kind}")
+    add("second", metavar="B", help=f"the second {kind}")
+    if not is_broker:
+        add("--start", action="store_true", help="A and B are commands that start servers")
+        add_start_options(result)
     add_run_options(result)
     add_known(result)
     add("--json", type=output, metavar="FILE", help="write the differences as JSON")
     return result
 
 
-def diff(words: Sequence[str]) -> int:
+def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
     """Run ``diff`` and return the exit status."""
-    arguments_parser = parser()
+    arguments_parser = parser(is_broker=is_broker)
     args = arguments_parser.parse_args(words)
+    numbers = BROKER_NUMBERS if is_broker else NUMBERS
     names = (args.first, args.second)
     word = random_word()
     try:
-        known_list = known_differences(args.known)
-        runs = [_suite_run(args, name, word) for name in names]
+        known_list = known_differences(args.known, is_broker=is_broker)
+        runs = [_suite_run(args, name, word, is_broker=is_broker) for name in names]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
         arguments_parser.error(str(error))
-    cases = select(ALL, args.only, args.tag, args.without)
+    cases = select(BROKER_CASES if is_broker else ALL, args.only, args.tag, args.without)
     if not cases:
         arguments_parser.error("no case selected")
     try:
-        interrupted = trio.run(until_interrupted, partial(play_both, cases, NUMBERS, runs))
+        interrupted = trio.run(until_interrupted, partial(play_both, cases, numbers, runs))
     except (UnreachableError, NotStartedError) as error:
         status, text = failure(error)
         print(text, file=sys.stderr)
         return status
-    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, NUMBERS, known_list)
+    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, numbers, known_list)
     print_comparison(comparison)
     for name, run in zip(names, runs, strict=True):
         for text in (*run.left_behind, *run.problems):
@@ -97,7 +112,10 @@ def diff(words: Sequence[str]) -> int:
     return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
 
 
-def _suite_run(args: argparse.Namespace, server: str, word: str) -> SuiteRun:
+def _suite_run(args: argparse.Namespace, server: str, word: str, *, is_broker: bool) -> SuiteRun:
+    if is_broker:
+        settings = settings_of(args, keep_going=True, run=word)
+        return BrokerRun(settings, lambda _: None, Target(address(server)))
     start = start_command(server) if args.start else None
     settings = settings_of(args, start=start, keep_going=True, run=word)
     return SuiteRun(settings, lambda _: None, None if start else Target(address(server)))

@@ -48,6 +48,11 @@ def listener_port() -> int:
     return free_port()
 
 
+def wall_clock() -> int:
+    """The time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
 class Names:
     """The names of one case in one run.
 
@@ -56,6 +61,7 @@ class Names:
     Attributes:
         saved: values that steps saved.
         used: by type, the names that a text has contained.
+        clock: the time in milliseconds since 1970.
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
@@ -72,6 +78,7 @@ class Names:
         self._hosts: dict[str, int] = {}
         self.saved: dict[str, str] = {}
         self.used: dict[str, dict[str, None]] = {}
+        self.clock: Callable[[], int] = wall_clock
 
     def name(self, type_: str, suffix: str = "") -> str:
         """The value of a placeholder."""
@@ -87,7 +94,7 @@ class Names:
 
     def saved_value(self, name: str, plus: str | None) -> str | None:
         """The value of ``{=name}`` or ``{=name+1}``; None if no step has saved it."""
-        value = str(time.time_ns() // 1_000_000) if name == "now" else self.saved.get(name)
+        value = str(self.clock()) if name == "now" else self.saved.get(name)
         return value if value is None or plus is None else str(int(value) + int(plus))
 
     def _with_saved(self, text: str, change: Callable[[str], str]) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
-from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
+from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names, wall_clock
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, probe
@@ -61,6 +61,7 @@ class Settings:
         saved: values of ``{=name}`` that all cases have.
         removals: requests that remove what a case with these names has stored; None if its
             requests tell what to remove.
+        clock: the time of ``{=now}``, in milliseconds since 1970.
     """
 
     profile: Profile = Profile.JAVA_5_5
@@ -76,6 +77,7 @@ class Settings:
     configuration: Mapping[str, str] = field(default_factory=dict[str, str])
     saved: Mapping[str, str] = field(default_factory=dict[str, str])
     removals: Callable[[Names], list[Request]] | None = None
+    clock: Callable[[], int] = wall_clock
 
 
 def random_word() -> str:
@@ -123,6 +125,7 @@ async def _run_once(
     started = trio.current_time()
     names = Names(settings.run, number, settings.namespace)
     names.saved.update(settings.saved)
+    names.clock = settings.clock
     limit = SLOW_CASE_SECONDS if "slow" in case.tags else CASE_SECONDS
     async with trio.open_nursery() as nursery:
         case_run = CaseRun(

@@ -35,9 +35,8 @@ _CHUNK: Final = 1 << 16
 """Entries that are read at once."""
 
 _CHUNKS_AT_ONCE: Final = 8
-_HASH_BITS: Final = 31
-_WIDEST: Final = 1 << 32
-"""Offsets that are compared at once at most: with a hash they fit into 64 bits."""
+MAX_READS: Final = 100
+"""How often a chunk may be read on average: entries of damaged files can lead anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +91,24 @@ class IndexComparison:
     # -------------------------------------------------------------- files
 
     def _differences_of_files(self) -> Iterator[StoreDifference]:
-        chunks_a, chunks_b = (
+        sides = tuple(
             self._chunks(name, store.folder.index)
             for name, store in zip("AB", self._stores, strict=True)
         )
-        counts, firsts = [0, 0], [None, None]  # type: tuple[list[int], list[tuple[int, int] | None]]
-        for start, end in _ranges([*chunks_a, *chunks_b]):
-            entries = [_entries(chunks, start, end) for chunks in (chunks_a, chunks_b)]
-            for side in range(2):
-                alone = np.setdiff1d(entries[side], entries[1 - side], assume_unique=True)
-                alone = alone[_are_in((alone >> _HASH_BITS) + start, self._logs[1 - side])]
-                if len(alone):
-                    first = int(alone[0])
-                    counts[side] += len(alone)
-                    if firsts[side] is None:
-                        firsts[side] = (first >> _HASH_BITS) + start, first & (1 << _HASH_BITS) - 1
-        for side, chunks in enumerate((chunks_a, chunks_b)):
+        ranges = list(_ranges([*sides[0], *sides[1]]))
+        if _overlaps([*sides[0], *sides[1]], ranges) > MAX_READS * (1 + sum(map(len, sides))):
+            self.uncompared.append("index files: their entries are in no order")
+            return
+        counts, firsts = [0, 0], list[tuple[int, int] | None]([None, None])
+        for start, end in ranges:
+            entries = (_entries(chunks, start, end) for chunks in sides)
+            for side, (offsets, hashes) in enumerate(_alone(*entries)):
+                is_in = _are_in(offsets, self._logs[1 - side])
+                counts[side] += int(is_in.sum())
+                if firsts[side] is None and is_in.any():
+                    first = int(np.argmax(is_in))
+                    firsts[side] = int(offsets[first]), int(hashes[first])
+        for side, chunks in enumerate(sides):
             found = firsts[side]
             if found is not None:
                 yield _difference(side, counts[side], found, _place(chunks, *found))
@@ -202,28 +203,46 @@ def _read(file: StoreFile, position: int, count: int) -> Any:
 
 
 def _ranges(chunks: Sequence[_Chunk]) -> Iterator[tuple[int, int]]:
-    """Ranges of offsets that together have the entries of all chunks, and few of them each."""
-    starts = sorted(chunk.lowest for chunk in chunks)[::_CHUNKS_AT_ONCE]
-    if not starts:
-        return
-    highest = max(chunk.highest for chunk in chunks) + 1
-    for start, end in zip(starts, [*starts[1:], highest], strict=True):
-        for part in range(start, end, _WIDEST):
-            yield part, min(part + _WIDEST, end)
+    """First and last offset of ranges that together have all entries, and few of them each."""
+    starts = sorted({chunk.lowest for chunk in chunks})[::_CHUNKS_AT_ONCE]
+    highest = max((chunk.highest for chunk in chunks), default=0)
+    ends = [start - 1 for start in starts[1:]]
+    yield from zip(starts, [*ends, highest][: len(starts)], strict=True)
 
 
-def _entries(chunks: Sequence[_Chunk], start: int, end: int) -> Int64s:
-    """The entries of a range, each once: offset behind ``start``, and hash, as one number."""
-    parts: list[Int64s] = [np.zeros(0, np.int64)]
+def _overlaps(chunks: Sequence[_Chunk], ranges: Sequence[tuple[int, int]]) -> int:
+    """How many chunks are read for all ranges together."""
+    lowest = np.array([chunk.lowest for chunk in chunks], np.int64)
+    highest = np.array([chunk.highest for chunk in chunks], np.int64)
+    return sum(int(((highest >= start) & (lowest <= end)).sum()) for start, end in ranges)
+
+
+def _entries(chunks: Sequence[_Chunk], start: int, end: int) -> tuple[Int64s, Int64s]:
+    """Offsets and hashes of the entries from offset ``start`` to ``end``."""
+    offsets, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for chunk in chunks:
-        if chunk.highest < start or chunk.lowest >= end:
+        if chunk.highest < start or chunk.lowest > end:
             continue
         entries = _read(chunk.file, chunk.position, chunk.count)
-        offsets = entries["physical_offset"].astype(np.int64)
-        hashes = entries["key_hash"].astype(np.int64) & (1 << _HASH_BITS) - 1
-        is_in = (offsets >= start) & (offsets < end)
-        parts.append((offsets[is_in] - start) << _HASH_BITS | hashes[is_in])
-    return np.unique(np.concatenate(parts))
+        is_in = (entries["physical_offset"] >= start) & (entries["physical_offset"] <= end)
+        offsets.append(entries["physical_offset"][is_in].astype(np.int64))
+        hashes.append(entries["key_hash"][is_in].astype(np.int64))
+    return np.concatenate(offsets), np.concatenate(hashes)
+
+
+def _alone(
+    a: tuple[Int64s, Int64s], b: tuple[Int64s, Int64s]
+) -> tuple[tuple[Int64s, Int64s], tuple[Int64s, Int64s]]:
+    """Entries that only A has, and those that only B has, each once, in order."""
+    sides = np.repeat([0, 1], [len(a[0]), len(b[0])])
+    offsets, hashes = np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
+    order = np.lexsort((sides, hashes, offsets))
+    offsets, hashes, sides = offsets[order], hashes[order], sides[order]
+    is_new = (offsets[1:] != offsets[:-1]) | (hashes[1:] != hashes[:-1])
+    first = np.flatnonzero(np.append(True, is_new))[: len(offsets)]
+    last = np.append(first[1:], len(offsets))[: len(first)] - 1
+    in_a, in_b = first[sides[last] == 0], first[sides[first] == 1]
+    return (offsets[in_a], hashes[in_a]), (offsets[in_b], hashes[in_b])
 
 
 def _place(chunks: Sequence[_Chunk], offset: int, key_hash: int) -> Place | None:

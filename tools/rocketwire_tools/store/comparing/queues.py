@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, PRE_BLANK_SIZE, UNIT_SIZE
+from rocketwire.store.consume_queue import (
+    BATCH_UNIT_SIZE,
+    MAX_EXTENSION_ADDRESS,
+    PRE_BLANK_SIZE,
+    UNIT_SIZE,
+)
 from rocketwire_tools.store.comparing.differences import Place, StoreDifference
 from rocketwire_tools.store.engine.blocks import open_blocks
 
@@ -150,6 +155,8 @@ def _queue_differences(
         number = part * UNITS_AT_ONCE
         units_a, units_b = a.read(number, UNITS_AT_ONCE), b.read(number, UNITS_AT_ONCE)
         differs = (units_a != units_b).any(1)
+        if differs.any():
+            differs &= ~_have_addresses(units_a, units_b)
         if not differs.any():
             continue
         is_in_a, is_in_b = _point_to_messages(units_a), _point_to_messages(units_b)
@@ -185,6 +192,17 @@ def _point_to_messages(units: Bytes) -> Bools:
     sizes = _numbers(units, 8, 4)
     points: Bools = (_numbers(units, 0, 8) >= 0) & (sizes > 0) & (sizes != PRE_BLANK_SIZE)
     return points
+
+
+def _have_addresses(units_a: Bytes, units_b: Bytes) -> Bools:
+    """Which units of both lead to one message, and one has an address in an extension as tags code.
+
+    Extensions have no common order: the same message can have other addresses.
+    """
+    lead_to_one: Bools = (units_a[:, :12] == units_b[:, :12]).all(1)
+    codes = (_numbers(units, 12, 8) for units in (units_a, units_b))
+    first, second = (each <= MAX_EXTENSION_ADDRESS for each in codes)
+    return lead_to_one & (first | second)
 
 
 def _are_in(units: Bytes, logs: Sequence[Log]) -> Bools:

@@ -29,6 +29,9 @@ UNIT: Final = record_type(layouts.QUEUE_UNIT)
 _BOUNDS: Final = "offset"
 """Family of the bounds of queues."""
 
+_LAST: Final = (1 << 63) - 1
+"""The last queue offset that a key can hold."""
+
 _CHUNK: Final = 50_000
 """Units that are read at once."""
 
@@ -94,7 +97,7 @@ class RocksQueues:
 
     def place(self, queue: Topic, number: int) -> tuple[int, int] | None:
         """Physical offset and size of the message of a unit; None without a unit."""
-        unit = self.unit(*queue, number)
+        unit = self.unit(*queue, number) if number <= _LAST else None
         return None if unit is None else (unit.physical_offset, unit.size)
 
     def places(self, queue: Topic, first: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -143,6 +146,8 @@ class RocksQueue:
         """Numbers and units of a part of the queue, in order, by piece."""
         numbers: list[int] = []
         values: list[bytes] = []
+        if first > _LAST:
+            return
         for key, value in self._database.items(rocksdb_records.queue_key(*self._place, first)):
             place = rocksdb_records.decode_queue_key(key)
             if place is None or place[:2] != self._place or place[2] >= stop:

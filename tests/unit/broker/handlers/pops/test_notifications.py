@@ -38,7 +38,7 @@ def test_a_peek_shows_messages_and_takes_none(client: Client, popper: Popper) ->
         "popTime": "0",
         "invisibleTime": "0",
         "reviveQid": "0",
-        "restNum": "1",
+        "restNum": "3",
     }
     assert len(popper.pop()) == 3
 

@@ -99,6 +99,27 @@ def test_an_entry_of_another_hash_is_in_one_store_only(copy: BrokerStore, tmp_pa
     assert in_b.name.startswith(f"hash {0x12345678} at ")
 
 
+def test_entries_that_lead_anywhere_are_compared_in_bounded_time(
+    copy: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "_CHUNK", 7)
+    original = tmp_path / "original"
+    shutil.copytree(copy.root, original)
+    file = sorted((copy.root / "index").iterdir())[0]
+    geometry, entries = entries_of(file)
+    start = index_file.HEADER_SIZE + index_file.SLOT_SIZE * geometry.slots
+    for number in range(100, len(entries)):
+        offset = (0, (1 << 63) - 1, 1 << 63)[number % 3].to_bytes(8, "big")
+        damage.put(file, start + index_file.ENTRY_SIZE * number + 4, offset)
+
+    differences, uncompared = compare(original, copy.root)
+    monkeypatch.setattr(indexes, "MAX_READS", 1)
+
+    assert differences[0].rule.endswith("entries are in A only, this is the first")
+    assert uncompared == []
+    assert compare(original, copy.root) == ([], ["index files: their entries are in no order"])
+
+
 def test_an_index_file_that_is_no_index_is_not_compared(copy: BrokerStore, tmp_path: Path) -> None:
     original = tmp_path / "original"
     shutil.copytree(copy.root, original)

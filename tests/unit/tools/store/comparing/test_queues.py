@@ -97,6 +97,23 @@ def test_queues_of_batches_are_compared_too(
     assert difference.place_b.byte == 46
 
 
+def test_addresses_of_extensions_make_no_difference(
+    packed_store: Callable[[str, str], BrokerStore], tmp_path: Path
+) -> None:
+    """Another broker, or ``rebuild``, has the extension of a message elsewhere, or none."""
+    original = packed_store(CURRENT, "ext").root
+    root = tmp_path / "store"
+    shutil.copytree(original, root)
+    file = damage.queue_files(root)[0][0]
+    damage.put(file, 12, bytes(7) + b"\x05")
+    damage.flip(file, damage.UNIT + 7)
+
+    (difference,) = compare_queues(original, root)
+
+    assert difference.rule == "1 units differ, this is the first"
+    assert difference.name.endswith(":1")
+
+
 def without_rocksdb(store: BrokerStore) -> Path:
     """The root of a store whose queues were in files and in RocksDB, with those in files alone."""
     for file in (store.root / "consumequeue").iterdir():

@@ -64,7 +64,7 @@ CASES = (
         locks(0),
         Until(Request(code=41, ext={}, body=_body("{clientB}", (0,), "{group}")),
             json_body({"lockOKMQSet": [Has({"queueId": 0})]}), within=75.0, not_before=50.0),
-        tags=frozenset({"slow"}),
+        tags=frozenset({"slow", "minute"}),
     ),
     case("41/9", LOCK, "A request without a body MUST be answered with 1.",
         ask(41, {}, Response(code=1, remark=ANY))),

@@ -32,9 +32,12 @@ from rocketwire_tools.conformance.model.steps import Close, Expect, Request, Sen
 
 HOLD: Final = "PullRequestHoldService.suspendPullRequest, notifyMessageArriving @ 5.5.0"
 TIMEOUT: Final = "PullRequestHoldService.checkHoldRequest @ 5.5.0"
-HELD: Final = 15_000
+HELD: Final = 60_000
+"""Milliseconds for which a pull may wait that a message wakes: much longer than ``SOON``."""
+SOON: Final = 8.0
+"""Seconds until a message must have woken a pull or a pop."""
 LIMIT: Final = 25.0
-"""Seconds for a pull that may be held for ``HELD`` milliseconds: Java looks every 5 s."""
+"""Seconds for a pull that waits for a few seconds in vain: Java looks every 5 s."""
 
 
 def waiting(place: int = 0, *, on: str = "reader", hold: int = HELD, **settings: Any) -> Send:
@@ -42,7 +45,7 @@ def waiting(place: int = 0, *, on: str = "reader", hold: int = HELD, **settings:
     return Send((Request(code=11, ext=pull_fields(place, hold=hold, **settings)),), on)
 
 
-def woken(*texts: str | int, on: str = "reader", within: float = LIMIT) -> Expect:
+def woken(*texts: str | int, on: str = "reader", within: float = SOON) -> Expect:
     """The pull finds these messages."""
     return Expect((found(*bodies(*texts)),), on, within)
 
@@ -105,7 +108,7 @@ CASES = (
     case("hold/14", HOLD, "A batch MUST wake a pull.",
         topic(), waiting(), silence(on="reader"), put("x", queue=0),
         Expect((Response(remark="FOUND", ext=Has({"nextBeginOffset": Number(least=1)}),
-            body=Messages(bodies("x"))),), "reader", LIMIT),
+            body=Messages(bodies("x"))),), "reader", SOON),
     ),
     case("hold/15", HOLD, "A pull whose connection was closed MUST NOT disturb others.",
         topic(), waiting(on="gone"), silence(on="gone"), Close("gone"), waiting(),

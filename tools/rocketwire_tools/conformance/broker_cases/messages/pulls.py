@@ -129,7 +129,7 @@ CASES = (
     since_5_3("11/19", "SubscriptionGroupManager.findSubscriptionGroupConfig @ 5.5.0",
         "A pull by a group with an illegal name MUST be answered with 26.",
         topic(), pull(0, refused(26, Like("subscription group .*does not exist.*")),
-            consumerGroup="a b"),
+            consumerGroup="{group} b"),
     ),
     case("11/20", PULL, "A pull without a subscription by a group that has no member MUST be "
         "answered with 24.",

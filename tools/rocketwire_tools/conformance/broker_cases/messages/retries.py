@@ -104,7 +104,7 @@ CASES = (
     ),
     since_5_3("36/11", "SubscriptionGroupManager.findSubscriptionGroupConfig @ 5.5.0",
         "A group with an illegal name MUST be refused with 26.", *SENT,
-        back(refused(26), group="a b")),
+        back(refused(26), group="{group} b")),
     case("36/12", BACK, "A message of a group without retry queues MUST be dropped.",
         topic(), group(retryQueueNums=0), put("a", save=POSITION), visible(1), back(),
             ask(30, {"topic": RETRY, "queueId": "0"}, offset(0)),

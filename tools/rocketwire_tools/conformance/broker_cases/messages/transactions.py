@@ -198,6 +198,6 @@ CASES = (
         topic(), FIRST, beat(producers=["{group}"], on="producer"),
             half(queue=1, CHECK_IMMUNITY_TIME_IN_SECONDS="3"), end(COMMIT),
             comes(with_body("half"), queue=1),
-        silence(6.0, on="producer"), requires=QUICK, tags=frozenset({"slow"}),
+        silence(6.0, on="producer"), requires=QUICK, attempts=3, tags=frozenset({"slow"}),
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rocketwire.policy.java_strings import string_hash
 from rocketwire_tools.conformance.broker_cases.common import (
     OK,
     ask,
@@ -28,6 +29,15 @@ STATS: Final = "AdminBrokerProcessor.viewBrokerStatsData @ 5.5.0"
 NUMBER: Final = Like(r"-?\d+(\.\d+)?")
 RATES: Final = Like(r"[\d.]+( [\d.]+){2}")
 NOTHING_TO_DO: Final = Response(remark=ANY, body=ANY)
+
+ENTRIES: Final = {
+    "topic": "{topic}",
+    "queueId": "0",
+    "index": "0",
+    "count": "10",
+    "consumerGroup": "",
+}
+NEGATIVE: Final = string_hash("orders")
 
 
 def runtime(**figures: object) -> Response:
@@ -113,6 +123,11 @@ CASES = (
             "minQueueIndex": 0, "maxQueueIndex": 1,
             "queueData": [Has({"physicOffset": Number(equal="{=position}"),
             "physicSize": Number(least=91), "tagsCode": 112785})]}))),
+    ),
+    case("321/3", "MessageExtBrokerInner.tagsString2tagsCode @ 5.5.0",
+        "The code of a tag MUST be Java's hash code, with its sign.",
+        topic(), put("a", properties={"TAGS": "orders"}), visible(1),
+        ask(321, ENTRIES, json_body(Has({"queueData": [Has({"tagsCode": NEGATIVE})]}))),
     ),
     case("321/2", "AdminBrokerProcessor.queryConsumeQueue @ 5.5.0",
         "The entries of an unknown queue MUST be answered with an error.",

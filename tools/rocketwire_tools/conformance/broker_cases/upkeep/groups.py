@@ -24,6 +24,7 @@ from rocketwire_tools.conformance.broker_cases.common import (
     visible,
 )
 from rocketwire_tools.conformance.model.outcomes import ANY, Has, Lacks, Number
+from rocketwire_tools.conformance.model.steps import Wait
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Step
@@ -37,11 +38,12 @@ DEFAULTS: Final = {
     "retryMaxTimes": 16, "retryQueueNums": 1,
     "whichBrokerWhenConsumeSlowly": 1,
 }  # fmt: skip
-CONSUMED: Final[tuple[Step, ...]] = (
-    topic(), group(), *fill(3), visible(3),
-        ask(15, {"topic": "{topic}", "queueId": "0", "consumerGroup": "{group}",
-        "commitOffset": "2"}),
-)  # fmt: skip
+COMMITTED: Final = ask(
+    15, {"topic": "{topic}", "queueId": "0", "consumerGroup": "{group}", "commitOffset": "2"}
+)
+CONSUMED: Final[tuple[Step, ...]] = (topic(), group(), *fill(3), visible(3), COMMITTED)
+
+NO_ATTRIBUTES: Final[dict[str, str]] = {}
 
 CASES = (
     case("200/1", CREATE, "A group that was created MUST be in the table of groups.",
@@ -52,7 +54,7 @@ CASES = (
         ask(201, {}, groups_have(**{"{group}": Has({"retryMaxTimes": 5, "consumeEnable": False})})),
     ),
     only_5_5("200/3", CREATE, "A group with an illegal name MUST be refused with 29.",
-        ask(200, {}, refused(29, ANY, ANY), body=group_body("a b"))),
+        ask(200, {}, refused(29, ANY, ANY), body=group_body("{group} b"))),
     only_5_5("200/4", "TopicValidator.validateGroup @ 5.5.0",
         "A group whose name has more than 255 characters MUST be refused with 29.",
         ask(200, {}, refused(29, ANY, ANY), body=group_body("g" * 256))),
@@ -79,14 +81,14 @@ CASES = (
         ask(207, {"groupName": "{group}"})),
     since_5_3("352/1", GET, "The configuration of a group MUST be shown.", group(retryMaxTimes=3),
         ask(352, {"group": "{group}"},
-        json_body(Has(DEFAULTS | {"retryMaxTimes": 3, "attributes": {},
+        json_body(Has(DEFAULTS | {"retryMaxTimes": 3, "attributes": NO_ATTRIBUTES,
         "consumeTimeoutMinute": 15})))),
     since_5_3("352/2", GET, "The question for an unknown group MUST create it.",
         ask(352, {"group": "{group}"}, json_body(Has(DEFAULTS))),
         ask(201, {}, groups_have(**{"{group}": ANY})),
         requires={"autoCreateSubscriptionGroup": "true"}),
     only_5_5("352/3", GET, "The question for a group with an illegal name MUST be refused with 26.",
-        ask(352, {"group": "a b"}, refused(26, ANY, ANY))),
+        ask(352, {"group": "{group} b"}, refused(26, ANY, ANY))),
     only_4_9("352/4", "NettyRemotingAbstract.processRequestCommand @ 4.9.4",
         "The question for one group MUST be refused with 3, as an unknown code.",
         ask(352, {"group": "{group}"}, refused(3))),
@@ -97,7 +99,8 @@ CASES = (
             "consumerOffset": 2, "lastTimestamp": Number(least=1)})})}))),
     ),
     case("208/2", STATS, "The progress of a group MUST have the time of the last consumed message.",
-        *CONSUMED, pull(1, OK, save={"time": "message.0.storeTimestamp"}),
+        topic(), group(), *fill(2), Wait(0.2), *fill(1), visible(3), COMMITTED,
+            pull(1, OK, save={"time": "message.0.storeTimestamp"}),
         ask(208, {"consumerGroup": "{group}"}, json_body(Has({
             "offsetTable": Has({queue_key(): Has({"lastTimestamp": Number(equal="{=time}")})})}))),
     ),

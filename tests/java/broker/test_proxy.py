@@ -1,0 +1,152 @@
+"""RocketMQ's proxy of 5.5.0 in cluster mode before our broker: clients of the gRPC protocol do everything through it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import trio
+
+from rocketwire.client.admin import open_admin
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire_broker.tables.topics import new_topic
+from tests.support import raw_call
+from tests.support.java import cache as java_cache
+from tests.support.java.dev_cluster import DevBroker
+from tests.support.java.peers import CURRENT, JavaPeer
+from tests.support.java.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
+from tests.support.java.shared_peers import have_here
+from tests.support.processes import LOOPBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+MILLIS = 180_000
+A_PULL = {
+    "consumerGroup": "probe",
+    "topic": "Later",
+    "queueOffset": "0",
+    "maxMsgNums": "8",
+    "sysFlag": "4",
+    "subscription": "*",
+}
+TYPES = {
+    "Normal": "NORMAL",
+    "Pushed": "NORMAL",
+    "Remote": "NORMAL",
+    "Later": "DELAY",
+    "Ordered": "FIFO",
+    "Halves": "TRANSACTION",
+}
+"""Type of the messages of each topic."""
+
+
+class Place(NamedTuple):
+    """What the tests share.
+
+    Attributes:
+        proxy: the proxy.
+        client: a client of the gRPC protocol.
+        broker_port: port of the broker.
+    """
+
+    proxy: JavaProxy
+    client: GrpcPeer
+    broker_port: int
+
+    def call(self, verb: str, topic: str, *words: object) -> list[str]:
+        """Let the client do something."""
+        return self.client.call(verb, self.proxy.grpc_address, topic, *words, seconds=300)
+
+    def received(self, topic: str, count: int) -> list[int]:
+        """Return the keys that a consumer of its own receives, in their order."""
+        return list(map(int, self.call("receive", topic, f"{topic}-readers", count, MILLIS)))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
+    have_here(
+        lambda: java_cache.jars(CURRENT, "proxy.xml"),
+        lambda: java_cache.classes(GRPC_CLIENT, "GrpcPeer.java", "grpc.xml"),
+        lambda: java_cache.classes(CURRENT, "Peer.java"),
+    )
+    folder = tmp_path_factory.mktemp("proxy")
+    options = {"transactionTimeOut": 1000, "transactionCheckInterval": 1000}
+    with DevBroker(folder / "broker", options=options) as broker:
+        address = f"{LOOPBACK}:{broker.name_server_port}"
+        trio.run(create_topics, address, broker.address)
+        with (
+            JavaProxy(folder / "proxy", [address]) as proxy,
+            GrpcPeer(folder / "client") as client,
+        ):
+            yield Place(proxy, client, int(broker.address.rpartition(":")[2]))
+
+
+async def create_topics(name_server: str, broker: str) -> None:
+    """Create a topic for each type of messages, and a group that reads in order."""
+    async with open_admin(name_server) as admin:
+        for topic, kind in TYPES.items():
+            attributes = {"+message.type": kind}
+            config = new_topic(topic, 2)
+            await admin.topics.create_or_update(
+                replace(config, attributes=attributes), broker=broker
+            )
+        group = SubscriptionGroupConfig(group_name="Ordered-readers", consume_message_orderly=True)
+        await admin.groups.create_or_update(group, broker=broker)
+
+
+def test_messages_are_sent_and_received(place: Place) -> None:
+    place.call("send", "Normal", 0, 20)
+
+    assert sorted(set(place.received("Normal", 20))) == list(range(20))
+
+
+def test_a_push_consumer_gets_refused_messages_again(place: Place) -> None:
+    place.call("send", "Pushed", 0, 20)
+    words = place.call("push", "Pushed", "Pushed-readers", 20, MILLIS)
+    attempts: dict[int, set[int]] = {}
+    for key, attempt in zip(words[::2], words[1::2], strict=True):
+        attempts.setdefault(int(key), set()).add(int(attempt))
+
+    assert sorted(attempts) == list(range(20))
+    assert attempts[7] >= {1, 2}
+    assert attempts[17] >= {1, 2}
+
+
+def test_messages_with_a_time_of_delivery_come_then(place: Place) -> None:
+    place.call("delay", "Later", 0, 4, 4_000)
+
+    assert sorted(set(place.received("Later", 4))) == list(range(4))
+    stored = b"".join(
+        raw_call.ask(place.broker_port, 11, {**A_PULL, "queueId": queue}).body for queue in "01"
+    )
+    assert stored.count(b"TIMER_DEQUEUE_MS") == 4  # they left the timer at their time
+
+
+def test_messages_of_a_group_come_in_their_order(place: Place) -> None:
+    place.call("fifo", "Ordered", 0, 20)
+    keys = place.received("Ordered", 20)
+
+    for remainder in (0, 1):
+        of_group = [key for key in dict.fromkeys(keys) if key % 2 == remainder]
+        assert of_group == list(range(remainder, 20, 2))
+
+
+def test_transactions_end_as_they_were_told_or_as_the_check_says(place: Place) -> None:
+    place.call("transactions", "Halves", 0)
+
+    assert sorted(set(place.received("Halves", 2))) == [0, 2]
+
+
+def test_clients_of_the_remoting_protocol_take_the_proxy_for_their_name_server(
+    place: Place, tmp_path: Path
+) -> None:
+    with JavaPeer(tmp_path) as java:
+        java.send(place.proxy.remoting_address, "Remote", "remoting-producers", range(20))
+        java.consume(place.proxy.remoting_address, "Remote", "remoting-readers")
+        keys = java.received("remoting-readers", 20)
+        java.close("remoting-readers")
+
+    assert set(keys) == {str(key) for key in range(20)}
