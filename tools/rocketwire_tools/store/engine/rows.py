@@ -347,11 +347,11 @@ class Rows:
         ]
 
     @cached_property
-    def crc_holds(self) -> list[bool]:
+    def crc_holds(self) -> Bools:
         """Whether the checksum of each stored body is right."""
         stored, sizes = self.messages.numbers("body_crc"), self.messages.body_sizes
         differs = (body_crcs(self.messages) ^ stored) & CRC_MASK
-        holds: list[bool] = ((differs == 0) | (sizes == 0)).tolist()
+        holds: Bools = (differs == 0) | (sizes == 0)
         return holds
 
     @cached_property
@@ -528,7 +528,7 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "real_queue_id": _real_queue_ids,
     "batch_index": lambda rows: rows.batch_indexes,
     "version": lambda rows: (rows.messages.heads["magic"] != MAGIC_V1).astype(np.int64) + 1,
-    "crc_ok": lambda rows: rows.crc_holds,
+    "crc_ok": lambda rows: rows.crc_holds.tolist(),
     "state": lambda rows: [str(rows.block.state)] * len(rows),
 }
 """Name of a column → its values."""
