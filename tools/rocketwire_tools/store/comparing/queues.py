@@ -40,7 +40,7 @@ class _Units(Protocol):
         """Units as rows of bytes; zeros where there are none."""
         ...
 
-    def place(self, number: int) -> Place | None:
+    def place(self, number: int, /) -> Place | None:
         """Where a unit stands."""
         ...
 
