@@ -15,6 +15,7 @@ from rocketwire.messages.message_const import (
     DELAY,
     MSG_REGION,
     POP_CK,
+    PRIORITY,
     TRACE_ON,
     UNIQ_KEY,
 )
@@ -27,6 +28,7 @@ from rocketwire.wire.message.properties import (
 )
 from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
 from rocketwire_broker.handlers.names import topic_problem
+from rocketwire_broker.handlers.priorities import choose_queue_by_priority
 from rocketwire_broker.later.storing import make_dead_letter, store_sent
 from rocketwire_broker.later.timers import recall_handle
 from rocketwire_broker.state.response import RefusedError, Response
@@ -133,6 +135,8 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     message.properties |= REGION
     message.properties[CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
+    if PRIORITY in message.properties and not header.topic.startswith(RETRY_PREFIX):
+        choose_queue_by_priority(message, topic)
     queue_id = message.queue_id  # that of a dead letter is another one
     try:
         place = store_sent(broker, message, now)

@@ -39,12 +39,18 @@ class OpeningConnection(Protocol):
     Attributes:
         stream: its bytes; replaced if TLS begins.
         reading: whether it waits for bytes.
-        frame_since: start of the incomplete first frame or handshake, in seconds; else infinite.
     """
 
     stream: trio.abc.Stream
     reading: bool
-    frame_since: float
+
+    @property
+    def frame_since(self) -> float:
+        """Start of the incomplete first frame or handshake, in seconds; else infinite."""
+        ...
+
+    @frame_since.setter
+    def frame_since(self, start: float) -> None: ...
 
     def finish(self, why: str) -> None:
         """End it: its peer has closed it."""

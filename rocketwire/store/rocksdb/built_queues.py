@@ -46,11 +46,11 @@ class RocksQueuesImage(Protocol):
         """The oldest unit of queues whose first messages were deleted, as the broker noted it."""
         ...
 
-    def place(self, queue: Topic, number: int) -> tuple[int, int] | None:
+    def place(self, queue: Topic, number: int, /) -> tuple[int, int] | None:
         """Physical offset and size of the message of a unit; None without a unit."""
         ...
 
-    def places(self, queue: Topic, first: int, end: int) -> Iterator[tuple[int, int, int]]:
+    def places(self, queue: Topic, first: int, end: int, /) -> Iterator[tuple[int, int, int]]:
         """Number, physical offset and size of each unit of a part of a queue, in order."""
         ...
 

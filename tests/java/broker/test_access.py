@@ -122,8 +122,14 @@ def a_pull(topic: str, group: str) -> Request:
 
 
 def a_heartbeat(group: str, topic: str) -> Request:
-    subscription = {"topic": topic, "subString": "*", "tagsSet": [], "codeSet": [], "subVersion": 1}
-    data = {
+    subscription: dict[str, object] = {
+        "topic": topic,
+        "subString": "*",
+        "tagsSet": [],
+        "codeSet": [],
+        "subVersion": 1,
+    }
+    data: dict[str, object] = {
         "groupName": group,
         "consumeType": "CONSUME_PASSIVELY",
         "messageModel": "CLUSTERING",
@@ -131,7 +137,7 @@ def a_heartbeat(group: str, topic: str) -> Request:
         "subscriptionDataSet": [subscription],
         "unitMode": False,
     }
-    body = {"clientID": "c1", "consumerDataSet": [data], "producerDataSet": []}
+    body: dict[str, object] = {"clientID": "c1", "consumerDataSet": [data], "producerDataSet": []}
     return Request(34, {}, ROCKET, json.dumps(body).encode())
 
 

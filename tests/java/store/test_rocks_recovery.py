@@ -65,9 +65,7 @@ DAMAGE = {
 
 FEW = (
     (CURRENT, "rocksdb", "flip_body"),
-    (CURRENT, "rocksdb", "zero_page"),
     (CURRENT, "rocksdb", "remove_first_file"),
-    (CURRENT, "rockskilled", "nothing"),
     (CURRENT, "rockskilled", "remove_middle_file"),
 )
 """Each case starts a broker."""

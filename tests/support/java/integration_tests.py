@@ -130,6 +130,7 @@ SINCE_5X: Final[tuple[str, ...]] = (
             "PopBigMessageIT",
             "PopMessageAndForwardingIT",
             "PopOrderlyIT",
+            "PopPriorityIT",
         )
     ),
     "offset.OffsetResetForPopIT",

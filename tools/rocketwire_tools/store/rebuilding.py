@@ -551,7 +551,7 @@ class Rebuild:
     def _sound(self, rows: Rows) -> Bools:
         """Which messages a broker would serve: Java's recovery stops at a wrong checksum."""
         messages = rows.messages
-        sound = np.array(rows.crc_holds, np.bool_)
+        sound = rows.crc_holds.copy()
         names = rows.topics.names
         numbers = rows.topic_numbers
         has_folder = np.array([is_folder_name(name) for name in names], np.bool_)

@@ -103,7 +103,7 @@ def passing_rows(
         if not is_folded:
             rows = rows.unfolded()
         passes = selection.messages_pass(rows)
-        if all(passes):
+        if passes.all():
             yield rows
-        elif any(passes):
+        elif passes.any():
             yield rows.picked(np.flatnonzero(passes))

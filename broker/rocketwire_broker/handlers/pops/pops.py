@@ -26,6 +26,7 @@ from rocketwire.policy.resource_names import pop_retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.handlers.fields import FAQ, Handler, required
 from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.priorities import pops_by_priority
 from rocketwire_broker.later.pop_returns import hide, wake_at
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
@@ -285,16 +286,24 @@ def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
 
 
 def queues(broker: Broker, pop_request: PopRequest, turn: int) -> Iterator[tuple[str, Queue, str]]:
-    """Yield the queues of a pop: each begins with another, and some with the retry topic."""
+    """Yield the queues of a pop: each begins with another, and some with the retry topic.
+
+    Pops by priority begin with the highest queue, and end with the retry topic.
+    """
     retry = pop_retry_topic(pop_request.group, pop_request.topic)
     with_retry = not pop_request.is_ordered
-    retry_first = with_retry and turn % _RETRY_FIRST == 0
+    by_priority = with_retry and pops_by_priority(
+        broker, pop_request.topic, pop_request.group, turn
+    )
+    retry_first = with_retry and not by_priority and turn % _RETRY_FIRST == 0
     if retry_first:
         yield from ((retry, queue, RETRY_V1) for queue in broker.store.queues(retry))
     if pop_request.queue_id == ANY_QUEUE:
         topic = broker.topics.get(pop_request.topic)
         count = topic.read_queue_nums if topic is not None else 0
         numbers = [(turn + index) % count for index in range(count)]
+        if by_priority:
+            numbers = list(reversed(range(count)))
     else:
         numbers = [pop_request.queue_id]
     for number in numbers:

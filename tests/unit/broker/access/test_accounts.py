@@ -60,29 +60,29 @@ def test_a_secret_is_not_printed() -> None:
     assert "12345678" not in repr(read_accounts(yaml.safe_load(JAVAS)))
 
 
-@pytest.mark.parametrize(
-    ("document", "text"),
-    [
-        (None, "the document is not a table"),
-        ({"odd": 1}, "the document: odd is not a member"),
-        ({"accounts": 1}, "accounts is not a list"),
-        ({"accounts": [1]}, "accounts[0] is not a table"),
-        ({"accounts": [{}]}, "accounts[0].accessKey is not a text"),
-        ({"accounts": [{"accessKey": "a"}]}, "accounts[0].secretKey is not a text"),
-        ({"accounts": [{"accessKey": "a", "secretKey": ""}]}, "accounts[0].secretKey"),
-        ({"accounts": [{"accessKey": "a", "secretKey": "s", "admin": 1}]}, "accounts[0].admin"),
-        ({"accounts": [{"accessKey": "a", "secretKey": "s", "x": 1}]}, "x is not a member"),
-        (
-            {"accounts": [{"accessKey": "a", "secretKey": "s", "topicPerms": ["t"]}]},
-            "'t' is not NAME=PERMISSION",
-        ),
-        (
-            {"accounts": [{"accessKey": "a", "secretKey": "s", "topicPerms": ["t=ALL"]}]},
-            "'ALL' is none of",
-        ),
-        ({"accounts": [{"accessKey": "a", "secretKey": "s"}] * 2}, "a is there twice"),
-    ],
-)
+OTHER_DOCUMENTS: list[tuple[Any, str]] = [
+    (None, "the document is not a table"),
+    ({"odd": 1}, "the document: odd is not a member"),
+    ({"accounts": 1}, "accounts is not a list"),
+    ({"accounts": [1]}, "accounts[0] is not a table"),
+    ({"accounts": [{}]}, "accounts[0].accessKey is not a text"),
+    ({"accounts": [{"accessKey": "a"}]}, "accounts[0].secretKey is not a text"),
+    ({"accounts": [{"accessKey": "a", "secretKey": ""}]}, "accounts[0].secretKey"),
+    ({"accounts": [{"accessKey": "a", "secretKey": "s", "admin": 1}]}, "accounts[0].admin"),
+    ({"accounts": [{"accessKey": "a", "secretKey": "s", "x": 1}]}, "x is not a member"),
+    (
+        {"accounts": [{"accessKey": "a", "secretKey": "s", "topicPerms": ["t"]}]},
+        "'t' is not NAME=PERMISSION",
+    ),
+    (
+        {"accounts": [{"accessKey": "a", "secretKey": "s", "topicPerms": ["t=ALL"]}]},
+        "'ALL' is none of",
+    ),
+    ({"accounts": [{"accessKey": "a", "secretKey": "s"}] * 2}, "a is there twice"),
+]
+
+
+@pytest.mark.parametrize(("document", "text"), OTHER_DOCUMENTS)
 def test_other_documents_are_errors(document: Any, text: str) -> None:
     with pytest.raises(IllegalValueError, match=re.escape(text)):
         read_accounts(document)

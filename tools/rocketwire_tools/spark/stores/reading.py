@@ -80,7 +80,7 @@ def _refuse_damage(scan: LogScan) -> None:
 def _with_right_checksums(rows: Rows, mode: str) -> Rows:
     if mode == "permissive":
         return rows
-    holds = np.array(rows.crc_holds)
+    holds = rows.crc_holds
     if holds.all():
         return rows
     if mode == "failfast":

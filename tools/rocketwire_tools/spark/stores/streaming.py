@@ -161,7 +161,7 @@ def _is_whole(store: OpenedStore, offset: int) -> bool:
         return True
     time.sleep(_BETWEEN_LOOKS)
     again = at_physical_offset(store, offset, "log")
-    return rows.crc_holds[0] and again is not None and again.data == message.data
+    return bool(rows.crc_holds[0]) and again is not None and again.data == message.data
 
 
 def _report(message: str, settings: Settings) -> None:

@@ -113,7 +113,7 @@ def _regions(regions: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _bodies(rows: Rows) -> Iterator[dict[str, Any]]:
-    broken = np.flatnonzero(~np.array(rows.crc_holds, np.bool_))
+    broken = np.flatnonzero(~rows.crc_holds)
     offsets = rows.messages.numbers("physical_offset")[broken].tolist()
     for offset, size in zip(offsets, rows.messages.sizes[broken].tolist(), strict=True):
         yield {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from rocketwire.store import consume_queue, dledger
 from rocketwire_tools.store.checks.findings import Finding, FindingKind, Findings
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
@@ -173,7 +171,7 @@ class _CompactedFile:
                 rows.messages.numbers("queue_offset").tolist(),
                 rows.messages.numbers("queue_id").tolist(),
                 rows.column("topic"),
-                np.asarray(rows.crc_holds).tolist(),
+                rows.crc_holds.tolist(),
                 strict=True,
             )
             for position, size, number, queue_id, topic, holds in columns:

@@ -128,7 +128,7 @@ class Selection:
         """Whether a condition concerns properties."""
         return bool(self.tags or self.key or self.message_id or self.matches)
 
-    def messages_pass(self, rows: Rows) -> list[bool]:
+    def messages_pass(self, rows: Rows) -> Bools:
         """Whether each row passes the conditions of a single message, inner ones included."""
         passes = np.ones(len(rows), np.bool_)
         offsets = rows.column("queue_offset")
@@ -136,9 +136,9 @@ class Selection:
             passes &= offsets >= self.min_queue_offset
         if self.max_queue_offset is not None:
             passes &= offsets <= self.max_queue_offset
-        results: list[bool] = passes.tolist()
         if not self.asks_for_properties:
-            return results
+            return passes
+        results: list[bool] = passes.tolist()
         offset_ids: list[str] | None = None
         if self.message_id is not None:
             offset_ids = rows.column("offset_msg_id")
@@ -154,7 +154,7 @@ class Selection:
                 )
                 and (self.matches is None or self.matches(properties))
             )
-        return results
+        return np.array(results, np.bool_)
 
 
 def _kept(rows: Rows, passes: Bools) -> Rows:

@@ -85,18 +85,27 @@ class TopicNames:
             is_same = np.ones(len(rows), np.bool_)
             for column in columns:
                 is_same &= column == column[place]
-            number = self._number(messages.data[start : start + size].tobytes())
+            number = self.number(messages.data[start : start + size].tobytes())
             result[rows[is_same]] = number
         rest = np.flatnonzero(result < 0)
         starts, ends = topics[rest], topics[rest] + sizes[rest]
         data = messages.data
         result[rest] = [
-            self._number(data[start:end].tobytes())
+            self.number(data[start:end].tobytes())
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
         return result
 
-    def _number(self, name: bytes) -> int:
+    def stored(self) -> list[bytes]:
+        """The topics in the order of their numbers, as stored."""
+        return list(self._numbers)
+
+    def number(self, name: bytes) -> int:
+        """The number of a topic.
+
+        Args:
+            name: as stored.
+        """
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
@@ -338,11 +347,11 @@ class Rows:
         ]
 
     @cached_property
-    def crc_holds(self) -> list[bool]:
+    def crc_holds(self) -> Bools:
         """Whether the checksum of each stored body is right."""
         stored, sizes = self.messages.numbers("body_crc"), self.messages.body_sizes
         differs = (body_crcs(self.messages) ^ stored) & CRC_MASK
-        holds: list[bool] = ((differs == 0) | (sizes == 0)).tolist()
+        holds: Bools = (differs == 0) | (sizes == 0)
         return holds
 
     @cached_property
@@ -519,7 +528,7 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "real_queue_id": _real_queue_ids,
     "batch_index": lambda rows: rows.batch_indexes,
     "version": lambda rows: (rows.messages.heads["magic"] != MAGIC_V1).astype(np.int64) + 1,
-    "crc_ok": lambda rows: rows.crc_holds,
+    "crc_ok": lambda rows: rows.crc_holds.tolist(),
     "state": lambda rows: [str(rows.block.state)] * len(rows),
 }
 """Name of a column → its values."""

@@ -104,7 +104,7 @@ def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, 
     for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
         broken = 0
         if not arguments.broken:
-            holds = np.array(rows.crc_holds)
+            holds = rows.crc_holds
             if not holds.all():
                 broken = int((~holds).sum())
                 rows = rows.picked(np.flatnonzero(holds))

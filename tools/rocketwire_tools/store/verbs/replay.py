@@ -96,7 +96,7 @@ class StoredMessages:
         for scan in self._scans:
             scan.block_size = _BLOCK_SIZE
             for rows in passing_rows(scan, self._selection, TopicNames()):
-                for message, holds in zip(messages_of(rows), rows.crc_holds, strict=True):
+                for message, holds in zip(messages_of(rows), rows.crc_holds.tolist(), strict=True):
                     if message is None:
                         self.unreadable += 1
                     elif not self.topics.selects(message):

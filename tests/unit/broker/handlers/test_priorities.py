@@ -1,0 +1,83 @@
+"""Messages with a priority: their queues, and the order of pops."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire_broker.handlers.priorities import pops_by_priority
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import BrokerAtHand, Client
+from tests.support.broker_pops import GROUP, Popper
+
+NAME = "_SYS_MSG_PRIORITY_"
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    home = BrokerAtHand()
+    topic = new_topic("orders", 4)
+    home.broker.topics.put(topic, home.now)
+    return home
+
+
+@pytest.fixture
+def client(home: BrokerAtHand) -> Client:
+    client = home.connect()
+    fields: dict[str, object] = {
+        "topic": "orders",
+        "defaultTopic": "TBW102",
+        "readQueueNums": 4,
+        "writeQueueNums": 4,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+        "attributes": "+message.type=PRIORITY",
+    }
+    assert client.call(17, fields).code == 0
+    return client
+
+
+@pytest.mark.parametrize(
+    ("properties", "queue"),
+    [
+        ({NAME: "2"}, "2"),
+        ({NAME: "99"}, "3"),
+        ({NAME: "-1"}, "0"),
+        ({NAME: "high"}, "0"),
+        ({NAME: "2", "DELAY": "1"}, "0"),
+        ({NAME: "2", "__SHARDINGKEY": "key"}, "0"),
+    ],
+)
+def test_a_priority_is_a_queue(
+    client: Client, properties: dict[str, str | None], queue: str
+) -> None:
+    answer = client.send(properties=properties)
+
+    assert (answer.ext_fields or {})["queueId"] == queue
+
+
+def test_pops_begin_with_the_highest_priority_and_end_with_redeliveries(
+    home: BrokerAtHand, client: Client
+) -> None:
+    popper = Popper(home, client)
+    client.send(body=b"again", properties={NAME: "3"})
+    popper.pop(queue=-1, invisible=1_000)
+    home.pass_time(1_000)
+    for priority in (0, 2, 1, 3):
+        client.send(body=b"%d" % priority, properties={NAME: str(priority)})
+
+    assert [message.body for message in popper.pop(queue=-1)] == [b"3", b"2", b"1", b"0", b"again"]
+
+
+def test_a_share_of_the_pops_of_a_group_goes_by_priority(
+    home: BrokerAtHand, client: Client
+) -> None:
+    config = SubscriptionGroupConfig(group_name=GROUP, attributes={"priority.factor": "30"})
+    home.broker.groups.put(config, home.now)
+
+    shares = [pops_by_priority(home.broker, "orders", GROUP, turn) for turn in range(100)]
+
+    assert sum(shares) == 30
+    assert not pops_by_priority(home.broker, "TBW102", GROUP, 0)
