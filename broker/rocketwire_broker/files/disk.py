@@ -30,10 +30,13 @@ class Disk:
 
     Attributes:
         root: see above.
+        is_synced: whether a file is brought onto the disk before it is closed, because it is not
+            open when others are synced.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.is_synced = False
         self._open: OrderedDict[str, int] = OrderedDict()
         self._unsynced: set[str] = set()
 
@@ -93,7 +96,7 @@ class Disk:
 
     def _close_oldest(self) -> None:
         name, descriptor = self._open.popitem(last=False)
-        if name in self._unsynced:
+        if self.is_synced and name in self._unsynced:
             os.fdatasync(descriptor)
             self._unsynced.discard(name)
         os.close(descriptor)

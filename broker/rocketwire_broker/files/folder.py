@@ -81,6 +81,7 @@ class StoreFolder:
         self.disk = Disk(root) if disk is None else disk
         self._config = config
         self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
+        self.disk.is_synced = self.is_synced
         self._lock = _locked(root)
         self._saved: dict[str, object] = {}
         self._broker: Broker | None = None
