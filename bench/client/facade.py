@@ -1,4 +1,4 @@
-"""``python -m bench.client.facade NAMESRV TOPIC threads|asyncio|uvloop``: a facade as a program.
+"""``python -m bench.client.facade NAMESRV TOPIC threads|asyncio|uvloop [HOOKS]``: a facade as a program.
 
 The commands on stdin are those of ``bench.client.ours``: ``sync``, ``async`` (16 in flight; for
 threads ``send_many``), ``push`` (batches of 32), and ``single``: one message after the other, awaited.
@@ -13,19 +13,21 @@ from bench.client.ours import BODY, IN_FLIGHT, say
 from rocketwire.client import ClientConfig, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from rocketwire.client.config import Hook
 
 SETTINGS: Final[dict[str, Any]] = {"send_msg_timeout": 60.0}
 MANY: Final = 1000
 """Messages of a ``send_many``."""
 
 
-def threads(name_server: str, topic: str) -> None:
+def threads(name_server: str, topic: str, hooks: Sequence[Hook]) -> None:
     """Run the commands with ``rocketwire.sync``."""
     from rocketwire.sync import open_client, open_producer
 
     with (
-        open_client(ClientConfig(namesrv_addr=name_server)) as client,
+        open_client(ClientConfig(namesrv_addr=name_server, hooks=hooks)) as client,
         open_producer(client, "bench-facade", **SETTINGS) as producer,
     ):
         number = 0
@@ -63,7 +65,7 @@ def consume(client: Any, topic: str, group: str, count: int, *, is_single: bool)
                 return
 
 
-async def tasks(name_server: str, topic: str, dialect: str) -> None:
+async def tasks(name_server: str, topic: str, dialect: str, hooks: Sequence[Hook]) -> None:
     """Run the commands with ``rocketwire.aio``; groups of other dialects have read the topic too."""
     import asyncio
 
@@ -79,7 +81,7 @@ async def tasks(name_server: str, topic: str, dialect: str) -> None:
         await asyncio.gather(*(some() for _ in range(at_once)))
 
     async with (
-        open_client(ClientConfig(namesrv_addr=name_server)) as client,
+        open_client(ClientConfig(namesrv_addr=name_server, hooks=hooks)) as client,
         open_producer(client, "bench-facade", **SETTINGS) as producer,
     ):
         number = 0
@@ -151,11 +153,21 @@ def main() -> None:
     """Run the dialect of the command line."""
     name_server, topic, dialect = sys.argv[1:4]
     is_first = sys.argv[4:] == ["first"]
+    if dialect == "threads" and is_first:
+        first(name_server, topic)
+        return
+    if is_first:
+        run(first_in_loop(name_server, topic), dialect)
+        return
+    hooks: Sequence[Hook] = ()
+    if observer := "".join(sys.argv[4:]):
+        from bench.client.hooks import hooks_of
+
+        hooks = hooks_of(observer)
     if dialect == "threads":
-        (first if is_first else threads)(name_server, topic)
+        threads(name_server, topic, hooks)
     else:
-        work = first_in_loop(name_server, topic) if is_first else tasks(name_server, topic, dialect)
-        run(work, dialect)
+        run(tasks(name_server, topic, dialect, hooks), dialect)
 
 
 if __name__ == "__main__":

@@ -25,12 +25,16 @@ from rocketwire.client.admin.storage_engine import Stores as TrioStores
 from rocketwire.client.admin.topics import Topics as TrioTopics
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_client_settings, reopens
+from rocketwire.portal.walks import Walk
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 @like(TrioClusters)
@@ -146,6 +150,37 @@ class Messages(Part[trio.Admin, TrioMessages]):
     consume_directly = awaitable(TrioMessages.consume_directly)
     send_back = awaitable(TrioMessages.send_back)
     resume_half = awaitable(TrioMessages.resume_half)
+
+    async def walk(
+        self,
+        topic: str,
+        *,
+        begin: int | None = None,
+        end: int | None = None,
+        expression: str | None = None,
+        queue: MessageQueue | None = None,
+        by: str | None = None,
+    ) -> AsyncGenerator[StoredMessage]:
+        async def start(messages: TrioMessages) -> Walk[StoredMessage]:
+            return Walk(
+                messages.walk(
+                    topic, begin=begin, end=end, expression=expression, queue=queue, by=by
+                )
+            )
+
+        async def next_chunk(_: TrioMessages) -> list[StoredMessage]:
+            return await walk.next_chunk()
+
+        async def close(_: TrioMessages) -> None:
+            await walk.close()
+
+        walk = await self._call(start)
+        try:
+            while chunk := await self._call(next_chunk):
+                for message in chunk:
+                    yield message
+        finally:
+            await self._call(close)
 
 
 @like(TrioBrokers)

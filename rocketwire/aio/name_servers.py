@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, awaitable
+from rocketwire.aio.opening import Opened, Part, awaitable
 from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
+from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
+from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_client_settings, reopens
 
@@ -27,8 +31,55 @@ async def _open(client: TrioClient) -> AsyncGenerator[TrioNameServers]:
         yield instance.name_servers
 
 
+class _Calls:
+    """The requests that one name server serves, or any."""
+
+    route = awaitable(NameServerCalls.route)
+    cluster_info = awaitable(NameServerCalls.cluster_info)
+    member_group = awaitable(NameServerCalls.member_group)
+    all_topics = awaitable(NameServerCalls.all_topics)
+    topics_of_cluster = awaitable(NameServerCalls.topics_of_cluster)
+    system_topics = awaitable(NameServerCalls.system_topics)
+    unit_topics = awaitable(NameServerCalls.unit_topics)
+    unit_subscribed_topics = awaitable(NameServerCalls.unit_subscribed_topics)
+    unit_subscribed_other_topics = awaitable(NameServerCalls.unit_subscribed_other_topics)
+    register_topic = awaitable(NameServerCalls.register_topic)
+    delete_topic = awaitable(NameServerCalls.delete_topic)
+    wipe_write_perm = awaitable(NameServerCalls.wipe_write_perm)
+    add_write_perm = awaitable(NameServerCalls.add_write_perm)
+    kv_value = awaitable(NameServerCalls.kv_value)
+    kv_namespace = awaitable(NameServerCalls.kv_namespace)
+    put_kv = awaitable(NameServerCalls.put_kv)
+    delete_kv = awaitable(NameServerCalls.delete_kv)
+    configuration = awaitable(NameServerCalls.configuration)
+    update_configuration = awaitable(NameServerCalls.update_configuration)
+
+
+def _single(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
+    for server in servers.each():
+        if server.address == address:
+            return server
+    raise LocalProtocolError(f"{address} is not a name server of the client any more")
+
+
+@like(TrioSingleNameServer)
+class SingleNameServer(_Calls, Part[TrioNameServers, TrioSingleNameServer]):
+    """Requests to one name server.
+
+    Attributes:
+        address: its address.
+    """
+
+    def __init__(self, servers: NameServers, address: str) -> None:
+        """Send nothing yet."""
+        super().__init__(servers, partial(_single, address))
+        self.address = address
+
+    call = awaitable(TrioSingleNameServer.call)
+
+
 @like(TrioNameServers)
-class NameServers(Opened[TrioNameServers]):
+class NameServers(_Calls, Opened[TrioNameServers]):
     """The name servers of a client; a request that fails is repeated at the next one."""
 
     def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:
@@ -44,26 +95,10 @@ class NameServers(Opened[TrioNameServers]):
     def chosen(self) -> str | None:
         return self._thing.chosen
 
+    def each(self) -> tuple[SingleNameServer, ...]:
+        return tuple(SingleNameServer(self, address) for address in self.addresses)
+
     call = awaitable(TrioNameServers.call)
-    route = awaitable(TrioNameServers.route)
-    cluster_info = awaitable(TrioNameServers.cluster_info)
-    member_group = awaitable(TrioNameServers.member_group)
-    all_topics = awaitable(TrioNameServers.all_topics)
-    topics_of_cluster = awaitable(TrioNameServers.topics_of_cluster)
-    system_topics = awaitable(TrioNameServers.system_topics)
-    unit_topics = awaitable(TrioNameServers.unit_topics)
-    unit_subscribed_topics = awaitable(TrioNameServers.unit_subscribed_topics)
-    unit_subscribed_other_topics = awaitable(TrioNameServers.unit_subscribed_other_topics)
-    register_topic = awaitable(TrioNameServers.register_topic)
-    delete_topic = awaitable(TrioNameServers.delete_topic)
-    wipe_write_perm = awaitable(TrioNameServers.wipe_write_perm)
-    add_write_perm = awaitable(TrioNameServers.add_write_perm)
-    kv_value = awaitable(TrioNameServers.kv_value)
-    kv_namespace = awaitable(TrioNameServers.kv_namespace)
-    put_kv = awaitable(TrioNameServers.put_kv)
-    delete_kv = awaitable(TrioNameServers.delete_kv)
-    configuration = awaitable(TrioNameServers.configuration)
-    update_configuration = awaitable(TrioNameServers.update_configuration)
 
 
 def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettings]) -> NameServers:

@@ -148,15 +148,23 @@ async def call_trio(
     return value
 
 
-async def run_in_loop(portal: Portal, where: Endpoint, function: Callable[[], Any]) -> Any:
+async def run_in_loop(
+    portal: Portal,
+    where: Endpoint,
+    function: Callable[[], Any],
+    tasks: set[asyncio.Task[None]],
+) -> Any:
     """Execute a function or coroutine function in a loop; called in trio.
 
     It sees the context variables of the waiting trio task.
 
+    Args:
+        tasks: contains the loop's task while it runs.
+
     Cancellation: the loop's task is cancelled.
     """
     errand = Errand(portal, function)
-    tasks: set[asyncio.Task[None]] = set()
+    own: list[asyncio.Task[None]] = []
     context = current_context()
 
     async def run() -> None:
@@ -174,11 +182,12 @@ async def run_in_loop(portal: Portal, where: Endpoint, function: Callable[[], An
 
     def start() -> None:
         task = where.loop.create_task(run(), context=context)
+        own.append(task)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
     def cancel() -> None:
-        for task in tasks:
+        for task in own:
             task.cancel()
 
     where.post(start)
@@ -223,7 +232,7 @@ def immediate(method: Callable[Concatenate[Any, P], R]) -> AsyncMethod[P, R]:
 
 async def _join_if_unused(portal: Portal, where: Endpoint) -> None:
     """Wait for the end of trio's thread if nothing is open."""
-    if portal.uses or portal.is_forked:
+    if portal.users or portal.is_forked:
         return
     ended = where.loop.create_future()
 
@@ -255,6 +264,7 @@ class Opened(Generic[T]):
         self._opener = opener
         self._reopens = reopens
         self._endpoint: Endpoint | None = None
+        self._handlers: set[asyncio.Task[None]] = set()
         self._opening: Resource[T] | None = None
         self._resource: Resource[T] | None = None
 
@@ -262,9 +272,13 @@ class Opened(Generic[T]):
         """Open the client; ``async with`` and ``await`` do so."""
         self._endpoint = where = endpoint()
         self._opening = resource = Resource(self._opener)
+        resource.begin()
         try:
             await call_trio(resource.portal, where, resource.open, (), {})
         except BaseException:
+            if not resource.is_closed:  # cancelled when it had just been opened
+                await call_trio(resource.portal, where, resource.close, (), {})
+            await self._end_handlers()
             await _join_if_unused(resource.portal, where)
             raise
         self._resource = resource
@@ -328,7 +342,7 @@ class Opened(Generic[T]):
         if self._endpoint is None or self._opening is None:
             raise ChannelClosedError("the client is not open")
         return await run_in_loop(
-            self._opening.portal, self._endpoint, partial(function, *arguments)
+            self._opening.portal, self._endpoint, partial(function, *arguments), self._handlers
         )
 
     @property
@@ -368,7 +382,17 @@ class Opened(Generic[T]):
             try:
                 await call_trio(resource.portal, where, resource.close, (), {})
             finally:
+                await self._end_handlers()
                 await _join_if_unused(resource.portal, where)
+
+    async def _end_handlers(self) -> None:
+        """Wait for the end of handlers that trio has cancelled."""
+        if self._endpoint is None or self._endpoint.loop is not asyncio.get_running_loop():
+            return
+        tasks = [task for task in self._handlers if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def __await__(self) -> Generator[Any, Any, Self]:
         """Open the client."""

@@ -156,7 +156,7 @@ class Producer(Opened[TrioProducer]):
 
         async def execute_there(half: Message, result: SendResult) -> LocalTransactionState | None:
             state: LocalTransactionState | None = await run_in_loop(
-                self._portal, where, partial(execute, half, result)
+                self._portal, where, partial(execute, half, result), self._handlers
             )
             return state
 

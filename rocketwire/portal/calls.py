@@ -7,6 +7,7 @@ A call is finished in trio's thread, exactly once. Whoever made it waits with a 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ class Call:
         named: its other arguments.
         context: context variables of the caller, which the function sees; None without any.
         worker: the trio task that executes it now, or None.
+        is_taken: whether trio has it.
         is_cancelled: whether it is to be cancelled.
         is_done: whether it has ended.
         value: its result.
@@ -39,6 +41,7 @@ class Call:
         "function",
         "is_cancelled",
         "is_done",
+        "is_taken",
         "named",
         "value",
         "worker",
@@ -56,6 +59,7 @@ class Call:
         self.named = named
         self.context = current_context()
         self.worker: Cancellable | None = None
+        self.is_taken = False
         self.is_cancelled = False
         self.is_done = False
         self.value: Any = None
@@ -102,7 +106,10 @@ class ThreadCall(Call):
 
     def wake(self) -> None:
         """Release the lock."""
-        self.lock.release()
+        with suppress(
+            RuntimeError
+        ):  # released for an errand, before which the wait was interrupted
+            self.lock.release()
 
 
 class CallCancelledError(BaseException):

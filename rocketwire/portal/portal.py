@@ -124,6 +124,16 @@ class Worker:
         return True
 
 
+class PortalUser:
+    """What needs the portal.
+
+    Attributes:
+        used_portal: the portal; None before ``use_portal``.
+    """
+
+    used_portal: Portal | None = None
+
+
 class Portal:
     """Trio in a thread of its own; ``open_portal`` returns it.
 
@@ -133,17 +143,17 @@ class Portal:
         idle_workers: workers without a call.
         resources: what is open, or opening.
         running: number of calls that workers execute.
-        uses: number of ``use_portal`` without ``leave_portal``.
+        users: those of ``use_portal`` without ``leave_portal``.
     """
 
     def __init__(self) -> None:
-        """Start the thread."""
+        """Create a portal without a thread."""
         self.is_forked = False
         self.is_ended = False
         self.idle_workers: list[Worker] = []
         self.resources: set[Closable] = set()
         self.running = 0
-        self.uses = 0
+        self.users: set[PortalUser] = set()
         self._queue: deque[Callable[[], object] | Call] = deque()
         self._waiting: deque[Call] = deque()
         self._on_ended: deque[Callable[[], object]] = deque()
@@ -155,7 +165,15 @@ class Portal:
         self._wake_descriptor = self._waking.fileno()
         self._nursery: trio.Nursery | None = None
         self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
-        self._thread.start()
+
+    def start(self) -> None:
+        """Start the thread; if that is interrupted (Ctrl-C), it ends again."""
+        try:
+            self._thread.start()
+        except BaseException:
+            self._is_ending = True
+            self._wake()
+            raise
 
     # ------------------------------------------------------------------ from any thread
 
@@ -170,11 +188,19 @@ class Portal:
             self._refuse()
         self._queue.append(item)
         if not self._is_awake:
-            self._is_awake = True
-            with suppress(OSError):  # full: trio has not read earlier wakes yet
-                os.write(self._wake_descriptor, b"w")
+            self._wake()
         if self.is_ended:
             self._drop_queue()
+
+    def _wake(self) -> None:
+        self._is_awake = True
+        try:
+            os.write(self._wake_descriptor, b"w")
+        except OSError:  # full: trio has not read earlier wakes yet
+            return
+        except BaseException:  # an interrupt: whoever comes next wakes trio
+            self._is_awake = False
+            raise
 
     def call(self, function: Callable[..., Awaitable[T]], *arguments: Any, **named: Any) -> T:
         """Execute a coroutine function in trio, and wait for its result in this thread.
@@ -197,14 +223,18 @@ class Portal:
         """
         if threading.get_ident() == self._thread.ident:
             raise LocalProtocolError("a function that trio calls cannot wait for trio")
-        self.post(call)
         try:
+            self.post(call)
             call.lock.acquire()
             while (errand := call.errand) is not None:
                 call.errand = None
                 errand.run()
                 call.lock.acquire()
+        except (ClientForkedError, ChannelClosedError):  # of ``post``
+            raise
         except BaseException:  # an interrupt, raised by a signal handler
+            call.is_cancelled = True
+            self.post(call)  # again: perhaps it was not queued
             self.cancel(call)
             while not call.is_done:
                 call.lock.acquire()  # another interrupt ends the wait
@@ -259,7 +289,8 @@ class Portal:
         with suppress(IndexError):
             while True:
                 item = self._queue.popleft()
-                if isinstance(item, Call):
+                if isinstance(item, Call) and not item.is_taken:
+                    item.is_taken = True
                     item.finish(None, ChannelClosedError(CLOSED))
 
     async def _serve(self) -> None:
@@ -283,10 +314,12 @@ class Portal:
             item = queue.popleft()
             if not isinstance(item, Call):
                 item()
-            elif idle:
-                idle.pop().give(item)
-            else:
-                self.start_soon(Worker(self, item).run)
+            elif not item.is_taken:
+                item.is_taken = True
+                if idle:
+                    idle.pop().give(item)
+                else:
+                    self.start_soon(Worker(self, item).run)
 
     def end_soon(self) -> None:
         """End trio when no call runs."""
@@ -316,7 +349,7 @@ class Portal:
 
     def join_if_unused(self) -> None:
         """Wait for the end of the thread if nothing is open; not in trio's thread."""
-        if self.uses == 0 and not self.is_forked:
+        if not self.users and not self.is_forked:
             self._thread.join()
 
 
@@ -338,21 +371,30 @@ class _Current:
 current: Final = _Current()
 
 
-def use_portal() -> Portal:
-    """Return the portal of the process for a new resource; ``leave_portal`` has to follow."""
+def use_portal(user: PortalUser) -> Portal:
+    """Return the portal of the process for a new resource; ``leave_portal`` has to follow.
+
+    An interrupt leaves nothing behind that ``leave_portal`` does not find.
+    """
     with current.lock:
         portal = current.portal
         if portal is None or portal.is_ended:
-            portal = current.portal = Portal()
-        portal.uses += 1
+            portal = Portal()
+            portal.start()
+            current.portal = portal
+        user.used_portal = portal
+        portal.users.add(user)
         return portal
 
 
-def leave_portal(portal: Portal) -> None:
+def leave_portal(user: PortalUser) -> None:
     """End the use of a portal; the last one ends its thread."""
     with current.lock:
-        portal.uses -= 1
-        if portal.uses or portal.is_forked:
+        portal = user.used_portal
+        if portal is None:
+            return
+        portal.users.discard(user)
+        if portal.users or portal.is_forked:
             return
         if current.portal is portal:
             current.portal = None

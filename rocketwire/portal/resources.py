@@ -9,30 +9,28 @@ from typing import Any, Generic, TypeVar
 
 import trio
 
-from rocketwire.errors import ChannelClosedError
+from rocketwire.errors import ChannelClosedError, ClientForkedError
 from rocketwire.portal import forks as forks  # registers what a fork does
-from rocketwire.portal.portal import CLOSED, Portal, leave_portal, use_portal
+from rocketwire.portal.portal import CLOSED, Portal, PortalUser, leave_portal, use_portal
 
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Resource(Generic[T_co]):
+class Resource(PortalUser, Generic[T_co]):
     """A context manager that one trio task enters and leaves.
 
     Attributes:
-        portal: where its task runs.
         error: the error that ended it, or None.
         is_closed: whether its task has ended.
         on_closed: called in trio's thread when its task has ended.
     """
 
     def __init__(self, opener: Callable[[], AbstractAsyncContextManager[T_co]]) -> None:
-        """Take the context manager; ``open`` enters it.
+        """Take the context manager; ``begin`` and ``open`` enter it.
 
         Args:
             opener: creates the context manager; called in trio.
         """
-        self.portal: Portal = use_portal()
         self.error: BaseException | None = None
         self.is_closed = False
         self.on_closed: list[Callable[[], object]] = []
@@ -41,7 +39,25 @@ class Resource(Generic[T_co]):
         self._scope = trio.CancelScope()
         self._ready, self._closing, self._ended = trio.Event(), trio.Event(), trio.Event()
         self._has_ended = Event()
-        self.portal.resources.add(self)
+        self._has_task = False
+
+    def begin(self) -> Portal:
+        """Return the portal of the process, and use it; ``close_soon`` ends that at any time."""
+        portal = use_portal(self)
+        portal.resources.add(self)
+        return portal
+
+    @property
+    def portal(self) -> Portal:
+        """Where its task runs.
+
+        Raises:
+            ChannelClosedError: it has not begun.
+        """
+        portal = self.used_portal
+        if portal is None:
+            raise ChannelClosedError(CLOSED)
+        return portal
 
     @property
     def thing(self) -> T_co:
@@ -62,6 +78,7 @@ class Resource(Generic[T_co]):
 
         Cancellation: it is left again.
         """
+        self._has_task = True
         self.portal.start_soon(self._run)
         try:
             await self._ready.wait()
@@ -80,7 +97,9 @@ class Resource(Generic[T_co]):
 
         Cancellation: its tasks are cancelled, as when a trio program is cancelled.
         """
-        self._closing.set()
+        self._close_now()
+        if not self._has_task:  # it was never opened
+            return
         try:
             await self._ended.wait()
         except trio.Cancelled:
@@ -110,14 +129,22 @@ class Resource(Generic[T_co]):
             self._has_ended.set()
             for function in self.on_closed:
                 function()
-            leave_portal(self.portal)
+            leave_portal(self)
 
     # ------------------------------------------------------------------ from any thread
 
     def close_soon(self) -> None:
-        """Start to leave the context manager, without waiting."""
-        with suppress(ChannelClosedError):
-            self.portal.post(self._closing.set)
+        """Start to leave the context manager, without waiting, whether it was entered or not."""
+        if not self.is_closed:
+            with suppress(ChannelClosedError, ClientForkedError):
+                self.portal.post(self._close_now)
+
+    def _close_now(self) -> None:
+        self._closing.set()
+        if not self._has_task:
+            self.is_closed = True
+            self.portal.resources.discard(self)
+            leave_portal(self)
 
     def fail_soon(self, error: BaseException) -> None:
         """End with an error, which is raised where the resource is used."""

@@ -74,6 +74,9 @@ class JavaRecord(NamedTuple):
         return not self.reason and self.size == 0
 
 
+NO_RECORD: Final = "zeros stand where a message should begin"
+"""Why Java stops at the end of a log, and at a hole."""
+
 BLANK: Final = JavaRecord(0)
 
 
@@ -184,7 +187,7 @@ def _size_and_magic(cursor: _Cursor, release: Release) -> tuple[int, int]:
     if magic == BLANK_MAGIC:
         return size, magic
     if not size and not magic:
-        raise _BrokenError("zeros stand where a message should begin")
+        raise _BrokenError(NO_RECORD)
     if magic != MAGIC_V1 and (magic != MAGIC_V2 or is_old):
         raise _BrokenError(f"the magic number {magic:#010x} is none of a message")
     if size < 0:

@@ -23,14 +23,18 @@ from rocketwire.client.admin.storage_engine import Stores as TrioStores
 from rocketwire.client.admin.topics import Topics as TrioTopics
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_client_settings, reopens
+from rocketwire.portal.walks import Walk
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.opening import Opened, Part, blocking
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from typing import Unpack
 
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.typed_settings import ClientSettings
     from rocketwire.sync.client import ClientLike
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 @like(TrioClusters)
@@ -146,6 +150,36 @@ class Messages(Part[trio.Admin, TrioMessages]):
     consume_directly = blocking(TrioMessages.consume_directly)
     send_back = blocking(TrioMessages.send_back)
     resume_half = blocking(TrioMessages.resume_half)
+
+    def walk(
+        self,
+        topic: str,
+        *,
+        begin: int | None = None,
+        end: int | None = None,
+        expression: str | None = None,
+        queue: MessageQueue | None = None,
+        by: str | None = None,
+    ) -> Generator[StoredMessage]:
+        async def start(messages: TrioMessages) -> Walk[StoredMessage]:
+            return Walk(
+                messages.walk(
+                    topic, begin=begin, end=end, expression=expression, queue=queue, by=by
+                )
+            )
+
+        async def next_chunk(_: TrioMessages) -> list[StoredMessage]:
+            return await walk.next_chunk()
+
+        async def close(_: TrioMessages) -> None:
+            await walk.close()
+
+        walk = self._call(start)
+        try:
+            while chunk := self._call(next_chunk):
+                yield from chunk
+        finally:
+            self._call(close)
 
 
 @like(TrioBrokers)

@@ -240,6 +240,11 @@ class DirectSends:
             lane = Lane(producer)
         try:
             return lane.send(message, within)
+        except Exception:
+            raise
+        except BaseException:  # an interrupt: a part of the response may be unread
+            lane.close()
+            raise
         finally:
             self._free.append(lane)
             if self._closed:

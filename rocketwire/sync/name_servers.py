@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
+from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
+from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_client_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, blocking
+from rocketwire.sync.opening import Opened, Part, blocking
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -27,8 +31,55 @@ async def _open(client: TrioClient) -> AsyncGenerator[TrioNameServers]:
         yield instance.name_servers
 
 
+class _Calls:
+    """The requests that one name server serves, or any."""
+
+    route = blocking(NameServerCalls.route)
+    cluster_info = blocking(NameServerCalls.cluster_info)
+    member_group = blocking(NameServerCalls.member_group)
+    all_topics = blocking(NameServerCalls.all_topics)
+    topics_of_cluster = blocking(NameServerCalls.topics_of_cluster)
+    system_topics = blocking(NameServerCalls.system_topics)
+    unit_topics = blocking(NameServerCalls.unit_topics)
+    unit_subscribed_topics = blocking(NameServerCalls.unit_subscribed_topics)
+    unit_subscribed_other_topics = blocking(NameServerCalls.unit_subscribed_other_topics)
+    register_topic = blocking(NameServerCalls.register_topic)
+    delete_topic = blocking(NameServerCalls.delete_topic)
+    wipe_write_perm = blocking(NameServerCalls.wipe_write_perm)
+    add_write_perm = blocking(NameServerCalls.add_write_perm)
+    kv_value = blocking(NameServerCalls.kv_value)
+    kv_namespace = blocking(NameServerCalls.kv_namespace)
+    put_kv = blocking(NameServerCalls.put_kv)
+    delete_kv = blocking(NameServerCalls.delete_kv)
+    configuration = blocking(NameServerCalls.configuration)
+    update_configuration = blocking(NameServerCalls.update_configuration)
+
+
+def _single(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
+    for server in servers.each():
+        if server.address == address:
+            return server
+    raise LocalProtocolError(f"{address} is not a name server of the client any more")
+
+
+@like(TrioSingleNameServer)
+class SingleNameServer(_Calls, Part[TrioNameServers, TrioSingleNameServer]):
+    """Requests to one name server.
+
+    Attributes:
+        address: its address.
+    """
+
+    def __init__(self, servers: NameServers, address: str) -> None:
+        """Send nothing yet."""
+        super().__init__(servers, partial(_single, address))
+        self.address = address
+
+    call = blocking(TrioSingleNameServer.call)
+
+
 @like(TrioNameServers)
-class NameServers(Opened[TrioNameServers]):
+class NameServers(_Calls, Opened[TrioNameServers]):
     """The name servers of a client; a request that fails is repeated at the next one."""
 
     def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:
@@ -44,26 +95,10 @@ class NameServers(Opened[TrioNameServers]):
     def chosen(self) -> str | None:
         return self._thing.chosen
 
+    def each(self) -> tuple[SingleNameServer, ...]:
+        return tuple(SingleNameServer(self, address) for address in self.addresses)
+
     call = blocking(TrioNameServers.call)
-    route = blocking(TrioNameServers.route)
-    cluster_info = blocking(TrioNameServers.cluster_info)
-    member_group = blocking(TrioNameServers.member_group)
-    all_topics = blocking(TrioNameServers.all_topics)
-    topics_of_cluster = blocking(TrioNameServers.topics_of_cluster)
-    system_topics = blocking(TrioNameServers.system_topics)
-    unit_topics = blocking(TrioNameServers.unit_topics)
-    unit_subscribed_topics = blocking(TrioNameServers.unit_subscribed_topics)
-    unit_subscribed_other_topics = blocking(TrioNameServers.unit_subscribed_other_topics)
-    register_topic = blocking(TrioNameServers.register_topic)
-    delete_topic = blocking(TrioNameServers.delete_topic)
-    wipe_write_perm = blocking(TrioNameServers.wipe_write_perm)
-    add_write_perm = blocking(TrioNameServers.add_write_perm)
-    kv_value = blocking(TrioNameServers.kv_value)
-    kv_namespace = blocking(TrioNameServers.kv_namespace)
-    put_kv = blocking(TrioNameServers.put_kv)
-    delete_kv = blocking(TrioNameServers.delete_kv)
-    configuration = blocking(TrioNameServers.configuration)
-    update_configuration = blocking(TrioNameServers.update_configuration)
 
 
 def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettings]) -> NameServers:

@@ -98,15 +98,18 @@ class Opened(Generic[T]):
 
     def _open(self) -> Resource[T]:
         self._opening = resource = Resource(self._opener)
-        if self._pool is not None:
-            self._pool.portal = resource.portal
-            self._pool.forget()
         try:
-            resource.portal.call(resource.open)
+            portal = resource.begin()
+            if self._pool is not None:
+                self._pool.portal = portal
+                self._pool.forget()
+            portal.call(resource.open)
+            self._opened(resource)
         except BaseException:
-            resource.portal.join_if_unused()
+            resource.close_soon()  # after an interrupt it may be open
+            if resource.used_portal is not None:
+                resource.used_portal.join_if_unused()
             raise
-        self._opened(resource)
         return resource
 
     def _opened(self, resource: Resource[T]) -> None:
@@ -187,10 +190,10 @@ class Opened(Generic[T]):
             Exception: the error that had ended the client before.
         """
         with self._lock:
-            if self._closed:
+            resource = self._resource
+            if self._closed and resource.is_closed:
                 return
             self._closed = True
-        resource = self._resource
         if resource.portal.is_forked:
             return
         try:
@@ -219,11 +222,13 @@ class Opened(Generic[T]):
 
     def __del__(self) -> None:
         """Close a client that the program has lost."""
-        resource: Resource[T] | None = getattr(self, "_resource", None)
-        if resource is None or self._closed or resource.portal.is_forked:
+        resource: Resource[T] | None = getattr(self, "_opening", None)
+        if resource is None or resource.is_closed or resource.used_portal is None:
             return
-        warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
         resource.close_soon()
+        is_open = getattr(self, "_resource", None) is resource  # not if opening was interrupted
+        if is_open and not self._closed and not resource.used_portal.is_forked:
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
 
 
 class Part(Generic[T, U]):

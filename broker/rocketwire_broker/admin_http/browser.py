@@ -1,7 +1,7 @@
 """Messages for people: the newest of a topic, those with a key, and one by its id.
 
-Rules of this file: a request reads at most ``MOST_SEARCHED`` stored messages, and says so if it has
-not read all.
+Rules of this file: a request reads at most ``MOST_SEARCHED`` stored messages and some
+``MOST_BYTES`` of them, and says so if it has not read all.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ PAGE: Final = 25
 """Messages of a page."""
 MOST_SEARCHED: Final = 50_000
 """Messages that a search for a key reads."""
+MOST_BYTES: Final = 256 << 20
+"""Bytes of the messages that a search reads, more or less."""
+PART: Final = 64
+"""Messages of a queue that a search reads at once."""
 LINE: Final = 160
 """Characters of a body in a list."""
 WHOLE: Final = 16_384
@@ -144,24 +148,39 @@ def with_key(broker: Broker, topic: str, key: str) -> MessageList:
 
 def _search(queues: list[Queue], key: str) -> tuple[list[tuple[Position, bytes]], bool]:
     """Return messages with a key, and whether all messages were searched."""
-    share = MOST_SEARCHED // max(1, len(queues))
+    share = max(1, len(queues))
     hits: list[tuple[Position, bytes]] = []
     is_complete = True
     for queue in queues:
-        first = max(queue.min_offset, queue.max_offset - share)
-        is_complete &= first == queue.min_offset
-        hits += _hits(queue, first, key)
+        hits_of_queue, end = _hits(queue, key, MOST_SEARCHED // share, MOST_BYTES // share)
+        hits += hits_of_queue
+        is_complete &= end <= queue.min_offset
     return hits, is_complete
 
 
-def _hits(queue: Queue, first: int, key: str) -> Iterator[tuple[Position, bytes]]:
+def _hits(
+    queue: Queue, key: str, messages: int, size: int
+) -> tuple[list[tuple[Position, bytes]], int]:
+    """Return the messages with a key among the newest, and the offset of the first searched."""
     needle = key.encode("utf-8", "surrogatepass")
-    for offset, record in enumerate(queue.each_record(first, queue.max_offset - first), first):
-        if needle in record:
-            properties = read_stored(record).properties or {}
-            keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)
-            if key in {*keys, properties.get(UNIQ_KEY)}:
-                yield Position(queue.store_time(offset) or 0, queue.physical(offset)), record
+    hits: list[tuple[Position, bytes]] = []
+    end = queue.max_offset
+    first = max(queue.min_offset, end - messages)
+    while end > first and size > 0:
+        begin = max(first, end - PART)
+        for offset, record in enumerate(queue.records(begin, end - begin), begin):
+            size -= len(record)
+            if needle in record and _has_key(record, key):
+                position = Position(queue.store_time(offset) or 0, queue.physical(offset))
+                hits.append((position, record))
+        end = begin
+    return hits, end
+
+
+def _has_key(record: bytes, key: str) -> bool:
+    properties = read_stored(record).properties or {}
+    keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)
+    return key in {*keys, properties.get(UNIQ_KEY)}
 
 
 def by_id(broker: Broker, identifier: str) -> MessageLine | None:

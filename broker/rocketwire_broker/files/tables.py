@@ -3,7 +3,7 @@
 Java writes a file some seconds after a change, and that of the topics at once.
 
 Java: ``ConfigManager``, ``TopicConfigManager``, ``SubscriptionGroupManager``,
-``ConsumerOffsetManager``, ``ScheduleMessageService``.
+``ConsumerOffsetManager``, ``ScheduleMessageService``, ``MessageRequestModeManager``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import decode_body, encode_body
+from rocketwire.messages.allocation import MessageRequestModeSerializeWrapper
 from rocketwire.messages.groups import SubscriptionGroupWrapper
 from rocketwire.messages.offsets import (
     ConsumerOffsetSerializeWrapper,
@@ -34,6 +35,7 @@ TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
 DELAYS: Final = f"{FOLDER}/delayOffset.json"
+REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
 
 T = TypeVar("T")
 
@@ -96,6 +98,12 @@ def _delays(broker: Broker) -> bytes:
     )
 
 
+def _request_modes(broker: Broker) -> bytes:
+    return encode_body(
+        MessageRequestModeSerializeWrapper(message_request_mode_map=broker.request_modes)
+    )
+
+
 AT_ONCE: Final = (Table(TOPICS, lambda broker: broker.topics.version, _topics),)
 """Files that are written before the answer to the request that changes them."""
 
@@ -103,6 +111,7 @@ SOON: Final = (
     Table(GROUPS, lambda broker: broker.groups.version, _groups),
     Table(OFFSETS, lambda broker: broker.offsets.version, _offsets),
     Table(DELAYS, lambda broker: tuple(broker.delivered.items()), _delays),
+    Table(REQUEST_MODES, _request_modes, _request_modes),
 )
 """Files that are written every few seconds, and at the end."""
 
@@ -132,6 +141,10 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
         broker.delivered.update(
             {level - 1: offset for level, offset in (delays.offset_table or {}).items()}
         )
+    modes = _read(disk, REQUEST_MODES, MessageRequestModeSerializeWrapper)
+    if modes is not None:
+        for topic, by_group in (modes.message_request_mode_map or {}).items():
+            broker.request_modes[topic] = dict(by_group)
     return topics is not None
 
 

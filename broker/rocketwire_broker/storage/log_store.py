@@ -152,7 +152,7 @@ class LogStore(Store):
             records = self._encode(messages, offset, start, now)
         self.log.append(start, records[0] if len(records) == 1 else b"".join(records))
         if queue is None:
-            queue = UnitQueue(topic, queue_id, self._read)
+            queue = UnitQueue(topic, queue_id, self._read, self._recent)
             self._queues.setdefault(topic, {})[queue_id] = queue
         places: list[Place] = []
         for message, record in zip(messages, records, strict=True):
@@ -186,7 +186,7 @@ class LogStore(Store):
         """Put a message of the log, which is read at the start, into its queue."""
         queue = self.unit_queue(topic, queue_id)
         if queue is None:
-            queue = UnitQueue(topic, queue_id, self._read)
+            queue = UnitQueue(topic, queue_id, self._read, self._recent)
             self._queues.setdefault(topic, {})[queue_id] = queue
         queue.place(offset, physical, size, tag_code)
         self.size += size

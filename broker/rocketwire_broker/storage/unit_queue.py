@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rocketwire_broker.storage.queue import Queue
@@ -19,6 +19,11 @@ Read = Callable[[int, int], bytes]
 
 READ_AT_ONCE: Final = 256 << 10
 """Bytes of messages that follow each other in the log and are read together."""
+
+_MOST_WASTE: Final = 8
+"""Messages of other queues may lie between them: so many bytes are read for one that is used."""
+
+_NONE: Final[Mapping[int, bytes]] = {}
 
 _HEAD: Final = 76
 """Bytes of a message up to its store time, whatever the address of its producer."""
@@ -40,17 +45,22 @@ class UnitQueue(Queue):
         topic: topic of the queue.
         queue_id: id of the queue.
         read: reads the log.
+        recent: the newest messages of the log by their physical offsets, as far as they are in
+            memory.
 
     Attributes:
         written: offset of the first message that the files of the queue do not have yet; -1 if
             they must be written anew.
     """
 
-    __slots__ = ("_read", "_sizes", "written")
+    __slots__ = ("_read", "_recent", "_sizes", "written")
 
-    def __init__(self, topic: str, queue_id: int, read: Read) -> None:
+    def __init__(
+        self, topic: str, queue_id: int, read: Read, recent: Mapping[int, bytes] = _NONE
+    ) -> None:
         super().__init__(topic, queue_id)
         self._read = read
+        self._recent = recent
         self._sizes = array("i")
         self.written = -1
 
@@ -124,6 +134,21 @@ class UnitQueue(Queue):
         begin = offset - self._base
         physical = self._physical[begin : begin + count]
         sizes = self._sizes[begin : begin + count]
+        if not sizes:
+            return []
+        first = physical[0]
+        if first in self._recent and 0 not in sizes:
+            return [self._recent[place] for place in physical]
+        span = physical[-1] + sizes[-1] - first
+        if span <= READ_AT_ONCE and span <= _MOST_WASTE * sum(sizes):
+            data = self._read(first, span)
+            if len(data) == span:
+                places = zip(physical, sizes, strict=True)
+                return [data[place - first : place - first + size] for place, size in places]
+        return self._in_runs(physical, sizes)
+
+    def _in_runs(self, physical: array[int], sizes: array[int]) -> list[bytes]:
+        """Read messages that are far from each other, or in several files."""
         records: list[bytes] = []
         index = 0
         while index < len(sizes):

@@ -75,8 +75,9 @@ def table(
     """
 
     def line(tag: str, cells: Sequence[str]) -> str:
+        scope = " scope=col" if tag == "th" else ""
         return "".join(
-            f"<{tag}{' class=n' if column in numeric else ''}>{cell}</{tag}>"
+            f"<{tag}{scope}{' class=n' if column in numeric else ''}>{cell}</{tag}>"
             for column, cell in enumerate(cells)
         )
 

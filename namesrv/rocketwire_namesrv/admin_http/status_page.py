@@ -69,7 +69,7 @@ def _brokers(status: Status) -> str:
     rows = [_broker(line) for line in status.brokers]
     return (
         f"<h2>Brokers: {status.live}</h2><p>Clusters: {clusters or 'none'}</p>"
-        f"{table(heads, rows, frozenset({2, 7, 8, 9}))}"
+        f"{table(heads, rows, frozenset({2, 7, 8, 9}), 'brokers')}"
         f"{rest(len(rows), status.live)}"
     )
 
@@ -99,7 +99,7 @@ def _permissions(permissions: Mapping[str, PermissionChange]) -> str:
         for name, change in reversed(list(permissions.items()))
     )
     heads = ("broker", "latest change", "when", "by", "topics of the broker")
-    return f"<h2>Write permissions</h2>{table(heads, rows, frozenset({4}))}"
+    return f"<h2>Write permissions</h2>{table(heads, rows, frozenset({4}), 'write permissions')}"
 
 
 def _topics(status: Status) -> str:
@@ -110,9 +110,9 @@ def _topics(status: Status) -> str:
         remainder = rest(len(rows), status.topic_count)
     return (
         f"<h2>Topics: {status.topic_count}</h2>"
-        "<form>beginning with <input name=topic maxlength=255 "
-        f'value="{prefix}"> <button>show</button> ({len(rows)} shown)</form>'
-        f"{table(('topic', 'broker: queues to read, to write, permission'), rows, frozenset())}"
+        "<form><label>beginning with <input name=topic maxlength=255 "
+        f'value="{prefix}"></label> <button>show</button> ({len(rows)} shown)</form>'
+        f"{table(('topic', 'broker: queues to read, to write, permission'), rows, label='topics')}"
         f"{remainder}"
     )
 
@@ -134,4 +134,4 @@ def _events(title: str, events: Iterable[LogEntry]) -> str:
     rows.reverse()
     if not rows:
         return f"<h2>{title}</h2><p>None yet.</p>"
-    return f"<h2>{title}</h2>{table(('when', 'what'), rows, frozenset())}"
+    return f"<h2>{title}</h2>{table(('when', 'what'), rows, label=title)}"

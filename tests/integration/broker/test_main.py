@@ -87,6 +87,36 @@ def test_wrong_settings_end_the_start_with_a_reason(tmp_path: Path) -> None:
     assert run().returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("aclEnable=true\n", "name a file of accounts"),
+        ("rocketwire.accountsFile=missing.toml\n", "missing.toml"),
+        ("tls.test.mode.enable=false\n", "tls.server.certPath"),
+    ],
+)
+def test_missing_accounts_and_certificates_end_the_start(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    conf = tmp_path / "broker.conf"
+    conf.write_text(f"listenPort=0\n{text}")
+    ended = run("broker", "-c", str(conf), "--status-port", "-1")
+
+    assert ended.returncode == 255
+    assert ended.stderr.startswith("the broker cannot start: ")
+    assert reason in ended.stderr
+
+
+def test_properties_without_an_effect_are_named(tmp_path: Path) -> None:
+    conf = tmp_path / "broker.conf"
+    conf.write_text("sendMessageThreadPoolNums=16\nbrokerRole=SYNC_MASTER\n")
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("broker", "-c", str(conf), "--broker-port", port, "--status-port", "-1")
+
+    assert f"warning: {conf}: no effect here: sendMessageThreadPoolNums\n" in ended.stderr
+
+
 def test_help_is_there() -> None:
     text = subprocess.run(
         [sys.executable, "-c", "from rocketwire_broker.__main__ import broker; broker(['-h'])"],

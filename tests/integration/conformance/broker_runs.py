@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.case import Case
 
-QUICK = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
+QUICK: dict[str, Any] = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
 """As the Java brokers of tests have it, so that checks of transactions come soon."""
 
 
 @asynccontextmanager
-async def our_broker() -> AsyncGenerator[BrokerServer]:
+async def our_broker(**settings: Any) -> AsyncGenerator[BrokerServer]:
     """Our broker on a free port, in this thread and with its clock."""
-    server = BrokerServer(Config(listen_port=0, **QUICK))  # type: ignore[arg-type]
+    server = BrokerServer(Config(**{"listen_port": 0, **QUICK, **settings}))
     async with trio.open_nursery() as nursery:
         await nursery.start(server.run)
         yield server

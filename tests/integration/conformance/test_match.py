@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     NO_BODY,
@@ -13,9 +14,12 @@ from rocketwire_tools.conformance.model.outcomes import (
     Check,
     Contains,
     Has,
+    InOrder,
     JsonBody,
     Lacks,
     Like,
+    Messages,
+    Number,
     TextBody,
 )
 from rocketwire_tools.conformance.model.placeholders import Names
@@ -150,3 +154,50 @@ def test_a_case_knows_its_own_names_in_a_text() -> None:
 
 def test_braces_around_anything_else_are_left_alone() -> None:
     assert NAMES.text('{"a":{}} {other} {1}') == '{"a":{}} {other} {1}'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "got", "accepted"),
+    [
+        (Number(equal=3), 3, True),
+        (Number(equal=3), "3", True),
+        (Number(equal="{=saved+1}"), "8", True),
+        (Number(equal=3), 4, False),
+        (Number(least=3), 2, False),
+        (Number(least=3, most=5), 5, True),
+        (Number(most=5), 6, False),
+        (Number(), "x", False),
+        (Number(), True, False),
+        (InOrder((1, ANY)), [1, 2], True),
+        (InOrder((1, 2)), [2, 1], False),
+        (InOrder((1,)), [1, 2], False),
+        (InOrder(()), {}, False),
+    ],
+)
+def test_numbers_and_lists_in_order(pattern: object, got: object, accepted: bool) -> None:
+    names = Names("run", 7)
+    names.saved["saved"] = "7"
+
+    assert (match.value(pattern, got, names) is None) is accepted
+
+
+def test_messages_are_compared_in_their_order() -> None:
+    body = b"".join(
+        encode_stored_message(StoredMessage(topic=TOPIC, body=text)) for text in (b"a", b"b")
+    )
+    first, second = Has({"topic": "{topic}", "body": "a"}), Has({"body": "b"})
+
+    assert match.body(Messages((first, second)), body, NAMES) is None
+    assert match.body(Messages((second, first)), body, NAMES) is not None
+    assert match.body(Messages((first,)), body, NAMES) is not None
+    assert match.body(Messages((first,)), b"no messages", NAMES) is not None
+
+
+def test_saved_values_and_the_time_are_placeholders() -> None:
+    names = Names("run", 7)
+    names.saved["place"] = "41"
+    names.clock = lambda: 5_000
+
+    assert names.text("{=place} {=place+1} {=place-2} {=now} {=unknown}") == (
+        "41 42 39 5000 {=unknown}"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class Telemetry:
     def count(self, metric: str) -> int:
         data = self.reader.get_metrics_data()
         return sum(
-            getattr(point, "count", None) or getattr(point, "value", 0)
+            int(getattr(point, "count", 0) or getattr(point, "value", 0))
             for resource in (data.resource_metrics if data else ())
             for scope in resource.scope_metrics
             for one in scope.metrics
@@ -73,9 +73,14 @@ def config(rocketmq: RocketMQ, *hooks: ClientHook) -> ClientConfig:
 
 
 @pytest.fixture(params=["asyncio", "uvloop"])
-def run(request: pytest.FixtureRequest) -> Callable[[Awaitable[None]], None]:
+def run(request: pytest.FixtureRequest) -> Callable[[Coroutine[Any, Any, None]], None]:
     """Run a coroutine in a loop."""
-    return uvloop.run if request.param == "uvloop" else asyncio.run
+    runner: Any = uvloop.run if request.param == "uvloop" else asyncio.run
+
+    def run_it(main: Coroutine[Any, Any, None]) -> None:
+        runner(main)
+
+    return run_it
 
 
 def parents(telemetry: Telemetry, topic: str) -> set[int | None]:
@@ -116,7 +121,7 @@ def test_sends_of_threads_continue_the_spans_of_their_callers(
 
 
 def test_sends_of_tasks_continue_the_spans_of_their_callers(
-    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Awaitable[None]], None]
+    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Coroutine[Any, Any, None]], None]
 ) -> None:
     topics = [rocketmq.topic() for _ in range(3)]
     callers: dict[str, int] = {}
@@ -142,7 +147,7 @@ def test_sends_of_tasks_continue_the_spans_of_their_callers(
 
 
 def test_what_is_not_a_message_is_no_send(
-    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Awaitable[None]], None]
+    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Coroutine[Any, Any, None]], None]
 ) -> None:
     nothing: Any = "no message"
     with (
@@ -175,7 +180,7 @@ class Stamp(ClientHook):
 
 @pytest.mark.parametrize("is_thread_safe", [True, False], ids=["safe", "unsafe"])
 def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
-    rocketmq: RocketMQ, is_thread_safe: bool, run: Callable[[Awaitable[None]], None]
+    rocketmq: RocketMQ, is_thread_safe: bool, run: Callable[[Coroutine[Any, Any, None]], None]
 ) -> None:
     topic, here = rocketmq.topic(), threading.current_thread().name
     hook = Stamp(is_thread_safe=is_thread_safe)

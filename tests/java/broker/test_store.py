@@ -15,13 +15,14 @@ from tests.support.java.dev_cluster import DevBroker
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import LOOPBACK
 from tests.support.stores.answers import Answers, ask_everything
-from tests.support.stores.cluster import PATIENCE, SMALL, Session
+from tests.support.stores.cluster import PATIENCE, SMALL, Session, StoreCluster, copy_store
 from tests.support.stores.kinds import plain
 from tests.support.stores.recording import ask_restarted, until_dispatched
 from tests.support.stores.sending import Sender
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from tests.support.stores.truth import Queue, Sent
@@ -95,32 +96,64 @@ async def filled(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
 
 
 @pytest.mark.slow
-def test_java_serves_the_folder_of_ours(tmp_path: Path) -> None:
-    """After an end in order, and after a kill; the old release opens the first one, too."""
+def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> None:
+    """After an end in order, and after a kill; the old release opens the folder, too."""
     broker = DevBroker(tmp_path / "ours", options={**OPTIONS, "storePathRootDir": "store"})
     store = tmp_path / "ours" / "store"
     with broker:
         sent, truth = trio.run(filled, broker)
         broker.stop()
         broker.start()
-        sent_later, truth_later = trio.run(filled_again, broker, sent)
+        sent, truth_later = trio.run(sent_more, session_at(broker), sent)
         broker.kill()
+    java = StoreCluster(tmp_path / "java", CURRENT, OPTIONS)
+    copy_store(store, java.store)
 
-    killed = ask_restarted(tmp_path / "java", CURRENT, store, sent_later, TOPICS, options=OPTIONS)
-    old = ask_restarted(tmp_path / "old", OLD, store, sent_later, TOPICS, options=OPTIONS)
+    with java:
+        answers, sent_at_java, truth_of_java = trio.run(served, java, sent)
+        java.stop()
+    old = ask_restarted(tmp_path / "old", OLD, store, sent, TOPICS, options=OPTIONS)
+    options = {**OPTIONS, "storePathRootDir": str(java.store)}
+    with DevBroker(tmp_path / "again", options=options) as again:
+        ours = trio.run(asked, session_at(again), sent_at_java)
 
     assert len(truth_later.by_id) > len(truth.by_id)
-    assert_alike(killed, truth_later, CURRENT)
+    assert_alike(answers, truth_later, CURRENT)
     assert_alike(old, truth_later, OLD)
+    assert len(truth_of_java.by_id) > len(truth_later.by_id)
+    assert comparable(ours, CURRENT) == comparable(truth_of_java, CURRENT)
+    assert ours.by_id == truth_of_java.by_id
+    assert ours.consumer_offsets == truth_of_java.consumer_offsets
 
 
-async def filled_again(broker: DevBroker, sent: Sequence[Sent]) -> tuple[tuple[Sent, ...], Answers]:
-    """Send some more, and return what our broker answered then."""
-    async with session_at(broker) as session:
+async def served(
+    java: StoreCluster, sent: tuple[Sent, ...]
+) -> tuple[Answers, tuple[Sent, ...], Answers]:
+    """What Java answers, and what it answers after more was sent."""
+    async with java.session() as session:
+        await until_dispatched(session, sent)
+        answers = await ask_everything(session, sent, TOPICS)
+    everything, later = await sent_more(java.session(), sent)
+    return answers, everything, later
+
+
+async def sent_more(
+    opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]
+) -> tuple[tuple[Sent, ...], Answers]:
+    """Send some more, and return what the broker answered then."""
+    async with opening as session:
         sender = Sender(session)
         await sender.send_all(
             (Message(plain.ORDERS, b"%d" % number, keys=("later",)) for number in range(20)),
             range(4),
         )
+        await sender.send_batch([Message(plain.BILLS, b"%d" % item) for item in range(5)], 0)
         everything = (*sent, *sender.sent)
+        await until_dispatched(session, everything)
         return everything, await ask_everything(session, everything, TOPICS)
+
+
+async def asked(opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]) -> Answers:
+    """What a broker answers."""
+    async with opening as session:
+        return await ask_everything(session, sent, TOPICS)

@@ -12,16 +12,17 @@ import trio
 
 from rocketwire.portal.contexts import current_context, in_context
 from rocketwire.portal.errands import run_in_executor
-from rocketwire.portal.portal import Portal, leave_portal, use_portal
+from rocketwire.portal.portal import Portal, PortalUser, leave_portal, use_portal
 
 NAME: ContextVar[str] = ContextVar("NAME", default="nobody")
 
 
 @pytest.fixture
 def portal() -> Iterator[Portal]:
-    portal = use_portal()
+    user = PortalUser()
+    portal = use_portal(user)
     yield portal
-    leave_portal(portal)
+    leave_portal(user)
     portal.join_if_unused()
 
 

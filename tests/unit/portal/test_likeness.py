@@ -35,10 +35,9 @@ FOR_THE_INSTANCE = {
 
 FOR_FACADES = {"allows_direct_sends", "consumption", "send_unhooked", "sender", "use_hooks"}
 MISSING = {
-    "NameServers": {"connect_soon", "each", "probe", "refresh", "update"},
-    "Messages": {"walk"},
+    "NameServers": {"connect_soon", "probe", "refresh", "update"},
 }
-"""What a facade does not offer: background work, and iterators of calls."""
+"""What a facade does not offer: background work."""
 
 CLASSES = ["Producer", "PushConsumer", "PopConsumer", "LitePullConsumer", "NameServers"]
 FUNCTIONS = [

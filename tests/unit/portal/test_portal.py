@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 
@@ -10,14 +11,15 @@ import trio
 
 from rocketwire.errors import ChannelClosedError, LocalProtocolError
 from rocketwire.portal.calls import ThreadCall
-from rocketwire.portal.portal import MAX_IDLE_WORKERS, Portal, leave_portal, use_portal
+from rocketwire.portal.portal import MAX_IDLE_WORKERS, Portal, PortalUser, leave_portal, use_portal
 
 
 @pytest.fixture
 def portal() -> Iterator[Portal]:
-    portal = use_portal()
+    user = PortalUser()
+    portal = use_portal(user)
     yield portal
-    leave_portal(portal)
+    leave_portal(user)
     portal.join_if_unused()
     assert portal.is_ended
 
@@ -102,8 +104,9 @@ def test_a_function_in_trio_cannot_wait_for_trio(portal: Portal) -> None:
 
 
 def test_a_portal_that_has_ended_refuses_calls() -> None:
-    portal = use_portal()
-    leave_portal(portal)
+    user = PortalUser()
+    portal = use_portal(user)
+    leave_portal(user)
     portal.join_if_unused()
 
     with pytest.raises(ChannelClosedError):
@@ -111,15 +114,77 @@ def test_a_portal_that_has_ended_refuses_calls() -> None:
 
 
 def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
-    first, second = use_portal(), use_portal()
+    users = [PortalUser() for _ in range(3)]
+    first, second = use_portal(users[0]), use_portal(users[1])
     assert first is second
-    leave_portal(first)
+    leave_portal(users[0])
     assert first.call(double, 2) == 4
-    leave_portal(second)
+    leave_portal(users[1])
+    leave_portal(users[1])
     first.join_if_unused()
 
-    third = use_portal()
+    third = use_portal(users[2])
     assert third is not first
     assert third.call(double, 3) == 6
-    leave_portal(third)
+    leave_portal(users[2])
     third.join_if_unused()
+
+
+def test_who_has_not_used_a_portal_leaves_none() -> None:
+    leave_portal(PortalUser())
+
+
+def test_an_interrupt_before_a_call_is_queued_ends_the_wait(
+    portal: Portal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = portal.post
+
+    def interrupted(item: object) -> None:
+        monkeypatch.setattr(portal, "post", post)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(portal, "post", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        portal.call(double, 1)
+
+    assert portal.call(double, 2) == 4
+
+
+def test_an_interrupt_while_trio_is_woken_loses_no_wake(
+    portal: Portal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert portal.call(double, 1) == 2
+    write = os.write
+
+    def interrupted(*_: object) -> int:
+        monkeypatch.setattr(os, "write", write)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        portal.call(double, 1)
+
+    assert portal.call(double, 2) == 4
+
+
+def test_an_interrupt_while_the_thread_starts_leaves_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start, threads = threading.Thread.start, list[threading.Thread]()
+
+    def interrupted(thread: threading.Thread) -> None:
+        threads.append(thread)
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    user = PortalUser()
+    with pytest.raises(KeyboardInterrupt):
+        use_portal(user)
+    monkeypatch.undo()
+
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert use_portal(user).call(double, 1) == 2
+    leave_portal(user)

@@ -211,6 +211,9 @@ def _jobs(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that read the log; the output is the same (default: %(default)s)",
     )
+
+
+def _queues(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queues",
         action="store_true",
@@ -312,6 +315,7 @@ def _add_stat(verbs: _Verbs) -> None:
         help="draw the bytes too, as .png or .svg; needs rocketwire[plot]",
     )
     _jobs(parser)
+    _queues(parser)
     _selection(parser)
     group = parser.add_argument_group("what the next deletion takes")
     group.add_argument(
@@ -349,6 +353,7 @@ def _add_messages(verbs: _Verbs) -> None:
         "rocketwire-store messages --topic orders --tag paid --body text ~/store",
     )
     _jobs(parser)
+    _queues(parser)
     _selection(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument("--columns", metavar="NAMES", help="columns of the output, with commas")
@@ -391,12 +396,13 @@ def _add_get(verbs: _Verbs) -> None:
 
 
 def _add_check(verbs: _Verbs) -> None:
-    _verb(
+    parser = _verb(
         verbs,
         "check",
         "check whether a store is whole, and show what Java would do with it at its next start",
         "rocketwire-store check --why ~/store",
     )
+    _jobs(parser)
 
 
 def _add_rebuild(verbs: _Verbs) -> None:
@@ -460,6 +466,7 @@ def _add_export(verbs: _Verbs) -> None:
         help="format of the file (default: by its suffix; jsonl on standard output)",
     )
     _jobs(parser)
+    _queues(parser)
     _selection(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.store import commit_log
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, open_blocks
 from rocketwire_tools.store.engine.ghosts import LogTrail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
@@ -104,26 +104,52 @@ def written(
         yield piece
 
 
+def whole_parts(
+    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work
+) -> Generator[list[Any]]:
+    """What ``work`` yields of each part that is whole, up to the first one that is not.
+
+    At each step the scans begin behind the parts before, so that a caller who stops can read the
+    rest itself.  There are no parts with ``arguments.jobs`` of 1.
+
+    Raises:
+        ChildProcessError: a process has ended by itself.
+    """
+    yield from _whole_parts(arguments, scans, work, None)
+
+
+def is_read(scan: LogScan) -> bool:
+    """Whether other processes have read all of a log."""
+    return bool(scan.files) and scan.start >= scan.files[-1].end
+
+
 def _results(
     arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, file: IO[bytes] | None
 ) -> Iterator[Any]:
+    for pieces in _whole_parts(arguments, scans, work, file):
+        yield from pieces
+    for scan in scans:
+        if not is_read(scan):
+            yield from work(arguments, scan)
+
+
+def _whole_parts(
+    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, file: IO[bytes] | None
+) -> Generator[list[Any]]:
     jobs: int = arguments.jobs
-    next_log = 0
     parts = cut(scans, PART_SIZE) if jobs > 1 else []
-    if len(parts) > 1:
-        with closing(_Processes(arguments, scans, work, parts, jobs, file)) as processes:
-            for part in parts:
-                pieces, end = processes.next_part()
-                scan = scans[part.log]
-                if not end.is_whole:
-                    scan.start = part.start
-                    break
-                yield from pieces
-                processes.write_part()
-                scan.trail = end.trail
-                next_log = part.log + 1 if part.stop == scan.files[-1].end else part.log
-    for scan in scans[next_log:]:
-        yield from work(arguments, scan)
+    if len(parts) <= 1:
+        return
+    with closing(_Processes(arguments, scans, work, parts, jobs, file)) as processes:
+        for part in parts:
+            pieces, end = processes.next_part()
+            scan = scans[part.log]
+            if not end.is_whole:
+                scan.start = part.start
+                return
+            yield pieces
+            processes.write_part()
+            scan.start, scan.trail = part.stop, end.trail
 
 
 def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
@@ -280,9 +306,15 @@ def _read_parts(
     for other in inherited:
         other.close()
     try:
+        memory = bytearray(BLOCK_SIZE)
         for part in parts:
             scan = replace(
-                scans[part.log], start=part.start, stop=part.stop, regions=[], trail=LogTrail()
+                scans[part.log],
+                start=part.start,
+                stop=part.stop,
+                memory=memory,
+                regions=[],
+                trail=LogTrail(),
             )
             texts: list[bytes] = []
             for piece in work(arguments, scan):

@@ -51,7 +51,7 @@ def write_table(
     """Write rows in columns that are as wide as their widest cell; numbers to the right.
 
     Args:
-        header: names of the columns.
+        header: names of the columns; no line is written for empty ones.
         rows: their cells; None is empty.
         output: standard output by default.
     """
@@ -64,7 +64,7 @@ def write_table(
         bool(cells) and all(_is_number(row[column]) for row in cells)
         for column in range(len(header))
     ]
-    for row in [list(header), *cells]:
+    for row in [list(header), *cells] if any(header) else cells:
         parts = [
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, is_number, strict=True)

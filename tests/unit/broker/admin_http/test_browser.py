@@ -67,6 +67,15 @@ def test_a_search_says_when_it_has_not_read_everything(monkeypatch: pytest.Monke
     assert not found.is_complete
 
 
+def test_a_search_reads_a_bounded_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "MOST_BYTES", 4)
+    monkeypatch.setattr(browser, "PART", 1)
+    found = with_key(filled(8).broker, "orders", "all")
+
+    assert [message.body.text for message in found.messages] == ["7", "6", "5", "4"]
+    assert not found.is_complete
+
+
 def test_a_message_is_opened_by_both_of_its_ids() -> None:
     home = filled(3)
     first = newest(home.broker, "orders").messages[-1]

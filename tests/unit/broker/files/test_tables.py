@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.codes import ResponseCode
+from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
+from rocketwire.messages.enums import MessageRequestMode
 from rocketwire_broker.files.tables import OFFSETS, TOPICS
 from tests.support.broker_folder import BrokerWithFolder
 
@@ -80,3 +82,16 @@ def test_a_topic_that_cannot_be_written_does_not_exist(home: BrokerWithFolder) -
     assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
     assert "another" not in home.broker.topics
     assert home.broker.topics.version == version
+
+
+def test_how_a_group_gets_a_topic_is_kept(home: BrokerWithFolder, tmp_path: Path) -> None:
+    setting = SetMessageRequestModeRequestBody(
+        consumer_group="g", topic="orders", mode=MessageRequestMode.POP, pop_share_queue_num=2
+    )
+    assert home.connect().call(401, body=setting).code == 0
+
+    home = home.ended()
+
+    assert home.broker.request_modes == {"orders": {"g": setting}}
+    text = (tmp_path / "config/messageRequestMode.json").read_text()
+    assert text.startswith('{"messageRequestModeMap":{"orders":{"g":{"consumerGroup":"g",')

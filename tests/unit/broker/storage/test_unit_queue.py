@@ -62,13 +62,28 @@ def test_messages_that_follow_each_other_are_read_together(
     assert (len(records), log.reads) == (3, 1)
 
 
-def test_messages_with_others_between_them_are_read_one_by_one(log: LogAtHand) -> None:
+@pytest.mark.parametrize(("others", "reads"), [(1, 1), (20, 3)])
+def test_messages_with_others_between_them_are_read_together_if_those_are_few(
+    log: LogAtHand, others: int, reads: int
+) -> None:
     queue, other = UnitQueue("t", 0, log.read), UnitQueue("t", 1, log.read)
     for number in range(3):
         log.add(queue, b"%d" % number, 0)
-        log.add(other, b"other", 0)
+        for _ in range(others):
+            log.add(other, b"other", 0)
 
     assert [record[88:89] for record in queue.records(0, 9)] == [b"0", b"1", b"2"]
+    assert log.reads == reads
+
+
+def test_messages_in_memory_are_not_read() -> None:
+    recent = {100: b"a" * 91, 300: b"b" * 92}
+    queue = UnitQueue("t", 0, lambda _physical, _size: pytest.fail("read"), recent)
+    queue.add(100, 91, 0)
+    queue.add(300, 92, 0)
+
+    assert queue.records(0, 9) == [b"a" * 91, b"b" * 92]
+    assert queue.records(2, 9) == []
 
 
 @pytest.mark.parametrize(

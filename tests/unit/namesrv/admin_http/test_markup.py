@@ -37,6 +37,7 @@ def test_a_table_with_a_label_scrolls_by_keyboard_too() -> None:
     whole = table(("a", "b"), [("1", "2")], frozenset({1}), "figures")
 
     assert whole.startswith('<div class=wide role=region tabindex=0 aria-label="figures"><table>')
+    assert "<th scope=col>a</th>" in whole
     assert "<td>1</td><td class=n>2</td>" in whole
 
 

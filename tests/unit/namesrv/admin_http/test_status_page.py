@@ -16,7 +16,7 @@ from tests.support.fakes.sansio_server import Server
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
 TAGS = {
     *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
-    *("code", "form", "input", "button"),
+    *("code", "form", "input", "button", "div", "label"),
 }
 
 

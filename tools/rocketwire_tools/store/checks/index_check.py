@@ -89,7 +89,8 @@ class _IndexFile:
         """
         while self.next < self.end:
             if not len(self._entries.numbers):
-                stored = self.read(self.next, min(_CHUNK_ENTRIES, self.end - self.next))
+                count = _CHUNK_ENTRIES - (self.next - 1) % _CHUNK_ENTRIES
+                stored = self.read(self.next, min(count, self.end - self.next))
                 if not len(stored):
                     return
                 self._entries = _Entries.of(self.next, stored)
@@ -105,6 +106,27 @@ class _IndexFile:
             self.next += count
             yield taken
 
+    def go_to(self, number: int) -> None:
+        """Take the entries from a number on next."""
+        self.next = number
+        self._entries = _Entries.of(0, np.zeros(0, ENTRY))
+
+    def first_from(self, offset: int) -> int:
+        """Number of the first entry from an offset of the log on, if they are in its order."""
+        low, high = 1, self.end
+        with open_blocks(self.file, block_size=ENTRY.itemsize) as blocks:
+            while low < high:
+                middle = (low + high) // 2
+                data = blocks.read(self.position(middle))
+                if (
+                    len(data) == ENTRY.itemsize
+                    and np.frombuffer(data, ENTRY)["physical_offset"][0] < offset
+                ):
+                    low = middle + 1
+                else:
+                    high = middle
+        return low
+
     def read(self, first: int, count: int) -> Entries:
         """Entries by number; fewer if the file is short."""
         position = self.position(first)
@@ -116,6 +138,22 @@ class _IndexFile:
         """Position of an entry in the file."""
         slots = index_file.HEADER_SIZE + index_file.SLOT_SIZE * self.geometry.slots
         return slots + index_file.ENTRY_SIZE * number
+
+
+class IndexPart(NamedTuple):
+    """The entries of a part of the log, if they are in its order and have messages.
+
+    Attributes:
+        starts: number of the first entry, by file.
+        ends: number after the last one.
+        entries: entries that were compared.
+        missing_keys: as of ``IndexCheck``.
+    """
+
+    starts: list[int]
+    ends: list[int]
+    entries: int
+    missing_keys: int
 
 
 class IndexCheck:
@@ -269,6 +307,62 @@ class IndexCheck:
         if are_equal:
             self.entries += len(stored)
         return are_equal
+
+    # -------------------------------------------------------------- parts of the log
+
+    def skip_to(self, offset: int) -> bool:
+        """Pass over entries of files of the log that were deleted.
+
+        Args:
+            offset: first one of the log.
+
+        Returns:
+            Whether these entries come first; if not, nothing is passed over.
+
+        Raises:
+            OSError: an index file cannot be read.
+        """
+        for file in self._files:
+            for entries in file.take(offset):
+                if (entries.offsets >= self.log_start).any():
+                    for each in self._files:
+                        each.go_to(1)
+                    return False
+        return True
+
+    def begin_part(self, offset: int) -> list[int]:
+        """Begin at an offset of the log; returns the first entry of each file from there on.
+
+        Raises:
+            OSError: an index file cannot be read.
+        """
+        self.entries = self.missing_keys = 0
+        for file in self._files:
+            file.go_to(file.first_from(offset))
+        return [file.next for file in self._files]
+
+    def part(self, starts: list[int]) -> IndexPart | None:
+        """What was compared since ``begin_part``; None if an entry is out of order."""
+        if self._strays:
+            return None
+        ends = [file.next for file in self._files]
+        return IndexPart(starts, ends, self.entries, self.missing_keys)
+
+    def add_part(self, part: IndexPart) -> bool:
+        """Go on behind a part that another process has compared.
+
+        Returns:
+            Whether the part begins where this check stands; if not, nothing changes.
+        """
+        if part.starts != [file.next for file in self._files]:
+            return False
+        for file, end in zip(self._files, part.ends, strict=True):
+            file.go_to(end)
+        self.entries += part.entries
+        self.missing_keys += part.missing_keys
+        return True
+
+    # -------------------------------------------------------------- the end
 
     def finish(self, *, log_end: int | None = None) -> None:
         """Check the slots of each file, and entries that are not in the order of the log.

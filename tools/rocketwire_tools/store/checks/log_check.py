@@ -81,6 +81,8 @@ class LogCheck:
         newest: largest store timestamp, milliseconds since 1970.
         damaged_messages: messages with a wrong checksum.
         next_offsets: topic and queue id → queue offset after the last message.
+        first_offsets: likewise, of the first message, if nothing said which it should be.
+        files: offset of a file → how much of it Java takes for messages.
     """
 
     findings: Findings
@@ -94,7 +96,8 @@ class LogCheck:
     damaged_messages: int = 0
     topics: TopicNames = field(default_factory=TopicNames)
     next_offsets: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    _files: dict[int, FileProgress] = field(default_factory=dict[int, FileProgress])
+    first_offsets: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    files: dict[int, FileProgress] = field(default_factory=dict[int, FileProgress])
     _states: dict[int, State] = field(default_factory=dict[int, State])
     _starts_at_zero: bool = False
 
@@ -107,7 +110,15 @@ class LogCheck:
             scan: of the log.
             blocks: its blocks, as they come.
         """
+        self.begin(scan)
+        self.read(scan, blocks)
+
+    def begin(self, scan: LogScan) -> None:
+        """Prepare for the first message of a log."""
         self._starts_at_zero = bool(scan.files) and scan.files[0].offset == 0
+
+    def read(self, scan: LogScan, blocks: Iterable[Block]) -> None:
+        """Read a log from any of its messages on."""
         regions = 0
         for block in blocks:
             while regions < len(scan.regions):
@@ -148,7 +159,7 @@ class LogCheck:
 
     def checked(self, file: int, release: Release) -> tuple[int, int]:
         """As ``StoreImage.checked``."""
-        progress = self._files.get(file)
+        progress = self.files.get(file)
         if progress is None or not progress.position:
             return 0, -1
         position = progress.position
@@ -189,7 +200,7 @@ class LogCheck:
     def _advance(self, block: Block, is_exact: Bools) -> None:
         """Note up to where Java takes the records of the file for messages."""
         file = block.file
-        progress = self._files.setdefault(file.offset, FileProgress())
+        progress = self.files.setdefault(file.offset, FileProgress())
         start = block.base - file.offset + int(block.messages.positions[0])
         if progress.position != start:
             return
@@ -211,7 +222,7 @@ class LogCheck:
         Java reads a file from its beginning, so that is its first message with a wrong checksum.
         """
         messages = block.messages
-        progress = self._files[block.file.offset]
+        progress = self.files[block.file.offset]
         starts = [0]
         if not is_exact.all() and not progress.is_broken:
             progress.is_broken = True
@@ -219,14 +230,22 @@ class LogCheck:
         for start, end in zip(starts, [*starts[1:], len(messages)], strict=True):
             offset = block.base + int(messages.positions[start])
             size = int(messages.sizes[start:end].sum())
-            last = self.stretches[-1] if self.stretches else None
-            is_next = last is not None and last.start + last.size == offset
-            is_file_start = offset == block.file.offset
-            if last is not None and is_next and start == 0 and not is_file_start:
-                last.messages += end - start
-                last.size += size
-            else:
-                self.stretches.append(Stretch(offset, end - start, size))
+            may_go_on = start == 0 and offset != block.file.offset
+            self.add_stretch(Stretch(offset, end - start, size), may_go_on=may_go_on)
+
+    def add_stretch(self, stretch: Stretch, *, may_go_on: bool) -> None:
+        """Count messages that stand together.
+
+        Args:
+            stretch: where they stand.
+            may_go_on: whether they continue the last stretch if they follow it.
+        """
+        last = self.stretches[-1] if self.stretches else None
+        if may_go_on and last is not None and last.start + last.size == stretch.start:
+            last.messages += stretch.messages
+            last.size += stretch.size
+        else:
+            self.stretches.append(stretch)
 
     def _report_checksums(self, rows: Rows, holds: Bools) -> None:
         broken = np.flatnonzero(~holds).tolist()
@@ -301,12 +320,25 @@ class LogCheck:
             ends[groups.bounds[1:] - 1].tolist(),
             strict=True,
         ):
-            wanted = self.next_offsets.get(queue)
-            if wanted is None:
-                wanted = 0 if self._starts_at_zero else offset
+            wanted = self.expected_offset(queue, offset)
             expected[place] = wanted
             self.next_offsets[queue] = end
         return expected
+
+    def expected_offset(self, queue: tuple[int, int], offset: int) -> int:
+        """The queue offset that the next message of a queue should have.
+
+        Args:
+            queue: number of the topic, and queue id.
+            offset: that it has.
+        """
+        expected = self.next_offsets.get(queue)
+        if expected is not None:
+            return expected
+        if self._starts_at_zero:
+            return 0
+        self.first_offsets[queue] = offset
+        return offset
 
     def _report_offsets(self, rows: Rows, group: Int64s, offsets: Int64s, expected: Int64s) -> None:
         for place in np.flatnonzero(expected != offsets).tolist():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,18 @@ def _extend(runs: list[list[int]], first: int, end: int) -> None:
         runs[-1][1] = end
     elif len(runs) < MAX_INTERVALS:
         runs.append([first, end])
+
+
+class QueuePart(NamedTuple):
+    """Messages of a part of the log that all have their units.
+
+    Attributes:
+        runs: as ``QueueProgress.seen``, by topic and queue id.
+        without_queue: messages of queues that have no files.
+    """
+
+    runs: dict[tuple[str, int], list[list[int]]]
+    without_queue: dict[tuple[str, int], int]
 
 
 class QueueCheck:
@@ -308,6 +320,37 @@ class QueueCheck:
                 extension = consume_queue.decode_extension(data, 0)
                 return code if extension is None else extension.tags_code
         return code
+
+    # -------------------------------------------------------------- parts of the log
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether several processes can compare the queues: a RocksDB or batches need one."""
+        return not self._batches and all(
+            isinstance(files, QueueFiles) for files in self._queues.values()
+        )
+
+    def begin_part(self) -> None:
+        """Forget what was compared."""
+        self._progress, self._without_queue = {}, {}
+
+    def part(self) -> QueuePart | None:
+        """What was compared since ``begin_part``; None if a unit is missing."""
+        runs = {name: progress.seen for name, progress in self._progress.items()}
+        if any(progress.missing for progress in self._progress.values()):
+            return None
+        if any(len(seen) >= MAX_INTERVALS for seen in runs.values()):
+            return None
+        return QueuePart(runs, self._without_queue)
+
+    def add_part(self, part: QueuePart) -> None:
+        """Add what another process has compared."""
+        for name, runs in part.runs.items():
+            progress = self._progress.setdefault(name, QueueProgress())
+            for first, end in runs:
+                progress.see(first, end)
+        for name, count in part.without_queue.items():
+            self._without_queue[name] = self._without_queue.get(name, 0) + count
 
     # -------------------------------------------------------------- other queues
 

@@ -23,11 +23,19 @@ class FileBlocks:
     ``pread``: a file that becomes shorter meanwhile gives shorter blocks, and no signal.
     """
 
-    def __init__(self, file: StoreFile, descriptor: int, *, block_size: int = BLOCK_SIZE) -> None:
+    def __init__(
+        self,
+        file: StoreFile,
+        descriptor: int,
+        *,
+        block_size: int = BLOCK_SIZE,
+        memory: bytearray | None = None,
+    ) -> None:
         self.file = file
         self._descriptor = descriptor
         self._block_size = block_size
-        self._memory = bytearray(min(block_size, file.size))
+        size = min(block_size, file.size)
+        self._memory = bytearray(size) if memory is None or len(memory) < size else memory
 
     def read(self, position: int, size: int | None = None) -> memoryview:
         """The bytes from ``position`` on.
@@ -114,8 +122,15 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
 
 
 @contextmanager
-def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
+def open_blocks(
+    file: StoreFile, *, block_size: int = BLOCK_SIZE, memory: bytearray | None = None
+) -> Generator[FileBlocks]:
     """Open a file of a store for reading.
+
+    Args:
+        file: to open.
+        block_size: bytes that are read at once.
+        memory: for blocks, if it is large enough; new memory has to be cleared first.
 
     Raises:
         OSError: it cannot be opened.
@@ -124,6 +139,6 @@ def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[F
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(file.path, flags)
     try:
-        yield FileBlocks(file, descriptor, block_size=block_size)
+        yield FileBlocks(file, descriptor, block_size=block_size, memory=memory)
     finally:
         os.close(descriptor)

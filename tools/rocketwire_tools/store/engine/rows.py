@@ -85,18 +85,27 @@ class TopicNames:
             is_same = np.ones(len(rows), np.bool_)
             for column in columns:
                 is_same &= column == column[place]
-            number = self._number(messages.data[start : start + size].tobytes())
+            number = self.number(messages.data[start : start + size].tobytes())
             result[rows[is_same]] = number
         rest = np.flatnonzero(result < 0)
         starts, ends = topics[rest], topics[rest] + sizes[rest]
         data = messages.data
         result[rest] = [
-            self._number(data[start:end].tobytes())
+            self.number(data[start:end].tobytes())
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
         return result
 
-    def _number(self, name: bytes) -> int:
+    def stored(self) -> list[bytes]:
+        """The topics in the order of their numbers, as stored."""
+        return list(self._numbers)
+
+    def number(self, name: bytes) -> int:
+        """The number of a topic.
+
+        Args:
+            name: as stored.
+        """
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)

@@ -131,6 +131,7 @@ class LogScan:
             then damage; without it the pass ends with an ``OSError``.
         start: offset in the stream at which to begin; it must be that of a message.
         stop: no message from this offset on.
+        memory: for blocks, if several passes follow each other.
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
         trail: the last messages so far, without ghosts.
@@ -145,6 +146,7 @@ class LogScan:
     block_size: int = BLOCK_SIZE
     start: int = 0
     stop: int = 1 << 63
+    memory: bytearray | None = None
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
     trail: LogTrail = field(default_factory=LogTrail)
@@ -182,7 +184,7 @@ class LogScan:
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
             try:
-                with open_blocks(file, block_size=self.block_size) as blocks:
+                with open_blocks(file, block_size=self.block_size, memory=self.memory) as blocks:
                     if previous is not None and self._state is State.GHOST:
                         self._state = self._state_at(blocks, 0)
                     yield from self._file(blocks, max(0, self.start - file.offset))

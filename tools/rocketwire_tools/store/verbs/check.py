@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rocketwire.store.java_records import Release
+from rocketwire.store.java_records import NO_RECORD, Release
 from rocketwire.store.recovery import predict
 from rocketwire_tools.store.checks.findings import RULES, Findings
 from rocketwire_tools.store.checks.images import configured_topics, image_of
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.log_check import LogCheck
+from rocketwire_tools.store.checks.log_parts import add_part, checked_part
 from rocketwire_tools.store.checks.members import check_epochs, check_member
 from rocketwire_tools.store.checks.other_logs import check_compaction, check_dledger
 from rocketwire_tools.store.checks.queue_check import QueueCheck
@@ -23,18 +26,20 @@ from rocketwire_tools.store.checks.side_files import (
     check_timers,
 )
 from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadable, reason_of
+from rocketwire_tools.store.jobs import is_read, may_fork, whole_parts
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, with_progress, write_table
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rocketwire.store.recovery import Recovery
     from rocketwire_tools.store.checks.findings import Finding
+    from rocketwire_tools.store.checks.log_parts import LogPart
     from rocketwire_tools.store.engine.rows import Rows
+    from rocketwire_tools.store.engine.scan import LogScan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +139,21 @@ class StoreCheck:
         message = at_physical_offset(self.store, offset, "index file")
         return None if message is None else message.rows()
 
-    def run(self) -> None:
-        """Check everything."""
+    def run(self, jobs: int = 1) -> None:
+        """Check everything.
+
+        Args:
+            jobs: processes that read the log.
+        """
         store = self.store
-        for scan in store.scans():
+        scans = list(store.scans())
+        for scan in scans:
             scan.unreadable = self.unread.log
-            self.log.run(scan, with_progress(scan))
+        if jobs > 1 and len(scans) == 1:
+            self._check_parts(scans[0], jobs)
+        for scan in scans:
+            if not is_read(scan):
+                self.log.run(scan, with_progress(scan))
         end = self.log.end
         if self.has_queues:
             self.queues.finish(log_end=end if self.is_in_use else None)
@@ -149,6 +163,22 @@ class StoreCheck:
         if self._is_predictable:
             image = image_of(store, checked=self.log.checked, builds_queues=self.has_queues)
             self.starts = [self._next_start(predict(image, release)) for release in Release]
+
+    def _check_parts(self, scan: LogScan, jobs: int) -> None:
+        """Let other processes check the log, up to the first part that is not as it should be."""
+        if self.unread or not may_fork() or (self.has_queues and not self.queues.has_parts):
+            return
+        try:
+            if not self.index.skip_to(self._log_start):
+                return
+        except OSError:
+            return  # this process will say so
+        self.log.begin(scan)
+        arguments = argparse.Namespace(jobs=jobs, log=self.log)
+        with closing(whole_parts(arguments, [scan], _checked_parts)) as parts:
+            for pieces in parts:
+                if not all(part is not None and add_part(self.log, part) for part in pieces):
+                    return
 
     def _check_side_files(self, end: int) -> None:
         store, findings = self.store, self.findings
@@ -228,10 +258,18 @@ class StoreCheck:
         }
 
 
+def _checked_parts(arguments: argparse.Namespace, scan: LogScan) -> Iterator[LogPart | None]:
+    """A part of a log, checked in a process of its own."""
+    try:
+        yield checked_part(arguments.log, scan)
+    except OSError:
+        yield None  # the first process will say so
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Check a store; 1 if damage was found."""
     check = StoreCheck(OpenedStore(arguments.paths))
-    check.run()
+    check.run(arguments.jobs)
     if arguments.json:
         _write_json(check)
     else:
@@ -272,7 +310,7 @@ def write_text(check: StoreCheck, *, with_reasons: bool) -> None:
         out.write("\nAt its next start Java would do this:\n")
         write_table(
             ("release", "starts", "reads from", "cuts at", "gives up", "bytes", "hides", "why"),
-            [_start_row(start) for start in check.starts],
+            [_start_row(start, check.log.end) for start in check.starts],
         )
         _write_advice(check)
 
@@ -307,13 +345,14 @@ def _described(finding: Finding) -> list[str]:
     return [*lines, f"  rule: {RULES[finding.kind]}"]
 
 
-def _start_row(start: NextStart) -> tuple[object, ...]:
+def _start_row(start: NextStart, log_end: int) -> tuple[object, ...]:
     recovery = start.recovery
     if not recovery.starts:
         return str(recovery.release), "no", "", "", "", "", "", recovery.refusal or recovery.hang
     if recovery.starts_from is None:
         return str(recovery.release), "yes", "", "", "", "", "", "there is no log; queues go"
-    why = recovery.cut_reason
+    is_end = recovery.cut_reason == NO_RECORD and recovery.cut >= log_end
+    why = "the log ends there" if is_end else recovery.cut_reason
     if recovery.deleted_files:
         why += f"; deletes {', '.join(recovery.deleted_files[:5])}"
     if recovery.doubt:

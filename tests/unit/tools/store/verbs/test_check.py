@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 import pytest
 
+from rocketwire.store.java_records import Release
 from rocketwire_tools.store.__main__ import main
 from rocketwire_tools.store.checks import findings
 from rocketwire_tools.store.opened import OpenedStore
@@ -222,6 +223,20 @@ def test_a_rocksdb_that_cannot_be_opened_leaves_no_prediction(tmp_path: Path) ->
 
     assert check.starts == []
     assert check.findings.has_damage
+
+
+def test_the_end_of_a_whole_log_is_no_reason_to_worry(
+    store: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["check", str(store.root)])
+    whole = capsys.readouterr().out
+    damage.tear_last_message(store.root)
+    main(["check", str(store.root)])
+    torn = capsys.readouterr().out
+
+    assert whole.count("  the log ends there") == len(Release)
+    assert "zeros" not in whole
+    assert "the log ends there" not in torn
 
 
 def test_what_makes_a_prediction_uncertain_is_said(

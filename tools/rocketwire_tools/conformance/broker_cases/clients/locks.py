@@ -79,12 +79,12 @@ CASES = (
         "RebalanceLockManager.isLockAllExpired @ 5.5.0",
         "A message to the retry topic of a group with a locked queue MUST go to the dead letters.",
         locks(0), put("a", stored(0, 0), to="%RETRY%{group}"),
-            comes(with_body("a"), of="%DLQ%{group}"),
+        comes(with_body("a"), of="%DLQ%{group}"),
     ),
     case("41/11", "AbstractSendMessageProcessor.handleRetryAndDLQ @ 5.5.0",
         "A message to the retry topic of a group whose queues were given back MUST go to the retry "
         "topic.",
         locks(0), unlocks(0), put("a", stored(0, 0), to="%RETRY%{group}"),
-            comes(with_body("a"), of="%RETRY%{group}"),
+        comes(with_body("a"), of="%RETRY%{group}"),
     ),
 )  # fmt: skip

@@ -91,7 +91,7 @@ CASES = (
         properties=TO_CLIENT)),
     case("325/9", REPLY, "The response to a reply MUST have an id and a queue offset.",
         *ASKER, sends(), pushed(), Reply(on="asker"),
-            Expect((Response(remark=ANY,
+        Expect((Response(remark=ANY,
             ext=Has({"msgId": ANY, "queueId": "0", "queueOffset": "0"})),), within=20.0),
     ),
     case("324/1", REPLY, "A reply with the long names of code 324 MUST be pushed.",

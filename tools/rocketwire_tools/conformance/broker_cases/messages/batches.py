@@ -52,7 +52,7 @@ IDS: Final = Like(r"[0-9A-F]{32}(,[0-9A-F]{32}){2}")
 CASES = (
     case("320/1", BATCH, "The items of a batch MUST become messages with consecutive offsets.",
         topic(), put("first"), put(items(), stored(0, 1, msgId=IDS), code=320, m="true"),
-            visible(4),
+        visible(4),
         comes(*(Has({"queueOffset": number + 1, "body": str(number)}) for number in range(3)),
             at=1),
     ),
@@ -74,7 +74,7 @@ CASES = (
     case("320/5", ENCODE, "The items of a batch MUST have the birth time of the container and "
         "positions of their own.",
         topic(), put(items(2), code=320, m="true", g="7", save={"id": "ext.msgId:position"}),
-            visible(2),
+        visible(2),
         comes(Has({"bornTimestamp": 7}),
             Has({"bornTimestamp": 7, "commitLogOffset": Number(equal="{=id}")})),
     ),
@@ -110,7 +110,7 @@ CASES = (
     ),
     case("320/13", BATCH, "A batch of one message MUST be stored.",
         topic(), put(items(1), stored(0, 0, msgId=Like("[0-9A-F]{32}")), code=320, m="true"),
-            comes(with_body("0")),
+        comes(with_body("0")),
     ),
     case("320/14", BATCH, "A batch of 200 messages MUST be stored whole.",
         topic(), put(items(200), stored(0, 0, msgId=ANY), code=320, m="true"), visible(200),

@@ -76,7 +76,7 @@ CASES = (
     ),
     case("names/8", NAME, "All legal characters MUST be accepted in the name of a topic.",
         topic("{topic}-%|_Z09"), put("a", stored(), to="{topic}-%|_Z09"),
-            cleanup=(ask(215, {"topic": "{topic}-%|_Z09"}),),
+        cleanup=(ask(215, {"topic": "{topic}-%|_Z09"}),),
     ),
     since_5_3("310/100", CHECK, "A send to a queue that the topic has not MUST be refused with 29.",
         topic(), put("a", refused(29, Like(r"request queueId\[4\] is illegal.*")), queue=4),
@@ -114,7 +114,7 @@ CASES = (
     case("310/108", CREATE, "The template of a created topic MUST be the named topic if that has "
         "the inherit bit.",
         topic("{topicB}", 3, perm="7"), put("a", stored(2, 0), queue=2, c="{topicB}", d="16"),
-            *_created(3),
+        *_created(3),
     ),
     case("310/109", "TopicConfigManager.createTopicInSendMessageBackMethod @ 5.5.0",
         "A send to the retry topic of a group without one MUST create it.",
@@ -128,7 +128,7 @@ CASES = (
     ),
     case("310/111", "AbstractSendMessageProcessor.handleRetryAndDLQ @ 5.5.0",
         "A message to a retry topic with more attempts than allowed MUST go to the dead letters, "
-            "and be answered as stored.",
+        "and be answered as stored.",
         put("a", stored(0, 0), to="%RETRY%{group}", j="17", l="16"),
         comes(with_body("a"), of="%DLQ%{group}"),
     ),
@@ -160,6 +160,6 @@ CASES = (
     case("310/117", "TopicConfigManager.createTopicInSendMessageMethod @ 5.5.0",
         "A send to a topic that was deleted MUST begin at offset 0 again.",
         topic(), put("a"), put("b"), ask(215, {"topic": "{topic}"}), put("c", stored(0, 0)),
-            requires=AUTOMATIC,
+        requires=AUTOMATIC,
     ),
 )  # fmt: skip

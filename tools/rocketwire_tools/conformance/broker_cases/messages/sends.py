@@ -65,7 +65,7 @@ CASES = (
     ),
     case("310/4", "MessageDecoder.createMessageId @ 5.5.0",
         "The id in the response MUST contain the position of the message in the commit log, by "
-            "which it can be read.",
+        "which it can be read.",
         topic(), put("a", save=POSITION),
         until(33, {"offset": "{=position}"}, Response(body=ANY, ext=ANY)),
         comes(with_body("a", commitLogOffset=Number(equal="{=position}"))),
@@ -85,14 +85,14 @@ CASES = (
             "KEYS": "k1 k2"}),
         comes(Has({
             "topic": "{topic}", "queueId": 0, "queueOffset": 0, "body": "Zoë", "flag": 77,
-                "bornTimestamp": 123456789,
+            "bornTimestamp": 123456789,
             "reconsumeTimes": 0, "sysFlag": 0, "preparedTransactionOffset": 0,
             "properties": Has({"own": "ü 1", "TAGS": "red", "KEYS": "k1 k2"}),
         })),
     ),
     case("310/8", "SendMessageProcessor.sendMessage, BrokerConfig.getBrokerClusterName @ 5.5.0",
         "A broker MUST add the property CLUSTER, by which the receiver of a request finds the "
-            "topic of replies.",
+        "topic of replies.",
         topic(), put("a"), comes(with_body("a", properties=Has({"CLUSTER": "{=cluster}"}))),
     ),
     since_5_3("310/9", "SendMessageProcessor.sendMessage @ 5.5.0",
@@ -146,7 +146,7 @@ CASES = (
         topic(), put(b"x" * ((4 << 20) + 1),
             Response(code=13, remark=Like("the message is illegal.*")), within=30.0),
         ask(30, {"topic": "{topic}", "queueId": "0"}, offset(0)),
-            requires={"maxMessageSize": str(4 << 20)},
+        requires={"maxMessageSize": str(4 << 20)},
     ),
     case("310/20", "DefaultMessageStore.checkMessage @ 5.5.0",
         "Properties over 32,767 bytes MUST be refused with 13.",
@@ -160,7 +160,7 @@ CASES = (
     case("310/22", "CommitLog.asyncPutMessage @ 5.5.0",
         "The checksum of a body MUST be that of the stored bytes, without its sign.",
         topic(), put("checked"),
-            comes(with_body("checked", bodyCRC=zlib.crc32(b"checked") & 0x7FFFFFFF)),
+        comes(with_body("checked", bodyCRC=zlib.crc32(b"checked") & 0x7FFFFFFF)),
     ),
     case("310/23", "CommitLog.asyncPutMessage @ 5.5.0",
         "The birth host MUST be the address of the sender, and the store host that of the broker.",
@@ -185,7 +185,7 @@ CASES = (
     ),
     case("310/28", "CommitLog.asyncPutMessage @ 5.5.0",
         "The size in a stored message MUST be that of its encoding, which the position of the next "
-            "shows.",
+        "shows.",
         topic(), put("a" * 100, properties={"UNIQ_KEY": "K" * 32}),
         comes(with_body("a" * 100, storeSize=Number(least=91 + 100 + 20))),
     ),
@@ -256,6 +256,6 @@ CASES = (
             f"forbidden.*"), ext=ANY), to=name)
           for name in ("SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRANS_HALF_TOPIC",
               "RMQ_SYS_TRANS_OP_HALF_TOPIC",
-                       "TRANS_CHECK_MAX_TIME_TOPIC", "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT")),
+              "TRANS_CHECK_MAX_TIME_TOPIC", "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT")),
     ),
 )  # fmt: skip

@@ -100,7 +100,7 @@ CASES = (
     ),
     case("208/2", STATS, "The progress of a group MUST have the time of the last consumed message.",
         topic(), group(), *fill(2), Wait(0.2), *fill(1), visible(3), COMMITTED,
-            pull(1, OK, save={"time": "message.0.storeTimestamp"}),
+        pull(1, OK, save={"time": "message.0.storeTimestamp"}),
         ask(208, {"consumerGroup": "{group}"}, json_body(Has({
             "offsetTable": Has({queue_key(): Has({"lastTimestamp": Number(equal="{=time}")})})}))),
     ),

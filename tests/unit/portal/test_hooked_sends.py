@@ -1,0 +1,71 @@
+"""Hooks of sends that are called by the sender."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rocketwire.client import ClientHook, Message
+from rocketwire.client.hooks import HookChain, SendMessageContext
+from rocketwire.errors import IllegalMessageTypeError
+from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
+
+
+class Watcher(ClientHook):
+    """Notes what it sees."""
+
+    is_thread_safe = True
+
+    def __init__(self) -> None:
+        self.seen: list[object] = []
+
+    def send_message_before(self, context: SendMessageContext) -> object:
+        self.seen.append("before")
+        return "state"
+
+    def send_message_after(self, context: SendMessageContext, state: object) -> None:
+        self.seen += [state, context.send_result, context.exception]
+
+
+def producer_with(*hooks: ClientHook) -> Any:
+    chain = HookChain(hooks) if hooks else None
+    return SimpleNamespace(instance=None, group="g", sender=SimpleNamespace(hooks=chain))
+
+
+def test_a_sender_calls_hooks_only_if_all_are_thread_safe() -> None:
+    assert hooks_of_sender(producer_with()) is None
+    assert hooks_of_sender(producer_with(Watcher(), ClientHook())) is None
+    assert hooks_of_sender(producer_with(Watcher(), Watcher())) is not None
+
+
+def test_hooks_see_the_result_of_the_block() -> None:
+    hook, result = Watcher(), Any
+    with hooked_send(HookChain([hook]), producer_with(hook), Message("t", b"x")) as context:
+        assert hook.seen == ["before"]
+        context.send_result = result  # type: ignore[assignment]
+
+    assert hook.seen == ["before", "state", result, None]
+
+
+def test_hooks_see_the_error_of_the_block() -> None:
+    hook, error = Watcher(), KeyboardInterrupt()
+    with (
+        pytest.raises(KeyboardInterrupt),
+        hooked_send(HookChain([hook]), producer_with(hook), Message("t", b"x")),
+    ):
+        raise error
+
+    assert hook.seen == ["before", "state", None, error]
+
+
+def test_hooks_do_not_see_what_is_not_a_message() -> None:
+    hook, nothing = Watcher(), SimpleNamespace()
+    with (
+        pytest.raises(IllegalMessageTypeError),
+        hooked_send(HookChain([hook]), producer_with(hook), nothing),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    ):
+        pass
+
+    assert hook.seen == []
