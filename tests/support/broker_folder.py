@@ -81,7 +81,11 @@ class BrokerWithFolder(BrokerAtHand):
         super().__init__()
         self.now = now
         self._root = root
-        self._settings = {"log_file_size": 1 << 20, "queue_file_size": 2_000, **settings}
+        self._settings: dict[str, Any] = {
+            "log_file_size": 1 << 20,
+            "queue_file_size": 2_000,
+            **settings,
+        }
         config = Config(store_path=str(root), **self._settings)
         self.disk = MortalDisk(root, calls)
         self.folder = StoreFolder(config, self.disk)

@@ -129,7 +129,7 @@ def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, No
     view = memoryview(data)
     try:
         while True:
-            entry = _entry(view, position, start)
+            entry = entry_at(view, position, start)
             if entry is None:
                 is_full = position == size or blank_size(view, position) == size - position
                 return End(position, is_full)
@@ -139,13 +139,13 @@ def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, No
         view.release()
 
 
-def _entry(view: memoryview, position: int, start: int) -> Entry | None:
+def entry_at(view: memoryview, position: int, start: int) -> Entry | None:
     """Return the message at a position; None if there is none."""
     if position + _USUAL_SIZE <= len(view):
         usual = _USUAL(view, position)
         size, magic, crc, queue_id, queue_offset, physical, sys_flag, stored, prepared, body = usual
-        topic = position + _USUAL_SIZE + body
-        properties = topic + 3 + view[topic] if 0 <= body < topic + 3 <= len(view) else 0
+        topic: int = position + _USUAL_SIZE + body
+        properties: int = topic + 3 + view[topic] if 0 <= body < topic + 3 <= len(view) else 0
         if (
             magic == MAGIC_V1
             and not sys_flag & _LONG_HOSTS
@@ -166,10 +166,10 @@ def _entry(view: memoryview, position: int, start: int) -> Entry | None:
                 prepared,
                 bytes(view[properties : position + size]),
             )
-    return _any_entry(view, position, start)
+    return any_entry_at(view, position, start)
 
 
-def _any_entry(view: memoryview, position: int, start: int) -> Entry | None:
+def any_entry_at(view: memoryview, position: int, start: int) -> Entry | None:
     """Return the message at a position, whatever its layout; None if there is none."""
     parts = message_parts(view, position)
     if parts is None or parts.physical_offset != start + position:
@@ -206,7 +206,7 @@ def _goes_on(disk: Disk, starts: list[int]) -> bool:
     """Return whether one of these files begins with a message."""
     for start in starts:
         with _mapped(disk, start) as data, memoryview(data) as view:
-            if _entry(view, 0, start) is not None:
+            if entry_at(view, 0, start) is not None:
                 return True
     return False
 
@@ -223,7 +223,7 @@ def _mended(disk: Disk, start: int, position: int) -> End:
         following = next_message(cast("bytes", data), position + 1, start)
         end = size if following is None else following
         with memoryview(data) as view:
-            entry = None if following is None else _entry(view, following, start)
+            entry = None if following is None else entry_at(view, following, start)
     _copy_aside(disk, start, position, end)
     LOGGER.warning("%s: bytes %d to %d are no message, they are put aside", name, position, end)
     if following is None:

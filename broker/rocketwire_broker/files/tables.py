@@ -104,13 +104,29 @@ def _request_modes(broker: Broker) -> bytes:
     )
 
 
-AT_ONCE: Final = (Table(TOPICS, lambda broker: broker.topics.version, _topics),)
+def _topics_version(broker: Broker) -> object:
+    return broker.topics.version
+
+
+def _groups_version(broker: Broker) -> object:
+    return broker.groups.version
+
+
+def _offsets_version(broker: Broker) -> object:
+    return broker.offsets.version
+
+
+def _delays_version(broker: Broker) -> object:
+    return tuple(broker.delivered.items())
+
+
+AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
 """Files that are written before the answer to the request that changes them."""
 
 SOON: Final = (
-    Table(GROUPS, lambda broker: broker.groups.version, _groups),
-    Table(OFFSETS, lambda broker: broker.offsets.version, _offsets),
-    Table(DELAYS, lambda broker: tuple(broker.delivered.items()), _delays),
+    Table(GROUPS, _groups_version, _groups),
+    Table(OFFSETS, _offsets_version, _offsets),
+    Table(DELAYS, _delays_version, _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
 )
 """Files that are written every few seconds, and at the end."""

@@ -59,12 +59,14 @@ class Log(Protocol):
 
     def read(self, physical: int, size: int) -> bytes:
         """Return bytes of one file; fewer if it has not so many, none if there is no such file."""
+        ...
 
     def remove_first(self) -> None:
         """Remove the first file; ``first`` becomes the start of the next one."""
 
     def starts(self) -> Sequence[int]:
         """Return the offsets at which files begin, ascending."""
+        ...
 
 
 class LogStore(Store):

@@ -64,12 +64,12 @@ class Store:
 
     def __init__(self, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
         self.store_host = store_host
-        self.size = 0
-        self.next_physical = 0
-        self.last_stored = 0
+        self.size: int = 0
+        self.next_physical: int = 0
+        self.last_stored: int = 0
         self.arrivals: set[tuple[str, int]] = set()
-        self.put_count = 0
-        self.evicted_count = 0
+        self.put_count: int = 0
+        self.evicted_count: int = 0
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
         self._queues: dict[str, dict[int, Queue]] = {}

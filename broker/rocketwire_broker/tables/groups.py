@@ -38,7 +38,7 @@ class Groups:
     """
 
     def __init__(self, config: Config, now: int) -> None:
-        self.version = DataVersion(counter=0, state_version=0, timestamp=now)
+        self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         self.forbidden: dict[str, set[str]] = {}
         self._config = config
         self._groups = {

@@ -57,7 +57,7 @@ class Topics:
     """
 
     def __init__(self, config: Config, now: int) -> None:
-        self.version = DataVersion(counter=0, state_version=0, timestamp=now)
+        self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         self.changed: dict[str, TopicConfig] = {}
         self.removed: set[str] = set()
         self.save: Callable[[], None] = _save_nothing

@@ -68,13 +68,9 @@ def test_a_store_is_served_as_java_served_it(release: str, kind: str, tmp_path: 
             assert times == list(queue.by_time)
     by_id = {key: store.record_at(int(key[-16:], 16)) for key in truth.by_id}
     assert {key: digest(record or b"") for key, record in by_id.items()} == dict(truth.by_id)
-    assert {
-        f"{topic}@{group}": {str(queue_id): offset for queue_id, offset in offsets.items()}
-        for (group, topic), offsets in home.broker.offsets._offsets.items()
-        if f"{topic}@{group}" in truth.consumer_offsets
-    } == {
-        key: {str(queue_id): offset for queue_id, offset in offsets.items()}
-        for key, offsets in truth.consumer_offsets.items()
+    offsets = home.broker.offsets.table()
+    assert {name: offsets[name] for name in truth.consumer_offsets} == {
+        name: dict(queues) for name, queues in truth.consumer_offsets.items()
     }
     assert set(truth.topics) - set(truth.deleted_topics) <= {
         str(topic.topic_name) for topic in home.broker.topics

@@ -11,7 +11,7 @@ from rocketwire.store.recovery import FolderEntry, StoreImage, predict
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
-from rocketwire_broker.files.scanning import _any_entry, _entry, scan
+from rocketwire_broker.files.scanning import any_entry_at, entry_at, scan
 from rocketwire_broker.storage.message import Message
 
 if TYPE_CHECKING:
@@ -146,11 +146,11 @@ def test_damage_is_the_same_for_usual_messages_as_for_any(place: int) -> None:
         data[place] ^= flip
         view = memoryview(bytes(data))
 
-        assert _entry(view, 0, 0) == _any_entry(view, 0, 0)
+        assert entry_at(view, 0, 0) == any_entry_at(view, 0, 0)
 
 
 def test_bytes_of_any_length_are_read_without_an_error() -> None:
     whole = memoryview(record(0))
     for length in range(len(whole)):
-        assert _entry(whole[:length], 0, 0) is None
-    assert _entry(memoryview(b"\xff" * 200), 0, 0) is None
+        assert entry_at(whole[:length], 0, 0) is None
+    assert entry_at(memoryview(b"\xff" * 200), 0, 0) is None
