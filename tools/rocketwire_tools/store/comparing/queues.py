@@ -202,7 +202,8 @@ def _have_addresses(units_a: Bytes, units_b: Bytes) -> Bools:
     lead_to_one: Bools = (units_a[:, :12] == units_b[:, :12]).all(1)
     codes = (_numbers(units, 12, 8) for units in (units_a, units_b))
     first, second = (each <= MAX_EXTENSION_ADDRESS for each in codes)
-    return lead_to_one & (first | second)
+    have_addresses: Bools = lead_to_one & (first | second)
+    return have_addresses
 
 
 def _are_in(units: Bytes, logs: Sequence[Log]) -> Bools:
