@@ -13,6 +13,7 @@ import argparse
 import statistics
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,14 +26,16 @@ from bench.client.programs import (
     first_message,
     floor_command,
     java_command,
+    other_command,
     our_command,
 )
 from rocketwire.client import ClientConfig, open_client
 from tests.java.client.messages import create_topic
 from tests.support.java.cluster import JavaCluster
+from tests.support.java.proxy import JavaProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
 WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000}
 """Messages of a round."""
@@ -178,6 +181,21 @@ def _work(verb: str, pairs: Sequence[Pair]) -> Line:
     return Line(what, f"{ours:.0f}", f"{java:.0f}", times, TARGETS[verb])
 
 
+@contextmanager
+def _others(
+    sdk: str | None, cpp: str | None, folder: Path, name_server: str
+) -> Generator[dict[str, Sequence[str]]]:
+    """Start a proxy if necessary; the commands of other Python clients, without the topic."""
+    commands: dict[str, Sequence[str]] = {}
+    if cpp is not None:
+        commands["C++"] = other_command(cpp, "cpp.py", name_server)
+    if sdk is None:
+        yield commands
+        return
+    with JavaProxy(folder / "proxy", [name_server]) as proxy:
+        yield commands | {"SDK": other_command(sdk, "official.py", proxy.grpc_address)}
+
+
 def main() -> None:
     """Start Java's broker, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.client", description=__doc__)
@@ -187,6 +205,18 @@ def main() -> None:
     parser.add_argument(
         "--facades", action="store_true", help="compare threads, asyncio and uvloop with trio"
     )
+    parser.add_argument(
+        "--sdk",
+        metavar="PYTHON",
+        help="with --facades: Python of an environment with rocketmq-python-client, which is"
+        " compared too, through Java's proxy",
+    )
+    parser.add_argument(
+        "--cpp",
+        metavar="PYTHON",
+        help="with --facades: Python of an environment with rocketmq 0.4.4, a binding of Apache's"
+        " C++ client, which is compared too",
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as folder:
         classes = compiled(Path(folder))
@@ -195,9 +225,10 @@ def main() -> None:
             for topic in topics:
                 trio.run(_create, cluster.address, topic)
             if options.facades:
-                targets = facades.measure(
-                    cluster.address, topics, classes, options.rounds, options.scale
-                )
+                with _others(options.sdk, options.cpp, Path(folder), cluster.address) as others:
+                    targets = facades.measure(
+                        cluster.address, topics, classes, options.rounds, options.scale, others
+                    )
                 print(
                     f"{'bodies of 1 KiB':<53}{'CPU s':>10}{'second':>10}{'share':>9}{'target':>8}"
                 )

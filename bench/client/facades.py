@@ -20,10 +20,13 @@ from bench.client.programs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 DIALECTS: Final = ("threads", "asyncio", "uvloop")
+OTHERS: Final = {"SDK": ("sync", "async"), "C++": ("sync",)}
+"""Other Python clients, and what they can do here: Apache's SDK of the gRPC protocol, and the
+binding of its C++ client."""
 WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000, "single": 120_000}
 LEAST: Final = {"sync": 1_000, "async": 4_000, "push": 60_000, "single": 60_000}
 NAMES: Final = {
@@ -73,14 +76,25 @@ class Target(NamedTuple):
 
 
 def measure(
-    name_server: str, topics: Sequence[str], classes: Path, rounds: int, scale: float
+    name_server: str,
+    topics: Sequence[str],
+    classes: Path,
+    rounds: int,
+    scale: float,
+    others: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Target]:
-    """All comparisons, one set of clients for each topic."""
+    """All comparisons, one set of clients for each topic.
+
+    Args:
+        others: commands of ``OTHERS`` without the topic.
+    """
     counts = {verb: max(LEAST[verb], int(count * scale)) for verb, count in WORK.items()}
     runs: list[dict[tuple[str, str], Taken]] = []
     memory: dict[str, float] = {}
     for topic in topics:
-        taken, peaks = _run(_commands(name_server, topic, classes), counts, rounds)
+        commands = _commands(name_server, topic, classes)
+        commands |= {who: [*command, topic] for who, command in (others or {}).items()}
+        taken, peaks = _run(commands, counts, rounds)
         runs.append(taken)
         memory = {who: max(peak, memory.get(who, 0.0)) for who, peak in peaks.items()}
     lines = [line for verb in WORK for line in _work(verb, runs)]
@@ -114,6 +128,8 @@ def _run(
                 for who, program in programs.items():
                     if verb == "single" and who in ("trio", "Java"):
                         continue
+                    if verb not in OTHERS.get(who, WORK):
+                        continue
                     last = taken[verb, who] = program.run(verb, count)
                     print(
                         f"round {number}  {verb:<7}{who:<8}{last.rate:>9.0f} messages a CPU second,"
@@ -131,14 +147,14 @@ def _work(verb: str, runs: Sequence[dict[tuple[str, str], Taken]]) -> list[Targe
     """The lines of one kind of work: medians of all sets."""
     base = "push" if verb == "single" else verb
     lines: list[Target] = []
-    for who in ("trio", *DIALECTS, "Java"):
+    for who in ("trio", *DIALECTS, "Java", *OTHERS):
         if (verb, who) not in runs[0]:
             continue
         cpu = statistics.median(run[verb, who].rate for run in runs)
         wall = statistics.median(run[verb, who].messages / run[verb, who].wall for run in runs)
         share = statistics.median(run[verb, who].rate / run[base, "trio"].rate for run in runs)
-        target = None if who in ("trio", "Java") else TARGETS[verb]
-        if verb == "sync" and who not in ("threads", "trio", "Java"):
+        target = TARGETS[verb] if who in DIALECTS else None
+        if verb == "sync" and who != "threads":
             target = None
         lines.append(Target(f"{NAMES[verb]}: share of trio's", who, cpu, wall, share, target))
     if verb == "sync":

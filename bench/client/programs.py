@@ -75,6 +75,11 @@ def facade_command(name_server: str, topic: str, dialect: str) -> list[str]:
     return [sys.executable, "-m", "bench.client.facade", name_server, topic, dialect]
 
 
+def other_command(python: str, program: str, address: str) -> list[str]:
+    """A program of this folder for another environment; the topic follows."""
+    return [python, str(Path(__file__).with_name(program)), address]
+
+
 def floor_command(name_server: str, topic: str, how: str) -> list[str]:
     """Sends without a client; ``how`` as of ``bench.client.floor``."""
     return [sys.executable, "-m", "bench.client.floor", name_server, topic, how]

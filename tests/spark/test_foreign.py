@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.spark.streams import run_to_end
 from tests.spark.test_readers import read, schema, source
 from tests.support.foreign.captures import PROFILES, Capture, capture
 from tests.support.foreign.files import Writer
@@ -128,13 +129,9 @@ def test_a_stream_of_rotated_files_is_the_truth_once_pairs_were_found(
     captures.mkdir()
     rotate(traffic, captures, 4)
     stream = spark.readStream.format("rocketmq-pcap").options(lastFile="read").load(str(captures))
-    query = (
-        stream.writeStream.format("parquet")
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .trigger(availableNow=True)
-        .start(str(out))
-    )
-    query.awaitTermination()
+    writing = stream.writeStream.format("parquet").trigger(availableNow=True)
+    writing = writing.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    run_to_end(lambda: writing.start(str(out)))
     frames = correlate(spark.read.parquet(str(out)))
     found = [row.asDict() for row in frames.select(*COLUMNS).collect()]
     assert NONE == differences(traffic.truth, found)

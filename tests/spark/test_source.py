@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.spark.guide import blocks, captures
+from tests.spark.streams import run_to_end
 from tests.support.captures.builder import make, save
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.files import FileKind
@@ -125,7 +126,7 @@ def test_a_stream_of_rotated_files_gives_each_frame_once_across_failure_and_rest
         stream = spark.readStream.format("rocketmq-pcap").options(**options).load(str(rotated))
         writing = stream.writeStream.format("parquet").trigger(availableNow=True)
         writing = writing.option("checkpointLocation", str(tmp_path / "checkpoint"))
-        writing.start(str(tmp_path / "out")).awaitTermination()
+        run_to_end(lambda: writing.start(str(tmp_path / "out")))
 
     for number in range(3):
         rotate(number)

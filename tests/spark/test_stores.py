@@ -12,6 +12,7 @@ import pytest
 
 from rocketwire_tools.spark.stores.columns import default_columns
 from rocketwire_tools.store.__main__ import main
+from tests.spark.streams import run_to_end
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.damage import log_files, places, put, zero_page
 from tests.support.stores.fixtures import unpack
@@ -149,7 +150,8 @@ def test_a_stream_gives_each_message_once_across_restarts(
         stream = spark.readStream.format("rocketmq-store").option("maxBytesPerTrigger", "300k")
         writing = stream.load(str(store.root)).writeStream.format("parquet")
         writing = writing.option("checkpointLocation", str(tmp_path / "checkpoint"))
-        writing.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination()
+        writing = writing.trigger(availableNow=True)
+        run_to_end(lambda: writing.start(str(tmp_path / "out")))
         return spark.read.parquet(str(tmp_path / "out")).count()
 
     put(file, middle, bytes(len(whole) - middle))

@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.case import Case
 
-QUICK: dict[str, Any] = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
+QUICK = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
 """As the Java brokers of tests have it, so that checks of transactions come soon."""
 
 
 @asynccontextmanager
 async def our_broker(**settings: Any) -> AsyncGenerator[BrokerServer]:
     """Our broker on a free port, in this thread and with its clock."""
-    server = BrokerServer(Config(**{"listen_port": 0, **QUICK, **settings}))
+    for name, value in (QUICK | {"listen_port": 0}).items():
+        settings.setdefault(name, value)
+    server = BrokerServer(Config(**settings))
     async with trio.open_nursery() as nursery:
         await nursery.start(server.run)
         yield server

@@ -34,12 +34,16 @@ def test_all_cases_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(capsys.readouterr().out.splitlines()) == len(ALL)
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.id)
-def test_every_case_can_be_explained(case: object, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["broker", "--explain", case.id]) == 0  # type: ignore[attr-defined]
-    text = capsys.readouterr().out
-    assert "accepted: " in text
-    assert "frame of" in text or "bytes of" in text
+@pytest.mark.slow
+def test_every_case_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    unexplained: list[str] = []
+    for case in ALL:
+        assert main(["broker", "--explain", case.id]) == 0
+        text = capsys.readouterr().out
+        if "accepted: " not in text or "bytes" not in text:
+            unexplained.append(case.id)
+
+    assert unexplained == []
 
 
 def test_an_unknown_case_ends_it_with_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,11 @@ back.  The day takes seconds: the broker has no clock.
 from __future__ import annotations
 
 import heapq
+import itertools
 import random
 from abc import ABC, abstractmethod
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -60,13 +62,14 @@ class Day:
         self.delivered: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
         self.clients: list[Restarting] = []
         self._plan: list[tuple[int, int, Callable[[], None]]] = []
+        self._numbers = itertools.count()
 
     @property
     def now(self) -> int:
         return self.home.now
 
     def at(self, time: int, action: Callable[[], None]) -> None:
-        heapq.heappush(self._plan, (time, len(self._plan) + random.getrandbits(60), action))
+        heapq.heappush(self._plan, (time, next(self._numbers), action))
 
     def pass_until(self, end: int) -> None:
         """Let everything happen at its time, and clients react at once."""
@@ -325,8 +328,17 @@ class Sender:
         self.handle = (answer.ext_fields or {}).get("recallHandle")
         self.day.expected[body].append(due)
 
-    def send_and_recall(self, body: bytes, due: int) -> None:
+    def send_now(self, topic: str, body: bytes) -> None:
+        self.send(topic, body, self.day.now, {})
+
+    def send_delayed(self, body: bytes, level: int) -> None:
+        self.send("orders", body, self.day.now + LEVELS[level - 1], {"DELAY": str(level)})
+
+    def send_timed(self, body: bytes, due: int) -> None:
         self.send("orders", body, due, {"TIMER_DELIVER_MS": str(due)})
+
+    def send_and_recall(self, body: bytes, due: int) -> None:
+        self.send_timed(body, due)
         handle = self.handle
         recall = self.day.now + (due - self.day.now) // 2
 
@@ -346,44 +358,28 @@ def plan(day: Day, sender: Sender, seller: TransactionProducer) -> None:
         retries = chance.choice((0, 0, 0, 1, 2, 5, MOST_RETRIES, MOST_RETRIES + 1))
         kind = number % 6
         if kind == 0:
-            body = b"plain %d %d" % (number, retries)
-            day.at(time, lambda body=body: sender.send("orders", body, day.now, {}))  # type: ignore[misc]
+            action = partial(sender.send_now, "orders", b"plain %d %d" % (number, retries))
         elif kind == 1:
-            level = chance.randrange(1, 19)
             body = b"delayed %d %d" % (number, retries)
-
-            def delayed(body: bytes = body, level: int = level) -> None:
-                due = day.now + LEVELS[level - 1]
-                sender.send("orders", body, due, {"DELAY": str(level)})
-
-            day.at(time, delayed)
+            action = partial(sender.send_delayed, body, chance.randrange(1, 19))
         elif kind in {2, 3}:
-            due = time + chance.randrange(5 * SECOND, 3 * HOUR)
             body = b"timed %d %d" % (number, retries)
-            properties: dict[str, str | None] = {"TIMER_DELIVER_MS": str(due)}
-            if kind == 3:
-                day.at(time, lambda body=body, due=due: sender.send_and_recall(body, due))  # type: ignore[misc]
-            else:
-                day.at(
-                    time,
-                    lambda body=body, due=due, properties=properties: sender.send(  # type: ignore[misc]
-                        "orders", body, due, properties
-                    ),
-                )
+            due = time + chance.randrange(5 * SECOND, 3 * HOUR)
+            action = partial(sender.send_timed if kind == 2 else sender.send_and_recall, body, due)
         elif kind == 4:
-            body = b"popped %d %d" % (number, min(retries, 6))
-            day.at(time, lambda body=body: sender.send("tasks", body, day.now, {}))  # type: ignore[misc]
+            action = partial(sender.send_now, "tasks", b"popped %d %d" % (number, min(retries, 6)))
         else:
             decision = chance.choice((COMMIT, COMMIT, ROLLBACK, UNDECIDED))
             body = b"half%d %d %d 0" % (number, decision, chance.randrange(1, 6))
-            day.at(time, lambda body=body: seller.send(body))  # type: ignore[misc]
+            action = partial(seller.send, body)
+        day.at(time, action)
 
 
 def test_a_day_loses_nothing_and_delivers_everything_at_its_time() -> None:
     day = Day()
     sender = Sender(day)
     for topic in ("orders", "tasks"):
-        sender.send(topic, b"first of %s 0" % topic.encode(), day.now, {})
+        sender.send_now(topic, b"first of %s 0" % topic.encode())
     consumer, popper, seller = PushConsumer(day), PopConsumer(day), TransactionProducer(day)
     plan(day, sender, seller)
     for hour in range(24):
