@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
@@ -114,9 +114,12 @@ class Finding:
         """Names and values, for a line of JSON."""
         return {
             "finding": str(self.kind),
-            **{name: value for name, value in asdict(self).items() if name != "kind"},
+            **{name: getattr(self, name) for name in _VALUES},
             "rule": RULES[self.kind],
         }
+
+
+_VALUES: Final = tuple(field.name for field in fields(Finding) if field.name != "kind")
 
 
 class Findings:
