@@ -25,7 +25,7 @@ class Image:
     def __init__(self, count: int, *, first: int = 0) -> None:
         self.units = {number: (number * SIZE, SIZE) for number in range(first, count)}
         self.end = count * SIZE
-        self.newest = {T: QueueBound((count - 1) * SIZE, count - 1)}
+        self.newest: dict[Topic, QueueBound] = {T: QueueBound((count - 1) * SIZE, count - 1)}
         self.oldest: dict[Topic, QueueBound] = {}
 
     def place(self, queue: Topic, number: int) -> tuple[int, int] | None:

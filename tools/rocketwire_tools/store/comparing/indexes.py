@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PART: Final = "index"
 _ENTRY: Final = record_type(layouts.INDEX_ENTRY)
-_CHUNK: Final = 1 << 16
+CHUNK: Final = 1 << 16
 """Entries that are read at once."""
 
 _CHUNKS_AT_ONCE: Final = 8
@@ -187,9 +187,9 @@ def _chunks_of(file: StoreFile) -> Iterator[_Chunk]:
             raise DecodeError("its entries agree with no number of slots")
         start = index_file.HEADER_SIZE + index_file.SLOT_SIZE * geometry.slots
         end = min(header.entry_count, geometry.entries)
-        for first in range(1, end, _CHUNK):
+        for first in range(1, end, CHUNK):
             position = start + first * _ENTRY.itemsize
-            entries = _read(file, position, min(_CHUNK, end - first))
+            entries = _read(file, position, min(CHUNK, end - first))
             if len(entries):
                 offsets = entries["physical_offset"]
                 lowest, highest = int(offsets.min()), int(offsets.max())

@@ -42,11 +42,11 @@ def entries_of(file: Path) -> tuple[Geometry, list[tuple[int, int]]]:
     return geometry, [index_file.entry_at(read, geometry, number)[:2] for number in range(1, count)]
 
 
-@pytest.mark.parametrize("chunk", [indexes._CHUNK, 7])
+@pytest.mark.parametrize("chunk", [indexes.CHUNK, 7])
 def test_an_index_equals_itself(
     plain: BrokerStore, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(indexes, "_CHUNK", chunk)
+    monkeypatch.setattr(indexes, "CHUNK", chunk)
 
     assert compare(plain.root, plain.root) == ([], [])
 
@@ -62,11 +62,11 @@ def test_a_slave_has_the_entries_of_the_messages_that_it_has(
     assert compare(master.root, master.slave.root) == ([], [])
 
 
-@pytest.mark.parametrize("chunk", [indexes._CHUNK, 7])
+@pytest.mark.parametrize("chunk", [indexes.CHUNK, 7])
 def test_a_file_that_one_store_lacks_is_counted_by_its_entries(
     copy: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(indexes, "_CHUNK", chunk)
+    monkeypatch.setattr(indexes, "CHUNK", chunk)
     original = tmp_path / "original"
     shutil.copytree(copy.root, original)
     file = sorted((copy.root / "index").iterdir())[0]
@@ -102,7 +102,7 @@ def test_an_entry_of_another_hash_is_in_one_store_only(copy: BrokerStore, tmp_pa
 def test_entries_that_lead_anywhere_are_compared_in_bounded_time(
     copy: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexes, "_CHUNK", 7)
+    monkeypatch.setattr(indexes, "CHUNK", 7)
     original = tmp_path / "original"
     shutil.copytree(copy.root, original)
     file = sorted((copy.root / "index").iterdir())[0]

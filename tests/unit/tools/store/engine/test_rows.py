@@ -30,7 +30,7 @@ def test_equal_topics_have_one_number_and_different_ones_never(count: int, tmp_p
     (tmp_path / "commitlog" / f"{0:020}").write_bytes(data.ljust(1 << 20, b"\0"))
 
     numbers = TopicNames()
-    read = [
+    read: list[str] = [
         numbers.names[number]
         for block in LogScan(files=read_folder([tmp_path]).commit_log, block_size=20_000)
         for number in Rows(block, numbers).topic_numbers.tolist()
