@@ -79,11 +79,12 @@ def test_examples_run_in_each_dialect(java_cluster: JavaCluster, dialect: str) -
 
     assert run(lambda: names["produce"](address, topic)).is_ok
     expected = {b"one", b"two", b"later", b"paid", b"placed"}
-    for each in ("consume", "read", *(["poll"] if dialect == "threads" else [])):
+    readers = ("consume", "read", *(["poll"] if dialect == "threads" else []))
+    for count, each in enumerate(readers, len(expected) + 1):
         own = unique("guide")
         with sync.open_producer(address, unique("guide")) as producer:
             producer.send(sync.Message(topic, b"more"))
-        found = run(partial(names[each], address, topic, own, 6))
+        found = run(partial(names[each], address, topic, own, count))
         assert set(found) >= expected
         expected |= {b"more"}
 
