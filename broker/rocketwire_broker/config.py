@@ -84,7 +84,7 @@ class Config:
         accounts_file: TOML or YAML file of accounts; empty: every request may be sent.
         initial_user: ``{"username":"u","password":"p"}``, an account of an administrator.
         access_required: whether settings of Java's ask for accounts.
-        binary: whether all answers have a binary header, not only those to binary requests.
+        binary: whether frames have binary headers; those of requests have no influence on it.
         tls: certificates, and whether connections may, must or must not begin with TLS.
         use_tls: whether the broker uses TLS to name servers.
         observe_address: address of the operators' port.

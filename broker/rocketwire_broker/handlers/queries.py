@@ -116,7 +116,7 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
                 eval=message_filter is not None and message_filter.passes(code, record),
             )
         )
-    is_unknown = header.consumer_group and subscription is None
+    is_unknown = header.consumer_group is not None and subscription is None
     body = QueryConsumeQueueResponseBody(
         filter_data=f"{header.consumer_group}@{name} is not online!" if is_unknown else None,
         max_queue_index=queue.max_offset,

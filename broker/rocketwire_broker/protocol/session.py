@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import ResponseCode, SerializeType
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
@@ -37,7 +37,6 @@ UNWRITABLE: Final = (
 )
 """Java: ``SendMessageProcessor.handlePutMessageResult``."""
 
-_BINARY: Final = SerializeType.ROCKETMQ
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 
@@ -74,7 +73,6 @@ class Session:
             command = decoder.next_command()
 
     def _handle(self, request: RemotingCommand, now: int) -> None:
-        self._peer.is_binary = request.serialize_type == _BINARY or self._broker.config.binary
         if self._broker.faults:
             fault = self._broker.faults.take(request.code)
             if fault is not None:

@@ -174,7 +174,7 @@ class Broker:
     def answer(self, peer: Peer, opaque: int, response: Response) -> None:
         """Send a response."""
         if not peer.gone:
-            peer.out += encode_response(response, opaque, binary=peer.is_binary)
+            peer.out += encode_response(response, opaque, binary=self.config.binary)
             self.outbox[peer.number] = peer
 
     def notify(
@@ -184,7 +184,7 @@ class Broker:
         if not peer.gone:
             opaque = peer.new_opaque()
             peer.out += encode_request(
-                code, opaque, ext_fields, body, oneway=True, binary=peer.is_binary
+                code, opaque, ext_fields, body, oneway=True, binary=self.config.binary
             )
             self.outbox[peer.number] = peer
 
@@ -214,7 +214,7 @@ class Broker:
         entry = self.schedule.at(now + self.config.relay_timeout_ms, give_up)
         self._relays[key] = (answered, entry)
         peer.out += encode_request(
-            code, opaque, ext_fields, body, oneway=False, binary=peer.is_binary
+            code, opaque, ext_fields, body, oneway=False, binary=self.config.binary
         )
         self.outbox[peer.number] = peer
 

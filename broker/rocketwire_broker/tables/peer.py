@@ -16,7 +16,6 @@ class Peer:
         address: ``host:port``.
         host: the same as a value, as stored messages have it.
         out: frames to send to it, in order; the driver empties it.
-        is_binary: whether headers of frames to it have the binary form, as those of its requests.
         held: number of its requests that wait.
         first_ends: ends of queues, by topic and queue id, when a consumer that begins at the end
             asked for an offset and there was none; it asks for the end next.
@@ -29,7 +28,6 @@ class Peer:
         "gone",
         "held",
         "host",
-        "is_binary",
         "next_opaque",
         "number",
         "out",
@@ -40,7 +38,6 @@ class Peer:
         self.address = address
         self.host = host
         self.out: list[bytes] = []
-        self.is_binary = False
         self.held = 0
         self.first_ends: dict[tuple[str, int], int] = {}
         self.gone = False

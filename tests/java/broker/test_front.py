@@ -60,12 +60,18 @@ def test_a_release_lives_on_tls_alone(version: str, secret: DevBroker, tmp_path:
     assert secret.address in table
 
 
-@pytest.mark.parametrize("version", [CURRENT, OLD])
-def test_binary_requests_get_binary_answers(version: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "form"), [(CURRENT, "JSON"), (OLD, "ROCKETMQ")])
+def test_binary_requests_get_answers_in_the_form_of_the_broker(
+    version: str, form: str, tmp_path: Path
+) -> None:
     have_here(partial(java_cache.classes, version, "Peer.java"))
     port = free_ports()
     with tapped(port) as tap:
-        options = {"listenPort": port, "rocketwire.advertisedPort": tap.port}
+        options = {
+            "listenPort": port,
+            "rocketwire.advertisedPort": tap.port,
+            "rocketmq.serialize.type": form,
+        }
         with (
             DevBroker(tmp_path / "broker", options=options) as broker,
             JavaPeer(tmp_path / "peer", version=version, jvm=[BINARY_HEADERS]) as java,
@@ -77,7 +83,8 @@ def test_binary_requests_get_binary_answers(version: str, tmp_path: Path) -> Non
             java.close("readers")
 
     assert set(keys) == {str(key) for key in range(20)}
-    assert {frame.data[4] for frame in tap.frames} == {1}  # the form of each header
+    forms = {frame.data[4] for frame in tap.frames}  # 0 is JSON, 1 binary
+    assert forms == ({1} if form == "ROCKETMQ" else {0, 1})
 
 
 def test_java_clients_behind_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:

@@ -189,6 +189,7 @@ def test_files_of_dledger_are_told_from_those_of_its_index(tmp_path: Path) -> No
         path.parent.mkdir(parents=True)
         path.touch()
     (tmp_path / "dledger-n0" / "currterm").touch()
+    (tmp_path / "dledger-n0" / "data" / "notes").touch()
     (tmp_path / "compaction").mkdir()
     (tmp_path / "compaction" / "position-checkpoint").touch()
 
@@ -198,4 +199,4 @@ def test_files_of_dledger_are_told_from_those_of_its_index(tmp_path: Path) -> No
     assert list(folder.plain) == ["compaction/position-checkpoint"]
     assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{0:020}"]
     assert [file.name for file in folder.dledger_index] == [f"dledger-n0/index/{0:020}"]
-    assert folder.unknown == []
+    assert folder.unknown == ["dledger-n0/data/notes"]

@@ -17,11 +17,14 @@ from rocketwire.store.consume_queue import (
 )
 from rocketwire.store.java_records import Release
 from rocketwire.store.recovery import FolderEntry, StoreImage, predict
+from rocketwire.store.rocksdb.records import QueueBound
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocketwire.store.built_queues import Topic
     from rocketwire.store.recovery import Recovery
 
@@ -127,6 +130,25 @@ class Store:
             **changes,
         }
         return predict(StoreImage(**values), release, max_units=limit)
+
+
+class Rocks:
+    """A RocksDB with one queue, of which it has offsets and sizes of the messages."""
+
+    def __init__(self, messages: list[tuple[int, int]]) -> None:
+        self.messages = messages
+        self.end = sum(messages[-1])
+        self.newest: dict[Topic, QueueBound] = {T: QueueBound(messages[-1][0], len(messages) - 1)}
+        self.oldest: dict[Topic, QueueBound] = {}
+
+    def place(self, queue: Topic, number: int) -> tuple[int, int] | None:
+        exists = queue == T and 0 <= number < len(self.messages)
+        return self.messages[number] if exists else None
+
+    def places(self, queue: Topic, first: int, end: int) -> Iterator[tuple[int, int, int]]:
+        for number, place in enumerate(self.messages):
+            if queue == T and first <= number < end:
+                yield (number, *place)
 
 
 def entries(files: dict[int, bytearray]) -> list[FolderEntry]:
@@ -910,3 +932,89 @@ def test_predictions_of_one_image_share_what_they_find_in_queues(
     assert size
     assert len(cache) == size
     assert second.queues == first.queues
+
+
+# ---------------------------------------------------------------- queues in RocksDB
+
+
+def predict_with_rocks(store: Store, release: Release, **changes: Any) -> Recovery:
+    values: dict[str, Any] = {
+        "rocks": Rocks(store.places),
+        "rocks_folders": ["consumequeue"],
+        "queues": {},
+        **changes,
+    }
+    return store.predict(release, **values)
+
+
+@pytest.mark.parametrize("release", FIVES)
+@pytest.mark.parametrize("has_abort", [False, True])
+def test_queues_in_rocksdb_are_served_whole(
+    release: Release, has_abort: bool, store: Store
+) -> None:
+    recovery = predict_with_rocks(store, release, has_abort=has_abort)
+
+    assert recovery.cut == store.end
+    assert ends(recovery) == (0, 10)
+    assert served(recovery) == [(number, place[0]) for number, place in enumerate(store.places)]
+    assert not recovery.doubt
+
+
+def test_4_9_4_reads_no_rocksdb(store: Store) -> None:
+    assert predict_with_rocks(store, OLD).queues != {}
+    assert T not in predict_with_rocks(store, OLD, log=[]).queues
+
+
+def test_5_3_3_makes_a_new_rocksdb_where_it_knows_none(store: Store) -> None:
+    """Its queues are built from all of the log but the message at its very beginning."""
+    recovery = predict_with_rocks(store, MIDDLE, rocks_folders=["consumequeue_rocksdb"])
+
+    assert [offset for _, offset in served(recovery)] == [place[0] for place in store.places[1:]]
+
+
+@pytest.mark.parametrize("release", FIVES)
+def test_without_a_log_a_rocksdb_is_deleted(release: Release, store: Store) -> None:
+    recovery = predict_with_rocks(store, release, log=[])
+
+    assert recovery.deletes_queues
+    assert served(recovery) == []
+
+
+@pytest.mark.parametrize("release", FIVES)
+def test_queues_in_rocksdb_are_cut_with_the_log(release: Release, store: Store) -> None:
+    store.write(store.places[-1][0] + 8, b"\xff")
+
+    recovery = predict_with_rocks(store, release)
+
+    assert recovery.cut == store.places[-1][0]
+    assert recovery.queues[T].max_offset < 10
+    assert not recovery.doubt
+
+
+def test_a_race_of_java_makes_the_prediction_doubtful(store: Store) -> None:
+    """The only message before the cut that is put into a queue lowers what Java compares with."""
+    store.send(("u", 0))
+    store.send()
+    messages = [place for number, place in enumerate(store.places) if number != 10]
+    store.write(messages[9][0], message_bytes(messages[9][0], ("u", 0), 0))
+    store.write(store.places[10][0], message_bytes(store.places[10][0], ("u", 0), 1))
+    store.write(messages[-1][0] + 8, b"\xff")
+
+    recovery = predict_with_rocks(store, CURRENT, rocks=Rocks(messages), has_abort=True)
+
+    assert recovery.cut == messages[-1][0]
+    assert recovery.doubt == "two threads of Java race for the ends of some queues"
+
+
+def test_5_5_0_does_not_start_with_two_rocksdbs(store: Store) -> None:
+    folders = ["consumequeue", "consumequeue_rocksdb"]
+
+    recovery = predict_with_rocks(store, CURRENT, rocks_folders=folders)
+
+    assert not recovery.starts
+
+
+def test_a_prediction_of_too_many_units_in_rocksdb_is_not_exact(store: Store) -> None:
+    recovery = predict_with_rocks(store, MIDDLE, rocks_folders=[], max_units=3)
+
+    assert not recovery.is_exact

@@ -52,3 +52,14 @@ def test_the_check_says_how_far_the_wheel_is() -> None:
     assert timers.decode_timer_check(pack(">7q", *words).ljust(4096, b"\0")) == words
     with pytest.raises(DecodeError, match="at least 56"):
         timers.decode_timer_check(bytes(55))
+
+
+def test_records_slots_and_the_check_are_written_as_they_are_read() -> None:
+    slot = timers.TimerSlot(1_700_000_000_000, 104, 52, 2, 0)
+    check = timers.TimerCheck(1_700_000_000_000, 520, 10, 0, 0, 1_600_000_000_000, 3)
+
+    assert timers.encode_timer_record(RECORD) == DATA
+    assert timers.encode_timer_blank(40) == pack(">iqI", 40, 0, BLANK_MAGIC)
+    assert timers.encode_timer_slot(slot) == pack(">qqqii", *slot)
+    assert timers.decode_timer_slot(pack(">qqqii", *slot)) == slot
+    assert timers.encode_timer_check(check) == pack(">7q", *check).ljust(4096, b"\0")

@@ -43,3 +43,9 @@ def test_a_table_with_a_label_scrolls_by_keyboard_too() -> None:
 
 def test_what_is_not_listed_is_counted() -> None:
     assert (rest(2, 5), rest(5, 5)) == ("<p>and 3 more</p>", "")
+
+
+def test_a_table_without_a_label_stands_alone() -> None:
+    assert (
+        table(("a",), [("1",)]) == "<table><tr><th scope=col>a</th></tr><tr><td>1</td></tr></table>"
+    )

@@ -101,6 +101,22 @@ def test_a_queue_that_begins_behind_the_cut_is_left_as_it_is() -> None:
     assert cut(image, 650).bounds(T) == (7, 8)
 
 
+def test_a_queue_with_one_unit_begins_with_it_whatever_the_cut() -> None:
+    """Java's search finds nothing: not the unit at the cut, and none before it."""
+    assert cut(Image(1), 0).bounds(T) == (0, 1)
+    image = Image(6, first=5)
+    image.oldest[T] = QueueBound(500, 5)
+    assert cut(image, 500, log_start=0).bounds(T) == (5, 6)
+
+
+def test_the_newest_unit_that_is_missing_can_be_the_only_one() -> None:
+    image = Image(6, first=5)
+    image.oldest[T] = QueueBound(100, 5)
+    image.units.clear()
+
+    assert cut(image, 600, log_start=250).bounds(T) == (5, 6)
+
+
 def test_messages_are_put_over_old_units() -> None:
     queues = BuiltRocksQueues(Image(2))
     queues.put(T, JavaRecord(SIZE, physical_offset=100), 1)
