@@ -92,6 +92,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._inbox.clear()
+            self._flush = None  # that of another loop
             portal = self._portal
             concurrent: Any = partial(self._loans.concurrently, portal)
             in_order: Any = None
@@ -152,6 +153,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 if failed:
                     loan.failures.append((failed, context))
         self._loans.settle(loan, soon=len(self._tasks) > 1)
+        self._flush_soon()  # the other tasks may take long, or have settled their loans already
 
     def _fail(self, error: Exception) -> None:
         """End the consumer with an error."""
@@ -167,6 +169,11 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def _wake_all(self) -> None:
         if self._endpoint is not None:
             self._endpoint.post(self._wake)
+
+    def _flush_soon(self) -> None:
+        """Let trio know in a moment what is settled, if it does not know before."""
+        if self._inbox.has_unposted and self._flush is None:
+            self._flush = asyncio.get_running_loop().call_later(DELAY, self._flush_now)
 
     def _flush_now(self) -> None:
         self._flush = None
@@ -191,8 +198,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         resource = self._open_resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
         loop = asyncio.get_running_loop()
-        if self._inbox.has_unposted and self._flush is None:
-            self._flush = loop.call_later(DELAY, self._flush_now)
+        self._flush_soon()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 if self._inbox.lags:
