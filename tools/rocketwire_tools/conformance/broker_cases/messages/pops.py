@@ -166,6 +166,7 @@ CASES = (
         "The offset of a group MUST be behind what it has popped.",
         *FILLED, group(), pop(popped(*bodies(0, 1)), count=2),
         ask(14, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0"}, offset(2)),
+        attempts=3,  # a busy Java broker merges offsets of pops later
     ),
     pops("200050/24", POP, "Pops MUST begin where offsets of the group were stored.",
         *FILLED, group(), ask(15, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0",
