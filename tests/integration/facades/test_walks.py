@@ -13,6 +13,7 @@ from rocketwire.errors import LocalProtocolError, RocketWireError
 from rocketwire.portal.walks import MAX_CHUNK
 from rocketwire.sync.name_servers import SingleNameServer
 from tests.support.fakes.facade_clients import threads
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
@@ -38,7 +39,7 @@ def test_threads_read_the_messages_of_a_topic(rocketmq: RocketMQ, topic: str) ->
 
     assert bodies == [b"%d" % number for number in range(COUNT)]
     assert first == b"0"
-    assert threads() == ["rocketwire backstage"]
+    wait_until(lambda: threads() == ["rocketwire backstage"], "no thread of a client")
 
 
 def test_tasks_read_the_messages_of_a_topic(rocketmq: RocketMQ, topic: str) -> None:
@@ -53,7 +54,7 @@ def test_tasks_read_the_messages_of_a_topic(rocketmq: RocketMQ, topic: str) -> N
         assert first == b"0"
 
     asyncio.run(main())
-    assert threads() == ["rocketwire backstage"]
+    wait_until(lambda: threads() == ["rocketwire backstage"], "no thread of a client")
 
 
 def test_each_name_server_is_asked(rocketmq: RocketMQ) -> None:

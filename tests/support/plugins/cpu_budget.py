@@ -2,8 +2,8 @@
 
 The time is that of the process, so that a loaded machine changes little.  A test over the budget is
 listed at the end; one over ``LIMIT`` fails.  The gap between the two is for what comes on top by
-chance: the import of a large package in the first test that needs it, and a machine that is busy
-with other work.  Nothing is measured under coverage.
+chance: the import of a large package in the first test that needs it, a garbage collection of all
+that thousands of tests have left, and a machine that is busy with other work.  Nothing is measured under coverage.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BUDGET: Final = 0.25
 """Seconds of CPU time without the marker ``slow``."""
 
-LIMIT: Final = 1.5
+LIMIT: Final = 5.0
 """Seconds of CPU time at which such a test fails."""
 
 EXEMPT: Final = ("slow", "process", "java", "chaos")
