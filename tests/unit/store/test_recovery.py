@@ -991,13 +991,12 @@ def test_queues_in_rocksdb_are_cut_with_the_log(release: Release, store: Store) 
     assert not recovery.doubt
 
 
-def test_a_race_of_java_makes_the_prediction_doubtful(store: Store) -> None:
-    """The only message before the cut that is put into a queue lowers what Java compares with."""
-    store.send(("u", 0))
-    store.send()
-    messages = [place for number, place in enumerate(store.places) if number != 10]
-    store.write(messages[9][0], message_bytes(messages[9][0], ("u", 0), 0))
-    store.write(store.places[10][0], message_bytes(store.places[10][0], ("u", 0), 1))
+def test_a_race_of_java_makes_the_prediction_doubtful() -> None:
+    """The last file has messages of another queue and a broken one: Java's end is the cut."""
+    store = Store()
+    for queue in [T] * 9 + [("u", 0)] * 2 + [T]:
+        store.send(queue)
+    messages = store.places[:9] + store.places[11:]
     store.write(messages[-1][0] + 8, b"\xff")
 
     recovery = predict_with_rocks(store, CURRENT, rocks=Rocks(messages), has_abort=True)
