@@ -27,7 +27,7 @@ JUDGE        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
+.PHONY: help run check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -44,6 +44,7 @@ help:
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
+	@echo "make browser  the status pages in Chromium: console, axe-core, narrow windows; skipped without Chromium"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
 	@echo "make clean  remove what the other targets made"
@@ -132,6 +133,10 @@ judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
 	$(BIN)/python -m tests.java.broker.releases
 
+# Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
+browser: $(VENV)/.installed-browser
+	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
+
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
 
@@ -153,11 +158,15 @@ $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
 
+$(VENV)/.installed-browser: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
+	@touch $@
+
 # The newest versions that pyproject.toml allows, in a virtual environment of its own.
 constraints:
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev]"
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,browser]"
 	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
 	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
