@@ -149,7 +149,7 @@ def ack(place: int = 0, *outcomes: Response, of: str = "a", **changes: str) -> A
 
 
 def handle(place: int = 0, revive: int = 999) -> str:
-    """The handle of a message of a lite topic (Java: ``MQClientAPIImpl.processPopLiteResponse``)."""
+    """The handle of a message of a lite topic (Java: MQClientAPIImpl.processPopLiteResponse)."""
     return f"0 {{=time}} {{=invisible}} {revive} 0 {{=broker}} 0 {place}"
 
 
@@ -342,7 +342,8 @@ CASES = (
         "A group MAY begin anew when a client ends its subscription.",
         parent(), readers(**{"lite.sub.reset.offset.unsubscribe": "true"}), *fill(1),
         subscribe("a"), pop(popped(*bodies(0)), save=TIMES), ack(0),
-        ask(200071, {}, body=change("PARTIAL_REMOVE", "a")), subscribe("a"), pop(popped(*bodies(0))),
+        ask(200071, {}, body=change("PARTIAL_REMOVE", "a")), subscribe("a"),
+        pop(popped(*bodies(0))),
     ),
     lite("200070/27", "LiteSubscriptionRegistryImpl.getWildcardGroupClients @ 5.5.0",
         "A group with a wildcard MUST get messages of every lite topic.",
