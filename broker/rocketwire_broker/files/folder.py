@@ -240,7 +240,7 @@ FOREIGN: Final = {
     "consumequeue_rocksdb/CURRENT": "queues in RocksDB",
     "config/*/CURRENT": "configuration in RocksDB",
     "batchconsumequeue/*/*/*": "queues of batches (queue.type=BatchCQ)",
-    "consumequeue/%LMQ%*": "queues of LMQ",
+    "consumequeue/%LMQ%[!$]*": "queues of LMQ",
 }
 """Parts of stores of Java brokers with other settings, and what they are."""
 

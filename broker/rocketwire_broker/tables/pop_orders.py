@@ -136,6 +136,21 @@ class PopOrders:
             self.changes += 1
             pop.visible_at[offset] = visible_at
 
+    def suspend(self, queue: GroupQueue, pop_time: int, visible_at: int) -> None:
+        """Hide all messages of a pop until a time, and do not count their delivery.
+
+        Java: ``MemoryConsumerOrderInfoManager.suspendQueue``.
+        """
+        pop = self._pops.get(queue)
+        if pop is not None and pop.pop_time == pop_time:
+            pop.counts = {offset: max(0, count - 1) for offset, count in pop.counts.items()}
+            pop.visible_at.clear()
+            pop.invisible_time = visible_at - pop_time
+
+    def count(self, prefix: str) -> int:
+        """Return the number of groups and topics with a prefix that were popped in order."""
+        return sum(1 for _, topic, _ in self._pops if topic.startswith(prefix))
+
     def forget(self, queue: GroupQueue) -> None:
         """Forget the last pop in a queue, because the group's offset was reset."""
         self.changes += 1
