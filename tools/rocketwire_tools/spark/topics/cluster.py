@@ -83,7 +83,10 @@ async def matching_topics(client: ClientInstance, pattern: str) -> tuple[str, ..
     Topics of retries and dead letters have to be meant: only a pattern with ``%`` matches them.
     """
     kinds = USERS_KINDS if "%" in pattern else USERS_KINDS - _OF_GROUPS
-    names = await Admin(client).topics.names()
+    admin = Admin(client)
+    clusters = await admin.clusters.info()
+    of_brokers = {*(clusters.cluster_addr_table or {}), *(clusters.broker_addr_table or {})}
+    names = set(await admin.topics.names()) - of_brokers  # brokers create topics of their names
     matches = re.compile(pattern).fullmatch
     return tuple(sorted(name for name in names if kind_of_topic(name) in kinds and matches(name)))
 

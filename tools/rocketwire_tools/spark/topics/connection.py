@@ -277,6 +277,12 @@ def session_of(connection: Connection) -> Session:
     return session
 
 
+def close_sessions() -> None:
+    """Close the sessions of this process."""
+    while _sessions:
+        _sessions.popitem()[1].close()
+
+
 @asynccontextmanager
 async def open_connection(connection: Connection) -> AsyncGenerator[ClientInstance]:
     """Open a client until the end of the block; in trio, for example inside ``trio.run``.
