@@ -27,7 +27,7 @@ JUDGE        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
+.PHONY: help run docs check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -47,6 +47,7 @@ help:
 	@echo "make browser  the status pages in Chromium: console, axe-core, narrow windows; skipped without Chromium"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
+	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -140,6 +141,9 @@ browser: $(VENV)/.installed-browser
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m publishing.site
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
@@ -152,6 +156,10 @@ $(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,lint]"
 	@$(COMPILE)
+	@touch $@ $(VENV)/.installed-run
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs,pcap,plot,store,observe,admin,tls]" pytest
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
