@@ -14,13 +14,13 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
-    ConsumerOffsetSerializeWrapper,
     QueryCorrectionOffsetBody,
     QueryCorrectionOffsetHeader,
     ResetOffsetBody,
     ResetOffsetRequestHeader,
 )
 from rocketwire.policy.resource_names import LMQ_PREFIX, lite_queue
+from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.handlers.fields import Handler, integer, required, text
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
@@ -263,11 +263,8 @@ def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 def get_all_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """43: all offsets."""
-    wrapper = ConsumerOffsetSerializeWrapper(
-        data_version=broker.offsets.version, offset_table=broker.offsets.table()
-    )
-    return Response(body=(encode_body(wrapper) or b"",))
+    """43: all offsets, in the form of the file ``consumerOffset.json``."""
+    return Response(body=(dumps(broker.offsets.document()),))
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {
