@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -115,6 +116,14 @@ class Program:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing until ``thaw``."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """End what ``freeze`` began."""
+        self._process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """Kill it."""

@@ -27,7 +27,7 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
 from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import DELAY, Loan, Loans
+from rocketwire.portal.loans import Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
             )
         self._waiting: set[asyncio.Future[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._flush: asyncio.TimerHandle | None = None
         self._inbox = Inbox(self._notify)
         handles = listener is not None or orderly_listener is not None
         self._has_handler = handles
@@ -92,7 +91,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._inbox.clear()
-            self._flush = None  # that of another loop
             portal = self._portal
             concurrent: Any = partial(self._loans.concurrently, portal)
             in_order: Any = None
@@ -153,7 +151,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 if failed:
                     loan.failures.append((failed, context))
         self._loans.settle(loan, soon=len(self._tasks) > 1)
-        self._flush_soon()  # the other tasks may take long, or have settled their loans already
 
     def _fail(self, error: Exception) -> None:
         """End the consumer with an error."""
@@ -169,15 +166,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def _wake_all(self) -> None:
         if self._endpoint is not None:
             self._endpoint.post(self._wake)
-
-    def _flush_soon(self) -> None:
-        """Let trio know in a moment what is settled, if it does not know before."""
-        if self._inbox.has_unposted and self._flush is None:
-            self._flush = asyncio.get_running_loop().call_later(DELAY, self._flush_now)
-
-    def _flush_now(self) -> None:
-        self._flush = None
-        self._inbox.flush()
 
     def _wake(self) -> None:
         for future in self._waiting:
@@ -198,7 +186,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
         resource = self._open_resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
         loop = asyncio.get_running_loop()
-        self._flush_soon()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 if self._inbox.lags:
@@ -257,7 +244,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ the trio consumer
 
     async def close(self) -> None:
-        self._inbox.flush()
         await super().close()
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:

@@ -165,13 +165,3 @@ class Inbox:
             loan.part.settled_at = perf_counter()
         if self.loans is not None:
             self.loans.settle(loan, soon=True)
-
-    @property
-    def has_unposted(self) -> bool:
-        """Whether ``flush`` has anything to do."""
-        return self.loans is not None and self.loans.has_unposted
-
-    def flush(self) -> None:
-        """Let trio know what is settled."""
-        if self.loans is not None:
-            self.loans.flush()

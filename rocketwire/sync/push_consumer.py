@@ -26,7 +26,7 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import DELAY, Loan, Loans
+from rocketwire.portal.loans import Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.opening import Opened, immediate
@@ -186,20 +186,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
                     left = None if deadline is None else deadline - time.monotonic()
                     if left is not None and left <= 0:
                         return None
-                    self._wait_for_more(left)
+                    self._ready.wait(left)
             finally:
                 self._waiting -= 1
         return taken
-
-    def _wait_for_more(self, seconds: float | None) -> None:
-        """Wait until there may be messages; let trio know meanwhile what is settled."""
-        if self._inbox.has_unposted:
-            if seconds is None or seconds > DELAY:
-                if self._ready.wait(DELAY):
-                    return
-                seconds = None if seconds is None else seconds - DELAY
-            self._inbox.flush()
-        self._ready.wait(seconds)
 
     def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
         """Return the next messages of a queue; None if there are none in time.
@@ -240,7 +230,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ the trio consumer
 
     def close(self) -> None:
-        self._inbox.flush()
         super().close()
         self._wake_all()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import LocalProtocolError
 from rocketwire.flags import Perm, PullSysFlag
+from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
 from rocketwire_broker.handlers.names import existing_topic
@@ -46,6 +47,7 @@ class PullRequest(NamedTuple):
         offset: offset of the first message.
         most: most messages.
         message_filter: the consumer's filter.
+        stored_topic: the topic of the messages' queue: a light queue if a lite topic is read.
     """
 
     group: str
@@ -54,6 +56,7 @@ class PullRequest(NamedTuple):
     offset: int
     most: int
     message_filter: Filter
+    stored_topic: str
 
 
 class Outcome(NamedTuple):
@@ -76,13 +79,15 @@ def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
     """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
     sys_flag = integer(fields, "sysFlag")
+    topic, lite_topic = text(fields, "topic"), fields.get("liteTopic", "").strip()
     pull_request = PullRequest(
         text(fields, "consumerGroup"),
-        text(fields, "topic"),
+        topic,
         integer(fields, "queueId"),
         integer(fields, "queueOffset"),
         max(1, min(integer(fields, "maxMsgNums"), broker.config.max_pull_messages)),
         EVERYTHING,
+        lite_queue(topic, lite_topic) if lite_topic else topic,
     )
     message_filter = _check(broker, fields, pull_request, sys_flag, peer, now)
     pull_request = pull_request._replace(message_filter=message_filter)
@@ -203,7 +208,7 @@ def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) ->
 
 def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
     """Read messages from an offset on."""
-    queue = broker.store.queue(pull_request.topic, pull_request.queue_id)
+    queue = broker.store.queue(pull_request.stored_topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
         return Outcome(NOT_FOUND if offset == 0 else MOVED, "NO_MESSAGE_IN_QUEUE", 0)
     if offset < queue.min_offset:
@@ -242,8 +247,8 @@ def _answer(broker: Broker, pull_request: PullRequest, outcome: Outcome) -> Resp
     store = broker.store
     fields = {
         "nextBeginOffset": str(outcome.next_offset),
-        "minOffset": str(store.min_offset(pull_request.topic, pull_request.queue_id)),
-        "maxOffset": str(store.max_offset(pull_request.topic, pull_request.queue_id)),
+        "minOffset": str(store.min_offset(pull_request.stored_topic, pull_request.queue_id)),
+        "maxOffset": str(store.max_offset(pull_request.stored_topic, pull_request.queue_id)),
         "suggestWhichBrokerId": "0",
         "topicSysFlag": "0",
         "groupSysFlag": "0",
@@ -272,7 +277,7 @@ def _hold(broker: Broker, pull_request: PullRequest, peer: Peer, opaque: int, du
         outcome = read(broker, pull_request, offset)
         if outcome.code == RETRY:
             offset = outcome.next_offset
-            if offset < broker.store.max_offset(pull_request.topic, pull_request.queue_id):
+            if offset < broker.store.max_offset(pull_request.stored_topic, pull_request.queue_id):
                 outcome = read(broker, pull_request, offset)  # the rest; more is read the next time
         if outcome.code not in {NOT_FOUND, RETRY}:
             return _answer(broker, pull_request, outcome)
@@ -282,7 +287,7 @@ def _hold(broker: Broker, pull_request: PullRequest, peer: Peer, opaque: int, du
             outcome = Outcome(RETRY, "NO_MATCHED_MESSAGE", offset)
         return _answer(broker, pull_request, outcome)
 
-    broker.hold(peer, opaque, ((pull_request.topic, pull_request.queue_id),), wake_up, due)
+    broker.hold(peer, opaque, ((pull_request.stored_topic, pull_request.queue_id),), wake_up, due)
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

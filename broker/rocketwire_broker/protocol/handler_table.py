@@ -26,6 +26,9 @@ from rocketwire_broker.handlers.admin import (
     topics,
     upkeep,
 )
+from rocketwire_broker.handlers.lite import figures
+from rocketwire_broker.handlers.lite import pops as lite_pops
+from rocketwire_broker.handlers.lite import subscriptions as lite_subscriptions
 from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
     *(pops, notifications, acknowledgements, assignments),
+    *(lite_subscriptions, lite_pops, figures),
     *(topics, groups, progress, runtime, upkeep, relays),
 )
 """The modules of handlers."""

@@ -16,6 +16,7 @@ from rocketwire.errors import EncodeError
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire_broker.state.faults import Faults
+from rocketwire_broker.state.lite import LiteTopics
 from rocketwire_broker.state.response import (
     RefusedError,
     Response,
@@ -70,6 +71,7 @@ class Broker:
         delivered: offset of the first message that still waits, by queue of the delay topic.
         pops: popped messages that are not acknowledged.
         pop_orders: the last pops in order.
+        lite: lite topics, their readers and events.
         routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         cold_read_limits: bytes of cold data that groups may read; without effect.
@@ -124,6 +126,8 @@ class Broker:
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
         self._pops = 0
+        self.store.has_light_queues = config.light_queues
+        self.lite = LiteTopics(self, now)
         self.schedule.every(SCAN_MS, self._scan, now)
         self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
 
@@ -269,6 +273,7 @@ class Broker:
         self.schedule.run(now)
         arrivals = self.store.arrivals
         while arrivals:
+            self.lite.note_arrivals(arrivals, now)
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
             for wait in woken:

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-ATTRIBUTES: Final = frozenset({"queue.type", "cleanup.policy", "message.type", "lite.expiration"})
+ATTRIBUTES: Final = frozenset(
+    {"queue.type", "cleanup.policy", "message.type", "lite.topic.expiration"}
+)
 """Attributes of topics (Java: ``TopicAttributes``)."""
 
 
@@ -129,6 +131,7 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         for topic in broker.topics
         if str(topic.topic_name).startswith(RETRY_PREFIX) and str(topic.topic_name).endswith(ending)
     ]
+    broker.lite.delete_all(name)
     for deleted in (name, *retries):
         broker.topics.delete(deleted, now)
         broker.store.delete_topic(deleted)

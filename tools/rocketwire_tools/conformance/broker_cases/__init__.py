@@ -33,6 +33,7 @@ from rocketwire_tools.conformance.broker_cases.messages import (
     batches,
     delays,
     filters,
+    lite,
     long_polls,
     pops,
     pulls,
@@ -43,15 +44,16 @@ from rocketwire_tools.conformance.broker_cases.messages import (
     transactions,
 )
 from rocketwire_tools.conformance.broker_cases.upkeep import figures, groups, protocol, topics
+from rocketwire_tools.conformance.broker_cases.upkeep import lite as lite_figures
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case
 
 MODULES = (
     *(sends, send_checks, batches, pulls, long_polls, filters, queries),
-    *(retries, delays, transactions, pops, acknowledgements),
+    *(retries, delays, transactions, pops, acknowledgements, lite),
     *(offsets, members, locks, replies, relays, assignments),
-    *(topics, groups, figures, protocol),
+    *(topics, groups, figures, lite_figures, protocol),
 )
 
 ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
