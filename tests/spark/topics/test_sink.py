@@ -115,34 +115,47 @@ def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, rocketmq:
     assert bodies(rocketmq, topic) == {"at": 1, "after": 1}
 
 
+@pytest.fixture
+def wide_rows(spark: SparkSession) -> Iterator[Callable[[int], DataFrame]]:
+    """Frames of rows of 1 KB, which reach the sink in parts of 100 KB."""
+    setting = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    spark.conf.set(setting, "100")
+    yield lambda count: numbers(spark, count).selectExpr("lpad(body, 1000, '0') as body")
+    spark.conf.unset(setting)
+
+
 def test_a_killed_worker_costs_duplicates_with_the_same_unique_keys(
-    spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path
+    wide_rows: Callable[[int], DataFrame], rocketmq: RocketMQ, tmp_path: Path
 ) -> None:
     topic = rocketmq.topic()
-    frame = dying(numbers(spark, 60_000), tmp_path, "17000")
-    with go_when(tmp_path, lambda: bodies(rocketmq, topic)["0"]):
+    frame = dying(wide_rows(6000), tmp_path, "1900".zfill(1000))
+    with go_when(tmp_path, lambda: "0" * 1000 in bodies(rocketmq, topic)):
         save(frame, rocketmq, topic, ids="stable", batchSize="16k")
     messages = rocketmq.messages(topic)
     keys = {message.body: message.msg_id for message in messages}
 
-    assert (tmp_path / "killed").exists()
-    assert set(bodies(rocketmq, topic)) == {str(number) for number in range(60_000)}
-    assert len(messages) > 60_000
+    assert {int(body) for body in bodies(rocketmq, topic)} == set(range(6000))
+    assert len(messages) > 6000
     assert all(keys[message.body] == message.msg_id for message in messages)
-    assert len(set(keys.values())) == 60_000
+    assert len(set(keys.values())) == 6000
 
 
 def test_nothing_of_a_killed_worker_is_seen_in_a_transaction(
-    spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path
+    wide_rows: Callable[[int], DataFrame], rocketmq: RocketMQ, tmp_path: Path
 ) -> None:
     topic = rocketmq.topic()
-    frame = dying(numbers(spark, 36_000), tmp_path, "11500")
-    halves = "RMQ_SYS_TRANS_HALF_TOPIC"
-    with go_when(tmp_path, lambda: len(rocketmq.messages(halves)) > 100):
+    frame = dying(wide_rows(1500), tmp_path, "490".zfill(1000))
+
+    def has_sent() -> bool:
+        halves = rocketmq.messages("RMQ_SYS_TRANS_HALF_TOPIC")
+        return any(int(half.body or b"") == 100 for half in halves)
+
+    with go_when(tmp_path, has_sent):
         save(frame, rocketmq, topic, transactional="true")
 
-    assert (tmp_path / "killed").exists()
-    assert bodies(rocketmq, topic) == {str(number): 1 for number in range(36_000)}
+    assert {int(body): count for body, count in bodies(rocketmq, topic).items()} == dict.fromkeys(
+        range(1500), 1
+    )
 
 
 def test_nothing_of_a_failed_job_is_seen_in_a_transaction(

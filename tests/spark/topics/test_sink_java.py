@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.client import open_admin
+from rocketwire.client.admin import open_admin
 from rocketwire.messages import message_const as const
 from rocketwire_tools.spark.topics.sink.driver import commit_job
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
