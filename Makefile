@@ -27,7 +27,7 @@ JUDGE        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
+.PHONY: help run docs check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -44,8 +44,10 @@ help:
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
+	@echo "make browser  the status pages in Chromium: console, axe-core, narrow windows; skipped without Chromium"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
+	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -132,8 +134,15 @@ judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
 	$(BIN)/python -m tests.java.broker.releases
 
+# Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
+browser: $(VENV)/.installed-browser
+	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
+
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m publishing.site
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
@@ -149,15 +158,23 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed-run
 
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs,pcap,plot,store,observe,admin,tls]" pytest
+	@touch $@ $(VENV)/.installed-run
+
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
+
+$(VENV)/.installed-browser: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
+	@touch $@
 
 # The newest versions that pyproject.toml allows, in a virtual environment of its own.
 constraints:
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev]"
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,browser]"
 	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
 	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt

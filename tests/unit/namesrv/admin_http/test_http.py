@@ -45,7 +45,7 @@ def test_a_path_and_its_query_are_answered() -> None:
 
     assert sent.startswith(b"HTTP/1.1 200 OK\r\n")
     assert body_of(sent) == b"/a/b {'topic': 'x y'}"
-    assert b"content-security-policy: default-src 'none'; style-src 'unsafe-inline';" in sent
+    assert b"content-security-policy: default-src 'none'; img-src data:; style-src" in sent
     assert not one.closed
 
 

@@ -16,7 +16,7 @@ from tests.support.fakes.sansio_server import Server
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
 TAGS = {
     *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
-    *("code", "form", "input", "button", "div", "label"),
+    *("main", "link", "code", "form", "input", "button", "div", "label"),
 }
 
 
@@ -35,6 +35,9 @@ class Reader(HTMLParser):
         self.tags.add(tag)
         names = {name for name, _ in attrs}
         assert not {name for name in names if name.startswith("on")}
+        if tag == "link":  # there is no icon, and browsers need not ask for one
+            assert dict(attrs) == {"rel": "icon", "href": "data:,"}
+            return
         self.links |= {value or "" for name, value in attrs if name in {"href", "src"}}
 
     def handle_data(self, data: str) -> None:
