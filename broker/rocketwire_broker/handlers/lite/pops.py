@@ -19,10 +19,9 @@ from rocketwire_broker.handlers.fields import FAQ, Handler, required
 from rocketwire_broker.handlers.pops.pops import (
     MAX_POLL_MS,
     MAX_POP_MESSAGES,
-    NO_MESSAGE,
-    ORDERED_REVIVE_QUEUE,
     with_born_time,
 )
+from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, ORDERED_REVIVE_QUEUE
 from rocketwire_broker.state.lite import BIND_TOPIC, is_lite, wake_key
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, select

@@ -12,7 +12,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.policy.pop_handle import parse_pop_handle
 from rocketwire.policy.resource_names import lite_queue
 from rocketwire_broker.handlers.fields import required
-from rocketwire_broker.handlers.pops.pops import ORDERED_REVIVE_QUEUE
+from rocketwire_broker.handlers.pops.taking import ORDERED_REVIVE_QUEUE
 from rocketwire_broker.state.lite import BIND_TOPIC
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.pop_orders import UNKNOWN
