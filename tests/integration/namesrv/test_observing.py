@@ -100,6 +100,16 @@ async def test_each_page_is_where_it_should_be() -> None:
     assert f"driver {server.driver_name}" in text
 
 
+async def test_lists_of_name_servers_are_read_again_for_each_request(tmp_path: Path) -> None:
+    path = tmp_path / "lists"
+    path.write_text("nsaddr=a:1\n")
+    async with running(address_server_file=str(path)) as server:
+        assert await get(server, "/rocketmq/nsaddr-unit?nofix=1") == (200, "a:1\n")
+        path.write_text("nsaddr=a:1;b:2\n")
+        assert await get(server, "/rocketmq/nsaddr") == (200, "a:1;b:2\n")
+        assert (await get(server, "/rocketmq/other"))[0] == 404
+
+
 async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")

@@ -11,15 +11,18 @@ import os
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rocketwire_tools.spark.option_values import OptionError, plain_text, switch
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from rocketwire.client import ClientConfig, ClientInstance, Credentials
+
+T = TypeVar("T")
 
 _SECRETS: Final = ("accessKey", "secretKey", "securityToken", "keyPassword")
 
@@ -212,6 +215,72 @@ def _pair(line: str) -> tuple[str, str]:
     if not separator or ":" in name:
         name, _, value = line.partition(":")
     return name.strip(), value.strip().strip("'\"")
+
+
+class Session:
+    """A client in trio's thread, for calls from the thread in which Spark runs Python.
+
+    Worker processes are used again: they keep one session for each connection.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        """Open a client.
+
+        Raises:
+            OptionError: a file is missing or invalid.
+        """
+        from rocketwire.portal.resources import Resource
+
+        config = connection.client_config()
+
+        def opener() -> AbstractAsyncContextManager[ClientInstance]:
+            from rocketwire.client import open_client
+
+            return open_client(config)
+
+        self.resource = Resource(opener)
+        self.portal = self.resource.begin()
+        self.client: ClientInstance = self.portal.call(self.resource.open)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are possible."""
+        return not (self.resource.is_closed or self.portal.is_forked or self.portal.is_ended)
+
+    def call(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """Execute a coroutine function in trio, with the client as its first argument.
+
+        Raises:
+            Exception: what the function raises.
+        """
+        return self.portal.call(function, self.client, *arguments)
+
+    def close(self) -> None:
+        """Close the client."""
+        self.resource.close_soon()
+        self.resource.wait_closed(_CLOSING)
+
+
+_CLOSING: Final = 5.0
+_sessions: dict[Connection, Session] = {}
+
+
+def session_of(connection: Connection) -> Session:
+    """The session of this process for a connection.
+
+    Raises:
+        OptionError: a file is missing or invalid.
+    """
+    session = _sessions.get(connection)
+    if session is None or not session.is_open:
+        session = _sessions[connection] = Session(connection)
+    return session
+
+
+def close_sessions() -> None:
+    """Close the sessions of this process."""
+    while _sessions:
+        _sessions.popitem()[1].close()
 
 
 @asynccontextmanager
