@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
+PATIENCE = 300.0
+"""Seconds for what a busy machine does late."""
+
+
 def save(frame: DataFrame, cluster: RocketMQ, topic: str | None, **options: str) -> None:
     """Write a frame."""
     options = {"nameServers": cluster.address, **options}
@@ -55,7 +59,7 @@ def dying(frame: DataFrame, folder: Path, body: str) -> DataFrame:
     @udf("string", useArrow=False)
     def pass_on(value: str) -> str:
         if value == body and not (folder / "killed").exists():
-            wait_until((folder / "go").exists, "rows at the broker", 60)
+            wait_until((folder / "go").exists, "rows at the broker", PATIENCE)
             (folder / "killed").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return value
@@ -68,7 +72,7 @@ def go_when(folder: Path, condition: Callable[[], object]) -> Iterator[None]:
     """Put file ``go`` into a folder when a condition holds."""
 
     def watch() -> None:
-        wait_until(condition, "rows at the broker", 60)
+        wait_until(condition, "rows at the broker", PATIENCE)
         (folder / "go").touch()
 
     thread = threading.Thread(target=watch)
