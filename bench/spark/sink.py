@@ -9,6 +9,7 @@ time and the CPU of all processes.
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
 import statistics
 import subprocess
@@ -50,8 +51,7 @@ def dev_broker() -> Iterator[str]:
 
 def record_batches(rows: int, size: int) -> list[Any]:
     """Return rows with a body, tags and keys."""
-    import pyarrow as pa
-
+    pa: Any = importlib.import_module("pyarrow")
     batches: list[Any] = []
     for start in range(0, rows, ROWS_OF_BATCH):
         numbers = range(start, min(rows, start + ROWS_OF_BATCH))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.spark.streams import run_to_end
+from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,7 +84,7 @@ def test_orders_are_counted_by_minute(jobs: Jobs) -> None:
     jobs.run("Windowed counts")
     counts: Counter[str] = Counter()
     for message in jobs.cluster.messages("orders-per-minute"):
-        counts[message.properties["TAGS"]] += int(message.body or b"")
+        counts[properties_of(message)["TAGS"]] += int(message.body or b"")
 
     assert counts == {"t7": 2, "t8": 1, "t9": 1}
 
@@ -106,7 +107,7 @@ def test_a_backfill_that_runs_again_repeats_its_unique_keys(jobs: Jobs) -> None:
 
     assert sorted(jobs.bodies("orders-again")) == sorted(2 * jobs.bodies("orders"))
     assert sorted(Counter(message.msg_id for message in messages).values()) == [2, 2, 2, 2]
-    assert {message.properties["KEYS"] for message in messages} == {"k10", "k20", "k30", "k40"}
+    assert {properties_of(message)["KEYS"] for message in messages} == {"k10", "k20", "k30", "k40"}
 
 
 def test_dead_letters_go_to_a_table(jobs: Jobs, spark: SparkSession) -> None:
