@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.routes.peer_views import PeerView
 from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.collector import AGE, COLLECTIONS
 from rocketwire_tools.exporter.families import FAMILIES
@@ -36,6 +37,7 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
     async with trio.open_nursery() as nursery:
         config = Config(bind_address="127.0.0.1", listen_port=0, observe_port=0, tls=tls)
         server: NameServer = await nursery.start(serve, config)
+        server.state.peers.views["127.0.0.1:1"] = PeerView(reached=True)
         port = server.observation.listening.port
         async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
             request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
