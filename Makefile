@@ -23,11 +23,13 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
+# Arguments of the check before a release
+CHECK        ?=
 # Arguments of the soak
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
+.PHONY: help run docs dist release-check check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -48,6 +50,8 @@ help:
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
 	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
+	@echo "make dist   sdist and wheel, in dist; built twice and compared"
+	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -144,6 +148,12 @@ soak: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
+dist: $(VENV)/.installed-release
+	$(BIN)/python -m publishing.release.dist
+
+release-check: $(VENV)/.installed-release
+	$(BIN)/python -m publishing.release.check $(CHECK)
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
@@ -162,6 +172,10 @@ $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs,pcap,plot,store,observe,admin,tls]" pytest
 	@touch $@ $(VENV)/.installed-run
 
+$(VENV)/.installed-release: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[release]"
+	@touch $@ $(VENV)/.installed-run
+
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
@@ -174,7 +188,7 @@ $(VENV)/.installed-browser: $(VENV)/.installed-test
 constraints:
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,browser]"
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,release,browser]"
 	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
 	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt

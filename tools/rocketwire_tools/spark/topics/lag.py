@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
@@ -72,10 +72,10 @@ def lags_of(progress: Any) -> list[QueueLag]:
 
 
 def _tree(text: str | None) -> dict[str, Any]:
-    tree = json.loads(text or "{}")
+    tree: Any = json.loads(text or "{}")
     if not isinstance(tree, dict):
         raise ValueError(text)
-    return tree
+    return cast("dict[str, Any]", tree)
 
 
 class LagListener(StreamingQueryListener):

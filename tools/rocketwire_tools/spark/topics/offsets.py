@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire_tools.spark.option_values import OptionError
 
@@ -127,21 +127,21 @@ def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
     example = '{"topic": {"broker": {"0": 23}}}'
     wrong = OptionError(f"option {option!r}: {text!r} is not JSON like {example}")
     try:
-        topics = json.loads(text)
+        topics: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise wrong from None
     if not isinstance(topics, dict) or not topics:
         raise wrong
     places = Places()
-    for topic, brokers in topics.items():
+    for topic, brokers in cast("dict[str, Any]", topics).items():
         if not isinstance(brokers, dict):
             places.by_topic[topic] = _number(option, brokers, least)
             continue
-        for broker, queues in brokers.items():
+        for broker, queues in cast("dict[str, Any]", brokers).items():
             if not isinstance(queues, dict):
                 places.by_broker[topic, broker] = _number(option, queues, least)
                 continue
-            for queue_id, number in queues.items():
+            for queue_id, number in cast("dict[str, Any]", queues).items():
                 if not queue_id.isdecimal() or len(queue_id) > 9:
                     raise OptionError(f"option {option!r}: {queue_id!r} is not a queue id")
                 queue = Queue(topic, broker, int(queue_id))

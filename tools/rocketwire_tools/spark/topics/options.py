@@ -256,7 +256,7 @@ def read_options(options: Mapping[str, str]) -> Settings:
         OptionError: an option is unknown or invalid, or one is missing.
     """
     connection = Connection.from_options(options)
-    by_name = {name.lower(): (name, *entry) for name, entry in _READERS.items()}
+    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
     of_connection = {name.lower() for name in OF_CONNECTION}
     values: dict[str, Any] = {}
     chosen: list[str] = []
@@ -269,7 +269,7 @@ def read_options(options: Mapping[str, str]) -> Settings:
         if key not in by_name:
             every = ", ".join([*_READERS, *OF_CONNECTION])
             raise OptionError(f"unknown option {option!r}; the options are {every}")
-        name, field_name, read = by_name[key]
+        name, (field_name, read) = by_name[key]
         if name in _CHOICES:
             chosen.append(name)
         values[field_name] = read(name, text)

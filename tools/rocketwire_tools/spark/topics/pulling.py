@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import trio
 
@@ -278,10 +278,7 @@ class RangePull:
                 for _ in range(LANES):
                     nursery.start_soon(self._run_lane)
         except* Exception as errors:  # noqa: BLE001 - ``next_chunk`` raises it
-            first: BaseException = errors
-            while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]
-            self._error = first if isinstance(first, Exception) else PullFailedError(str(first))
+            self._error = _first(errors)
         self._arrived.unpark_all()
 
     async def _learn(self) -> None:
@@ -467,6 +464,13 @@ _ADVICE: Final = {
         "with option 'sql' the broker needs enablePropertyFilter=true"
     ),
 }
+
+
+def _first(error: Exception) -> Exception:
+    """The first error of a group, which may be one of groups."""
+    while isinstance(error, ExceptionGroup):
+        error = cast("ExceptionGroup[Exception]", error).exceptions[0]
+    return error
 
 
 def _number(response: RemotingCommand, name: str) -> int | None:

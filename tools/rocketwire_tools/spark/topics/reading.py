@@ -51,7 +51,7 @@ def read_range(
             selected = read_chunk(chunk, place)
             if not settings.is_filtered:
                 _check_count(session.client, portal, selected, chunk, settings)
-            if tags and tags != {"*"}:
+            if tags and tags != frozenset("*"):
                 selected = with_tags(selected, tags)
             if len(selected.rows):
                 yield batch_of(selected, schema)

@@ -7,7 +7,7 @@ contain plain values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyspark.sql.datasource import (
     DataSource,
@@ -152,7 +152,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def _read(partition: InputPartition, schema: StructType, settings: Settings) -> Batches:
     if partition.value is None:  # Spark's value for an empty list of partitions
         return
-    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.pandas import types
 
     from rocketwire_tools.spark.topics.pulling import PullSettings
     from rocketwire_tools.spark.topics.reading import read_range
@@ -164,7 +164,7 @@ def _read(partition: InputPartition, schema: StructType, settings: Settings) -> 
         fails_on_loss=settings.fails_on_loss,
         timeout=settings.connection.request_timeout,
     )
-    arrow_schema = to_arrow_schema(schema, timezone="UTC")
+    arrow_schema: Any = cast("Any", types).to_arrow_schema(schema, timezone="UTC")
     yield from read_range(settings.connection, partition.value, pulls, arrow_schema)
 
 

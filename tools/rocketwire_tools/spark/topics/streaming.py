@@ -125,7 +125,7 @@ class Stream:
         self._last_batch = self._clock()
         takes = limits.most(waiting, self._sizes(begins, waiting)) if is_limited else waiting
         end = begin | {queue: offset + takes[queue] for queue, offset in begins.items()}
-        known = set() if is_initial else begin.keys() - again
+        known: set[Queue] = set() if is_initial else begin.keys() - again
         return with_begins(end, {queue: at for queue, at in begins.items() if queue not in known})
 
     def newest(self) -> Offset | None:

@@ -54,4 +54,4 @@ def test_the_package_has_no_other_names() -> None:
     import pyspark_rocketmq
 
     with pytest.raises(AttributeError, match="no attribute 'Lag'"):
-        _ = pyspark_rocketmq.Lag  # type: ignore[attr-defined]
+        _ = pyspark_rocketmq.Lag

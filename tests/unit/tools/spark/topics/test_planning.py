@@ -50,7 +50,7 @@ class Answers:
         return {}
 
 
-def plan(answers: Answers, narrowing: Narrowing | None = None, **options: str) -> dict[str, Any]:
+def plan(answers: Answers, narrowing: Any = None, **options: str) -> dict[str, Any]:
     settings = read_options({"nameServers": "n:1", "subscribe": "t", **options})
     ranges = batch_ranges(settings, answers, narrowing)
     return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}

@@ -38,7 +38,7 @@ class Reader:
             begin=begin,
             end=end,
         )
-        quick = {"group": "readers", "timeout": 2.0, "patience": 1.0, **settings}
+        quick: dict[str, Any] = {"group": "readers", "timeout": 2.0, "patience": 1.0, **settings}
         batches = read_range(self.connection, place, PullSettings(**quick), schema)
         return [row for batch in batches for row in batch.to_pylist()]
 
@@ -194,7 +194,7 @@ def test_a_read_can_end_early(reader: Reader, rocketmq: RocketMQ, connection: Co
         begin=0,
         end=100,
     )
-    batches = read_range(connection, place, PullSettings(group="readers"), SCHEMA)
+    batches: Any = read_range(connection, place, PullSettings(group="readers"), SCHEMA)
 
     first = next(batches)
     batches.close()
