@@ -29,7 +29,7 @@ CHECK        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs dist release-check check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
+.PHONY: help run docs dist release-check check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos spark-kills judge browser soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -45,6 +45,7 @@ help:
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
+	@echo "make spark-kills  a million messages into Spark, killed at twenty places"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
 	@echo "make browser  the status pages in Chromium: console, axe-core, narrow windows; skipped without Chromium"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
@@ -133,6 +134,9 @@ fuzz: $(VENV)/.installed-fuzz
 
 chaos: $(VENV)/.installed-test
 	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
+
+spark-kills: $(VENV)/.installed-test
+	ROCKETWIRE_SPARK_KILLS=long $(BIN)/python -m pytest -q tests/spark/test_topic_kills.py $(PYTEST)
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)

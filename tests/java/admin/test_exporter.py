@@ -133,8 +133,18 @@ def test_a_broker_has_its_runtime_values(
     place = {"cluster": CLUSTER, "brokerIP": broker.address, "broker": BROKERS[version]}
     boot = values.value("rocketmq_brokeruntime_boot_timestamp", **place)
     assert boot == int(printed["bootTimestamp"])
-    for family in ("commitlogdir_capacity_total", "put_tps10", "gettransfered_tps10"):
+    for family in (
+        "commitlogdir_capacity_total",
+        "putmessage_times_total",
+        "dispatch_behind_bytes",
+    ):
         assert values.value(f"rocketmq_brokeruntime_{family}", **place) is not None, family
+    # A broker that has just started has no rates yet.
+    wait_until(
+        lambda: scrape().value("rocketmq_brokeruntime_gettransfered_tps10", **place) is not None,
+        "the broker has rates",
+        120,
+    )
     info = values.value(
         "rocketmq_exporter_broker_info", **place, version=f"V{version}".replace(".", "_")
     )

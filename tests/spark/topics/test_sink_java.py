@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections import Counter
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -18,6 +19,7 @@ from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.java.client.messages import create_topic, unique
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
+from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,13 +109,13 @@ def test_every_column_is_a_part_of_the_message(
 
     assert len(messages) == 20
     assert len({message.queue_id for message in messages}) == 1
-    assert len({message.properties[const.UNIQ_KEY] for message in messages}) == 20
+    assert len({properties_of(message)[const.UNIQ_KEY] for message in messages}) == 20
     for message in messages:
         assert message.body == b"\x00\xff"
-        assert message.properties[const.TAGS] == "red"
-        assert message.properties[const.KEYS] == "k1 k2"
-        assert message.properties[const.SHARDING_KEY] == "customer-7"
-        assert (message.properties["x"], message.properties["ä"]) == ("1", "ö")
+        assert properties_of(message)[const.TAGS] == "red"
+        assert properties_of(message)[const.KEYS] == "k1 k2"
+        assert properties_of(message)[const.SHARDING_KEY] == "customer-7"
+        assert (properties_of(message)["x"], properties_of(message)["ä"]) == ("1", "ö")
 
 
 @releases
@@ -180,8 +182,7 @@ def test_rows_of_a_transaction_are_seen_when_the_driver_commits(
 def test_a_commit_finds_what_an_earlier_driver_has_committed(
     brokers: Brokers, release: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    import pyarrow as pa
-
+    pa: Any = importlib.import_module("pyarrow")
     from rocketwire_tools.spark.topics.sink.driver import commit_batch
     from rocketwire_tools.spark.topics.sink.journal import Journal
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.codes import RequestCode
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.spark.topics.sink.ending import end_transactions, unknown_state
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.halves import Half, unpack
 from rocketwire_tools.spark.topics.sink.task import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 END = [RequestCode.END_TRANSACTION]
@@ -96,6 +99,6 @@ def test_a_rollback_that_fails_is_logged(rows: Rows, caplog: pytest.LogCaptureFi
 
 
 def test_a_brokers_check_gets_no_state() -> None:
-    from rocketwire.wire.message.stored import StoredMessage
+    check: Callable[[StoredMessage], object] = unknown_state
 
-    assert unknown_state(StoredMessage.__new__(StoredMessage)) is None
+    assert check(StoredMessage.__new__(StoredMessage)) is None
