@@ -60,11 +60,10 @@ class Place(NamedTuple):
 
 def moved(name_server: str, first: str, second: str, java: JavaPeer) -> Place:
     """Create a static topic at the first broker, and move it to the second between two sends."""
-    ports = [int(address.rpartition(":")[2]) for address in (first, second)]
-    place = Place(name_server, *ports, java)
+    place = Place(name_server, _port(first), _port(second), java)
 
     def is_led_by(broker: str) -> bool:
-        route = raw_call.ask(int(name_server.rpartition(":")[2]), 105, {"topic": TOPIC})
+        route = raw_call.ask(_port(name_server), 105, {"topic": TOPIC})
         text = route.body.decode() if route.header.get("code") == 0 else "{}"
         by_broker = json.loads(_quoted(text)).get("topicQueueMappingByBroker") or {}
         return len((by_broker.get(broker) or {}).get("currIdMap") or {}) == 2
@@ -78,6 +77,10 @@ def moved(name_server: str, first: str, second: str, java: JavaPeer) -> Place:
     wait_until(lambda: is_led_by("broker-b"), f"it has moved: {remapped.out}{remapped.err}")
     java.send(name_server, TOPIC, "later-producers", SECOND)
     return place
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
 
 
 def _quoted(text: str) -> str:

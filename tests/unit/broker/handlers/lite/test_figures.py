@@ -26,7 +26,7 @@ T = TypeVar("T")
 @pytest.fixture
 def home() -> BrokerAtHand:
     home = BrokerAtHand()
-    put_parent(home, lite_topic_expiration="x", **{"lite.topic.expiration": "30"})
+    put_parent(home, minutes=30)
     put_group(home)
     return home
 
