@@ -128,9 +128,11 @@ class Reader:
         }
 
 
-def send(client: Client, lite_topic: str, *texts: str, topic: str = PARENT, **more: Any) -> None:
-    """Send messages to a lite topic."""
+def send(
+    client: Client, lite_topic: str, *texts: str, topic: str = PARENT, delay: str = ""
+) -> None:
+    """Send messages to a lite topic, maybe with a delay level."""
+    properties = {"__LITE_TOPIC": lite_topic} | ({"DELAY": delay} if delay else {})
     for text in texts:
-        settings = {"properties": {"__LITE_TOPIC": lite_topic}} | more
-        answer = client.send(topic, text.encode(), **settings)
+        answer = client.send(topic, text.encode(), properties=properties)
         assert answer.code == 0
