@@ -27,7 +27,7 @@ JUDGE        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge browser soak constraints clean
+.PHONY: help run docs check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos kill-executors judge browser soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -43,6 +43,7 @@ help:
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
+	@echo "make kill-executors  200,000 rows written by Spark while its executors are killed: none may be missing"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
 	@echo "make browser  the status pages in Chromium: console, axe-core, narrow windows; skipped without Chromium"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
@@ -129,6 +130,11 @@ fuzz: $(VENV)/.installed-fuzz
 
 chaos: $(VENV)/.installed-test
 	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
+
+# A few minutes; four kills of executors while rows are sent, and four while a transaction is
+kill-executors: $(VENV)/.installed-test
+	ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
+	$(BIN)/python -m pytest -q tests/spark/topics/test_cluster.py $(PYTEST)
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
