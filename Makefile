@@ -29,7 +29,10 @@ CHECK        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs dist release-check check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos spark-kills judge browser soak constraints clean
+.PHONY: help run clean constraints
+.PHONY: check test test-units test-peers test-broker coverage uncovered interpreted lint types
+.PHONY: bench bench-pcap fuzz chaos spark-kills judge browser soak
+.PHONY: docs dist release-check
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -45,7 +48,7 @@ help:
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
-	@echo "make spark-kills  a million messages into Spark, killed at twenty places"
+	@echo "make spark-kills  a million messages read, and 200,000 rows written, by Spark whose processes are killed"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
 	@echo "make browser  the status pages in Chromium: console, axe-core, narrow windows; skipped without Chromium"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
@@ -137,6 +140,8 @@ chaos: $(VENV)/.installed-test
 
 spark-kills: $(VENV)/.installed-test
 	ROCKETWIRE_SPARK_KILLS=long $(BIN)/python -m pytest -q tests/spark/test_topic_kills.py $(PYTEST)
+	ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
+	$(BIN)/python -m pytest -q tests/spark/topics/test_cluster.py $(PYTEST)
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
