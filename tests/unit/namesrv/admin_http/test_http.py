@@ -189,11 +189,11 @@ def test_a_document_may_depend_on_the_accept_header() -> None:
     accepted: list[str] = []
 
     def respond(path: str, query: Mapping[str, str]) -> Document:
-        accepted.append(exchange.accept)
+        accepted.append(http.accept)
         return plain(200, path)
 
-    exchange = Exchange(respond)
+    http = Exchange(respond)
     for accept in ("Accept: a/b, c/d\r\n", ""):
-        exchange.receive(f"GET / HTTP/1.1\r\nHost: localhost\r\n{accept}\r\n".encode())
+        http.receive(f"GET / HTTP/1.1\r\nHost: localhost\r\n{accept}\r\n".encode())
 
     assert accepted == ["a/b, c/d", ""]
