@@ -23,13 +23,15 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
+# The browser of make browser
+BROWSER      ?= /usr/bin/chromium
 # Arguments of the check before a release
 CHECK        ?=
 # Arguments of the soak
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs dist release-check check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
+.PHONY: help run docs dist release-check browser pictures check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -51,6 +53,8 @@ help:
 	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
 	@echo "make dist   sdist and wheel, in dist; built twice and compared"
 	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
+	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
+	@echo "            (BROWSER=/usr/bin/chromium; needs node and npm); make pictures also writes docs/images"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -142,6 +146,12 @@ soak: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
+
+browser pictures: docs .cache/node/node_modules/axe-core
+	$(BIN)/python -m publishing.browser --browser $(BROWSER) $(if $(filter pictures,$@),--pictures docs/images)
+
+.cache/node/node_modules/axe-core:
+	npm install --prefix .cache/node --no-audit --no-fund --silent axe-core@4 puppeteer-core@24
 
 dist: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.dist
