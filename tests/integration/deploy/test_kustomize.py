@@ -38,8 +38,8 @@ def one(kind: str, name: str) -> dict[str, Any]:
 
 
 def container(kind: str, name: str) -> dict[str, Any]:
-    (found,) = one(kind, name)["spec"]["template"]["spec"]["containers"]
-    assert isinstance(found, dict)
+    containers: list[dict[str, Any]] = one(kind, name)["spec"]["template"]["spec"]["containers"]
+    (found,) = containers
     return found
 
 
