@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 import trio
 import trio.testing
@@ -10,23 +12,23 @@ from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_co
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ChannelClosedError
 from rocketwire.testing import reply
-from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import BROKER, pulled, world
 
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
 
 async def test_a_message_for_each_of_two_polls_wakes_both(autojump_clock: object) -> None:
-    brought = 0
+    brought: set[str] = set()
 
-    async def pull(_: RemotingCommand) -> RemotingCommand:
-        nonlocal brought
-        if brought == 2:
+    async def pull(request: RemotingCommand) -> RemotingCommand:
+        queue = (request.ext_fields or {})["queueId"]
+        if queue in brought:
             await trio.sleep_forever()
-        await trio.sleep(1)
-        brought += 1
-        return pulled(
-            StoredMessage(topic="orders", body=b"x", queue_offset=brought - 1), begin=brought
-        )
+        brought.add(queue)
+        await trio.sleep(1 + int(queue))
+        return pulled(StoredMessage(topic="orders", body=b"x", queue_id=int(queue)))
 
     seconds: list[float] = []
     async with world() as (network, client):
