@@ -13,7 +13,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ChannelClosedError
 from rocketwire.testing import reply
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+from tests.support.fakes.consumer_fakes import BROKER, PULLS, pulled, world
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -32,7 +32,8 @@ async def test_a_message_for_each_of_two_polls_wakes_both(autojump_clock: object
 
     seconds: list[float] = []
     async with world() as (network, client):
-        network.peer(BROKER).on(Code.PULL_MESSAGE, pull)
+        for code in PULLS:
+            network.peer(BROKER).on(code, pull)
         network.peer(BROKER).on(Code.UPDATE_CONSUMER_OFFSET, reply())
         async with open_lite_pull_consumer(client, "g") as consumer, trio.open_nursery() as nursery:
             consumer.subscribe("orders")
