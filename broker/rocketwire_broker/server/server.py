@@ -22,6 +22,7 @@ from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.connection import Connection
+from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
 from rocketwire_namesrv.config.tls_settings import TlsMode
@@ -78,6 +79,7 @@ class BrokerServer:
         self._config = config
         self._connections: dict[int, Connection] = {}
         self._number = 0
+        self._gathering = Gathering()
         self._timer = trio.CancelScope()
         self._places = trio.Semaphore(config.max_connections)
 
@@ -242,7 +244,7 @@ class BrokerServer:
             self._deliver()
 
     async def _converse(self, connection: Connection) -> None:
-        work = connection.session.receive
+        work, gathering = connection.session.receive, self._gathering
         data = await self._open(connection)
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
@@ -250,7 +252,8 @@ class BrokerServer:
             try:
                 work(data, self.clock.now())
             finally:
-                await self.settle()
+                if await gathering.answers():
+                    await self.settle()
             await connection.drained()
             data = b""
 
@@ -265,16 +268,25 @@ class BrokerServer:
         is_new = bool(topics.changed or topics.removed) and self.announce is not None
         syncing = self._syncing if self._syncing is not None and self._syncing.is_due else None
         if is_new or syncing is not None:
-            frames = self._take()
-            if self.announce is not None and is_new:
-                await self.announce(broker)
-            if syncing is None or await syncing.run():
-                self._send(frames)
-            else:
-                self._cut_off(frames)
+            await self._deliver_after(self.announce if is_new else None, syncing)
         else:
             self._deliver()
         self._hurry()
+
+    async def _deliver_after(self, announce: Announce | None, syncing: Syncing | None) -> None:
+        """Send all frames when name servers know new topics, and the disk has the messages."""
+        frames = self._take()
+        try:
+            if announce is not None:
+                await announce(self.broker)
+            is_safe = syncing is None or await syncing.run()
+        except trio.Cancelled:  # the connection whose task this is was closed
+            self._cut_off(frames)
+            raise
+        if is_safe:
+            self._send(frames)
+        else:
+            self._cut_off(frames)
 
     def _take(self) -> list[tuple[int, list[bytes]]]:
         """Take the frames that are to be sent, by the number of their connection."""

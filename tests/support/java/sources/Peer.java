@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
@@ -309,14 +310,16 @@ public class Peer {
 
     private DefaultMQProducer producer(String nameServer, String group) throws Exception {
         DefaultMQProducer known = producers.get(group);
-        if (known != null && known.getNamesrvAddr().equals(nameServer)) {
+        if (known != null && nameServer.equals(Objects.requireNonNullElse(known.getNamesrvAddr(), ""))) {
             return known;
         }
         if (known != null) {
             known.shutdown(); // left behind by a test that failed
         }
         DefaultMQProducer fresh = new DefaultMQProducer(group, signing());
-        fresh.setNamesrvAddr(nameServer);
+        if (!nameServer.isEmpty()) { // without one it asks the address server
+            fresh.setNamesrvAddr(nameServer);
+        }
         fresh.setInstanceName(group);
         fresh.setPollNameServerInterval(1000);
         fresh.setHeartbeatBrokerInterval(1000);
