@@ -23,7 +23,7 @@ def rows(
     keys: StableKeys | None = None,
     **options: Any,
 ) -> list[Row]:
-    settings = {"max_message_size": 1000, "single_above": 900, **options}
+    settings: dict[str, Any] = {"max_message_size": 1000, "single_above": 900, **options}
     reader = RowReader(list(columns), topic=topic, keys=keys, **settings)
     return list(reader.rows(pa.record_batch(columns)))
 
