@@ -166,7 +166,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--conf", action="append", default=[], metavar="NAME=VALUE", help="of Spark"
     )
+    parser.add_argument(
+        "--topics", action="store_true", help="topics beside Java's pull client, and nothing else"
+    )
     options = parser.parse_args(arguments)
+    if options.topics:
+        from bench.spark import topics
+
+        topics.run(options.rounds)
+        return
     path: Path = captures.mixed() if options.capture is None else options.capture
     skewed = captures.skewed()
     spark = session(options.driver_memory, options.conf)

@@ -232,6 +232,7 @@ class Config:
         NO_PORT, "rocketwire.observePort", started=str(OBSERVE_PORT)
     )  # 0: any free port; -1: none
     observe_address: str = _ours("127.0.0.1", "rocketwire.observeAddress")
+    peers: str = _ours("", "rocketwire.peers")  # second ports of other name servers
     address_server_file: str = _ours("", "rocketwire.addressServerFile")  # lists for clients
     observe_asked: bool = False
     """Whether the operators' port is configured, so that the server must not run without

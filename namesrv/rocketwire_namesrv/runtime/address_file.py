@@ -31,7 +31,7 @@ class AddressFile(Generic[T]):
         self._path = path
         self._parse = parse
         self._content = nothing
-        self._data = b""
+        self._data: bytes = b""
         self._fault = ""
 
     def read(self) -> T:

@@ -16,6 +16,7 @@ from rocketwire_namesrv.admin_http.status_page import status_page
 from rocketwire_namesrv.config.access_control import is_loopback
 from rocketwire_namesrv.events import ForeignHostRefused
 from rocketwire_namesrv.runtime.address_file import AddressFile
+from rocketwire_namesrv.server.peers import PATH
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.admin_http.event_history import Observer
@@ -106,8 +107,17 @@ class Pages:
             return self._ready()
         if path == "/":
             return Document(200, "text/html; charset=utf-8", self._page(query.get("topic", "")))
+        if path == PATH:
+            return self._digest()
         addresses = list_for(self._address_file.read(), path)
         return None if addresses is None else plain(200, addresses)
+
+    def _digest(self) -> Document | None:
+        """Return the digest of the table; None as long as it is not compared with others."""
+        digest = self._server.state.peers.digest
+        if digest is None:
+            return None
+        return Document(200, "application/json", digest.document())
 
     def _ready(self) -> Document:
         state = self._server.state

@@ -110,6 +110,23 @@ async def test_lists_of_name_servers_are_read_again_for_each_request(tmp_path: P
         assert (await get(server, "/rocketmq/other"))[0] == 404
 
 
+async def test_two_name_servers_compare_their_tables() -> None:
+    async with running() as alone:
+        assert (await get(alone, "/table-digest"))[0] == 404
+    async with running(peers="127.0.0.1:1") as first:
+        port = first.observation.listening.port
+        async with running(peers=f"127.0.0.1:{port}") as second:
+            while not second.state.peers.views:
+                await trio.lowlevel.checkpoint()
+            status, text = await get(second, "/table-digest")
+            up = await value(second, f'rocketmq_namesrv_peer_up{{peer="127.0.0.1:{port}"}}')
+            page = (await get(second, "/"))[1]
+
+    assert (status, up) == (200, 1)
+    assert text.startswith('{"form": 1')
+    assert "Other name servers" in page
+
+
 async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")

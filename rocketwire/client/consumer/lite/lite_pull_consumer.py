@@ -342,7 +342,7 @@ class LitePullConsumer(GroupMember):
             state = self._queues.get(queue)
             if state is not None and queue.topic == topic:
                 self._restart(queue, state, offset)
-                await self._offsets.commit(queue, offset)
+                await self._offsets.commit(queue, offset, in_background=True)
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
         """See ``ConsumerMember``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.admin_http.address_list import read_lists
+from rocketwire_namesrv.admin_http.address_list import AddressLists, read_lists
 from rocketwire_namesrv.runtime.address_file import AddressFile
 
 if TYPE_CHECKING:
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
     import pytest
 
+NOTHING: AddressLists = {}
+
 
 def test_a_change_is_read_and_a_fault_leaves_the_last_lists(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "addresses.properties"
-    file = AddressFile(str(path), read_lists, {})
+    file = AddressFile(str(path), read_lists, NOTHING)
     assert file.read() == {}
     assert file.read() == {}
     path.write_text("nsaddr=a:1\n")
@@ -38,4 +40,4 @@ def test_a_change_is_read_and_a_fault_leaves_the_last_lists(
 
 
 def test_without_a_path_there_is_nothing() -> None:
-    assert AddressFile("", read_lists, {}).read() == {}
+    assert AddressFile("", read_lists, NOTHING).read() == {}
