@@ -43,7 +43,7 @@ class Taken(NamedTuple):
         return self.messages / max(self.cpu, 1 / TICKS)
 
 
-def compiled(folder: Path) -> Path:
+def compiled(folder: Path, source: Path = SOURCE) -> Path:
     """Compile Java's side; the folder of its classes."""
     command: list[str | Path] = [
         "javac",
@@ -52,18 +52,20 @@ def compiled(folder: Path) -> Path:
         f"{java_cache.jars(CURRENT)}/*",
         "-d",
         folder,
-        SOURCE,
+        source,
     ]
     subprocess.run(command, check=True)
     return folder
 
 
-def java_command(classes: Path, name_server: str, topic: str) -> list[str]:
+def java_command(
+    classes: Path, name_server: str, topic: str, main: str = "ClientBench"
+) -> list[str]:
     """Java's client as it comes: the JVM's own choice of collector and compilers, a heap that is
     enough for it."""
     path = f"{classes}:{java_cache.jars(CURRENT)}/*"
     quiet = f"-Drmq.logback.configurationFile={QUIET}"
-    return ["java", "-Xmx256m", quiet, "-cp", path, "ClientBench", name_server, topic]
+    return ["java", "-Xmx256m", quiet, "-cp", path, main, name_server, topic]
 
 
 def our_command(name_server: str, topic: str) -> list[str]:

@@ -25,7 +25,7 @@ from rocketwire.client.consumer.push.push_consumer import open_push_consumer as 
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
 from rocketwire.portal.likeness import like
 from rocketwire.portal.loans import Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
@@ -215,14 +215,17 @@ class PushConsumer(Opened[TrioPushConsumer]):
             within: timeout in seconds; None to wait for ever.
 
         Raises:
+            IllegalValueError: ``max`` is not a positive number.
             LocalProtocolError: the consumer has a listener.
             ChannelClosedError: the consumer was closed.
         """
+        check_limit(max)
         batch: Batch | None = await self._wait(partial(self._inbox.take, max), within)
         return batch
 
     async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
+        check_limit(max)
         while True:
             batch = None if self._has_handler else self._inbox.take(max)
             if batch is None and (batch := await self.poll(max)) is None:

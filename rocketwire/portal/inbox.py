@@ -8,6 +8,8 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.errors import IllegalValueError
+
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.loans import Loan, Loans
@@ -21,6 +23,16 @@ A wake costs as much as the whole handling of a batch. Meanwhile several batches
 
 LAG: Final = 32
 """Messages that wait at the broker, in the queue of the last batch, if the application lags."""
+
+
+def check_limit(limit: int) -> None:
+    """Check the number of messages of a batch.
+
+    Raises:
+        IllegalValueError: it is not a positive number.
+    """
+    if not isinstance(limit, int) or limit < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise IllegalValueError(f"max: expected a positive number of messages, got {limit!r}")
 
 
 class Batch:

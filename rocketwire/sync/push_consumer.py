@@ -24,7 +24,7 @@ from rocketwire.client.consumer.push.push_consumer import open_push_consumer as 
 from rocketwire.client.handlers import sync_function
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
 from rocketwire.portal.likeness import like
 from rocketwire.portal.loans import Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
@@ -201,14 +201,17 @@ class PushConsumer(Opened[TrioPushConsumer]):
             within: timeout in seconds; None to wait for ever.
 
         Raises:
+            IllegalValueError: ``max`` is not a positive number.
             LocalProtocolError: the consumer has a listener.
             ChannelClosedError: the consumer was closed.
         """
+        check_limit(max)
         batch: Batch | None = self._wait(partial(self._inbox.take, max), within)
         return batch
 
     def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
+        check_limit(max)
         while True:
             batch = None if self._has_handler else self._inbox.take(max)
             if batch is None and (batch := self.poll(max)) is None:

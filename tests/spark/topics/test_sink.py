@@ -18,6 +18,7 @@ from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.journal import FOLDER
 from tests.spark.streams import run_to_end
 from tests.support.processes import wait_until
+from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+PATIENCE = 300.0
+"""Seconds for what a busy machine does late."""
 
 
 def save(frame: DataFrame, cluster: RocketMQ, topic: str | None, **options: str) -> None:
@@ -55,7 +60,7 @@ def dying(frame: DataFrame, folder: Path, body: str) -> DataFrame:
     @udf("string", useArrow=False)
     def pass_on(value: str) -> str:
         if value == body and not (folder / "killed").exists():
-            wait_until((folder / "go").exists, "rows at the broker", 60)
+            wait_until((folder / "go").exists, "rows at the broker", PATIENCE)
             (folder / "killed").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return value
@@ -64,11 +69,11 @@ def dying(frame: DataFrame, folder: Path, body: str) -> DataFrame:
 
 
 @contextmanager
-def go_when(folder: Path, condition: Callable[[], object]) -> Iterator[None]:
+def go_when(folder: Path, condition: Callable[[], bool]) -> Iterator[None]:
     """Put file ``go`` into a folder when a condition holds."""
 
     def watch() -> None:
-        wait_until(condition, "rows at the broker", 60)
+        wait_until(condition, "rows at the broker", PATIENCE)
         (folder / "go").touch()
 
     thread = threading.Thread(target=watch)
@@ -93,11 +98,11 @@ def test_every_column_is_a_part_of_the_message(spark: SparkSession, rocketmq: Ro
     queues = [MessageQueue(topic=topic, broker_name="broker-a", queue_id=n) for n in range(7)]
 
     assert first.queue_id == queue_by_hash(queues, "customer-7").queue_id
-    assert first.properties[const.TAGS] == "red"
-    assert first.properties[const.KEYS] == "k1 k2"
-    assert first.properties[const.SHARDING_KEY] == "customer-7"
-    assert (first.properties["x"], first.properties["ä"]) == ("1", "ö")
-    assert const.TAGS not in second.properties
+    assert properties_of(first)[const.TAGS] == "red"
+    assert properties_of(first)[const.KEYS] == "k1 k2"
+    assert properties_of(first)[const.SHARDING_KEY] == "customer-7"
+    assert (properties_of(first)["x"], properties_of(first)["ä"]) == ("1", "ö")
+    assert const.TAGS not in properties_of(second)
 
 
 def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, rocketmq: RocketMQ) -> None:

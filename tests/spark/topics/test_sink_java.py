@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections import Counter
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -18,8 +19,11 @@ from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.java.client.messages import create_topic, unique
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
+from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.wire.message.stored import StoredMessage
@@ -107,18 +111,18 @@ def test_every_column_is_a_part_of_the_message(
 
     assert len(messages) == 20
     assert len({message.queue_id for message in messages}) == 1
-    assert len({message.properties[const.UNIQ_KEY] for message in messages}) == 20
+    assert len({properties_of(message)[const.UNIQ_KEY] for message in messages}) == 20
     for message in messages:
         assert message.body == b"\x00\xff"
-        assert message.properties[const.TAGS] == "red"
-        assert message.properties[const.KEYS] == "k1 k2"
-        assert message.properties[const.SHARDING_KEY] == "customer-7"
-        assert (message.properties["x"], message.properties["ä"]) == ("1", "ö")
+        assert properties_of(message)[const.TAGS] == "red"
+        assert properties_of(message)[const.KEYS] == "k1 k2"
+        assert properties_of(message)[const.SHARDING_KEY] == "customer-7"
+        assert (properties_of(message)["x"], properties_of(message)["ä"]) == ("1", "ö")
 
 
 @releases
 def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
-    spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, release: str
+    spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, tmp_path: Path, release: str
 ) -> None:
     topic, group = brokers.topic(release), unique("orderly")
     frame = spark.range(0, 3000, 1, 2).selectExpr(
@@ -129,14 +133,21 @@ def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
         frame.keys.substr(3, 9).cast("int")
     )
     brokers.save(frame, topic, batchSize="4k")
-    java_peer.trace(brokers.address, topic, group, "orderly")
-    received = java_peer.received(group, 3000)
+    file = tmp_path / "deliveries"
+    java_peer.call("note", brokers.address, topic, group, group, "orderly", file)
+    wait_until(lambda: file.read_text().count("\n") >= 3000, "all deliveries", 180)
+    java_peer.close(group)
+    keys = {
+        (message.queue_id, message.queue_offset): properties_of(message)[const.KEYS]
+        for message in brokers.messages(topic)
+    }
     by_key: dict[str, list[int]] = {}
-    for key in received:
-        sharding_key, _, number = key.partition("-")
+    for line in file.read_text().splitlines():
+        _, queue_id, offset = map(int, line.split())
+        sharding_key, _, number = keys[queue_id, offset].partition("-")
         by_key.setdefault(sharding_key, []).append(int(number))
 
-    assert len(set(received)) == 3000
+    assert sum(map(len, by_key.values())) == len(keys) == 3000
     assert all(numbers == sorted(numbers) for numbers in by_key.values())
 
 
@@ -180,8 +191,7 @@ def test_rows_of_a_transaction_are_seen_when_the_driver_commits(
 def test_a_commit_finds_what_an_earlier_driver_has_committed(
     brokers: Brokers, release: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    import pyarrow as pa
-
+    pa: Any = importlib.import_module("pyarrow")
     from rocketwire_tools.spark.topics.sink.driver import commit_batch
     from rocketwire_tools.spark.topics.sink.journal import Journal
 

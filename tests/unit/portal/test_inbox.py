@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.client.consumer.push.lending import LentMessages
+from rocketwire.errors import IllegalValueError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
-from rocketwire.portal.inbox import LAG, Inbox
+from rocketwire.portal.inbox import LAG, Inbox, check_limit
 from rocketwire.portal.loans import Loan
 
 if TYPE_CHECKING:
@@ -124,3 +125,10 @@ def test_an_application_lags_if_more_messages_wait_at_the_broker(
     assert inbox.lags == lags
     inbox.clear()
     assert not inbox.lags
+
+
+@pytest.mark.parametrize("limit", [0, -1, "3", None, 1.5])
+def test_a_batch_has_at_least_one_message(limit: Any) -> None:
+    with pytest.raises(IllegalValueError):
+        check_limit(limit)
+    check_limit(1)

@@ -11,6 +11,7 @@ from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
+from tests.support.broker_pair import TOPIC, detail, item
 from tests.support.broker_pops import Popper
 
 if TYPE_CHECKING:
@@ -67,6 +68,16 @@ def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
     home.pass_time(6_000)
     assert reader.pop() == [b"4"]
     assert home.broker.store.max_offset(light("b"), 0) == 1
+
+
+def test_a_static_topic_goes_on_as_before(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    mapping = detail("broker-a", item("broker-a"))
+    home.broker.mappings.put(mapping, home.now)
+
+    home = home.ended()
+
+    assert home.broker.mappings.get(TOPIC) == mapping
 
 
 def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(tmp_path: Path) -> None:

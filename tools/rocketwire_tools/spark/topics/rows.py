@@ -118,15 +118,35 @@ def batch_of(selected: Selected, schema: Any) -> Any:
         selected: the messages.
         schema: names and types of the columns, of one of ``columns.FORMS``.
     """
-    arrays = [_ARRAYS[name](selected).cast(schema.field(name).type) for name in schema.names]
+    stored = {_STORED[name]: None for name in schema.names if name in _STORED}
+    if "msgId" in schema.names:
+        stored["uniq_key"] = None
+    batch = record_batch(selected.rows, list(stored))  # once: columns share what they need
+    arrays = [_array(selected, batch, name).cast(schema.field(name).type) for name in schema.names]
     return pa.record_batch(arrays, schema=schema)
 
 
-def _stored(name: str) -> Callable[[Selected], Any]:
-    def array(selected: Selected) -> Any:
-        return record_batch(selected.rows, [name]).column(name)
+_STORED: Final = {
+    "body": "body",
+    "value": "body",
+    "tags": "tags",
+    "keys": "keys",
+    "properties": "properties",
+    "headers": "properties",
+    "reconsumeTimes": "reconsume_times",
+    "bornHost": "born_host",
+}
+"""Name of a column → the column of the engine that it is, or is built from."""
 
-    return array
+
+def _array(selected: Selected, batch: Any, name: str) -> Any:
+    if name == "msgId":
+        return _message_ids(selected, batch.column("uniq_key"))
+    if name == "headers":
+        return _headers(batch.column("properties"))
+    if name in _STORED:
+        return batch.column(_STORED[name])
+    return _ARRAYS[name](selected)
 
 
 def _time(name: str) -> Callable[[Selected], Any]:
@@ -143,9 +163,8 @@ def _repeated(value: Callable[[QueueRange], object], kind: Any) -> Callable[[Sel
     return array
 
 
-def _message_ids(selected: Selected) -> Any:
+def _message_ids(selected: Selected, keys: Any) -> Any:
     """The unique key of the producer, or without one the offset message id, as in Java."""
-    keys = record_batch(selected.rows, ["uniq_key"]).column("uniq_key")
     return pc.coalesce(keys, offset_ids(selected.rows)) if keys.null_count else keys
 
 
@@ -154,8 +173,7 @@ def _key(selected: Selected) -> Any:
     return pa.array([None if value is None else value.encode() for value in values], pa.binary())
 
 
-def _headers(selected: Selected) -> Any:
-    maps = record_batch(selected.rows, ["properties"]).column("properties")
+def _headers(maps: Any) -> Any:
     items = [maps.keys, maps.items.cast(pa.binary())]
     structs = pa.StructArray.from_arrays(items, fields=list(_HEADERS.value_type))
     return pa.ListArray.from_arrays(maps.offsets, structs)
@@ -166,21 +184,12 @@ _ARRAYS: Final[dict[str, Callable[[Selected], Any]]] = {
     "brokerName": _repeated(lambda place: place.broker, _TEXT),
     "queueId": _repeated(lambda place: place.queue_id, pa.int32()),
     "queueOffset": lambda selected: pa.array(selected.offsets),
-    "body": _stored("body"),
-    "tags": _stored("tags"),
-    "keys": _stored("keys"),
-    "properties": _stored("properties"),
     "bornTimestamp": _time("born_timestamp"),
     "storeTimestamp": _time("store_timestamp"),
-    "msgId": _message_ids,
-    "reconsumeTimes": _stored("reconsume_times"),
-    "bornHost": _stored("born_host"),
     "key": _key,
-    "value": _stored("body"),
     "partition": _repeated(lambda place: place.queue_id, pa.int32()),
     "offset": lambda selected: pa.array(selected.offsets),
     "timestamp": _time("store_timestamp"),
     "timestampType": _repeated(lambda _: _LOG_APPEND_TIME, pa.int32()),
-    "headers": _headers,
 }
-"""Name of a column → its array."""
+"""Name of any other column → its array."""

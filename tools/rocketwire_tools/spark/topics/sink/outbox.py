@@ -87,6 +87,8 @@ class Outbox:
         self._max_pending = max_pending
         self._open: dict[Lane, Parcel] = {}
         self._pending = 0
+        self._lane = Lane("", None)  # of the last message, and its batch
+        self._parcel: Parcel | None = None
 
     def add(self, message: Message, queue: MessageQueue | None) -> Iterator[Parcel]:
         """Add a message; yield the requests that are full now.
@@ -95,31 +97,39 @@ class Outbox:
             message: the next message.
             queue: its queue if it is ordered.
         """
-        lane = Lane(message.topic, queue)
-        if (
-            self._only_singles
-            or message.is_delayed
-            or len(message.body) > self._single_above
-            or is_retry_topic(message.topic)
-        ):
+        lane = self._lane
+        if lane.topic != message.topic or lane.queue is not queue:
+            lane = self._lane = Lane(message.topic, queue)
+            self._parcel = self._open.get(lane)
+        if self._is_single(message):
             if queue is not None and lane in self._open:
                 yield self._close(lane)
             yield Parcel(lane, [message], len(message.body), is_batch=False)
             return
         size = _size(message)
-        parcel = self._open.get(lane)
+        parcel = self._parcel
         if parcel is not None and (
             parcel.size + size > self._batch_size or len(parcel.messages) >= MAX_BATCH_MESSAGES
         ):
             yield self._close(lane)
             parcel = None
         if parcel is None:
-            parcel = self._open[lane] = Parcel(lane)
+            parcel = self._parcel = self._open[lane] = Parcel(lane)
         parcel.messages.append(message)
         parcel.size += size
         self._pending += size
         if self._pending > self._max_pending:
             yield from self.rest()
+
+    def _is_single(self, message: Message) -> bool:
+        """Return whether no batch may contain a message; ``is_delayed`` would cost more."""
+        return (
+            self._only_singles
+            or message.delay_seconds is not None
+            or message.deliver_millis is not None
+            or len(message.body) > self._single_above
+            or is_retry_topic(message.topic)
+        )
 
     def rest(self) -> Iterator[Parcel]:
         """Yield the requests that are not full."""
@@ -129,6 +139,7 @@ class Outbox:
     def _close(self, lane: Lane) -> Parcel:
         parcel = self._open.pop(lane)
         self._pending -= parcel.size
+        self._parcel = None
         return parcel
 
 
@@ -137,10 +148,12 @@ def _size(message: Message) -> int:
     size = MESSAGE_OVERHEAD + len(message.body)
     if message.tags:
         size += 3 * len(message.tags)
-    if message.keys:
-        size += 3 * (sum(map(len, message.keys)) + len(message.keys))
-    for name, value in message.properties.items():
-        size += 3 * (len(name) + len(value)) + 2
+    keys = message.keys
+    if keys:
+        size += 3 * (len(keys) if isinstance(keys, str) else sum(map(len, keys)) + len(keys))
+    if message.properties:
+        for name, value in message.properties.items():
+            size += 3 * (len(name) + len(value)) + 2
     if message.sharding_key:
         size += 3 * len(message.sharding_key)
     return size

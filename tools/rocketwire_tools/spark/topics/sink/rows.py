@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.message import Message
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.validation import check_message
+from rocketwire_tools.spark.topics.sink.columns import COLUMNS
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 
@@ -23,6 +25,7 @@ class RowReader:
 
     Attributes:
         count: rows so far.
+        names: columns.
     """
 
     def __init__(
@@ -42,10 +45,11 @@ class RowReader:
             keys: unique keys; None for those of the producer.
         """
         self.count = 0
-        self._names = tuple(names)
+        self.names = tuple(names)
         self._topic = topic
         self._max_size = max_message_size
         self._keys = keys
+        self._has_ids = "id" in self.names
 
     def messages(self, batch: Any) -> Iterator[Message]:
         """Yield the messages of a record batch.
@@ -53,12 +57,15 @@ class RowReader:
         Raises:
             SinkError: a row cannot be a message.
         """
-        names = self._names
-        columns = [_values(name, batch.column(at)) for at, name in enumerate(names)]
-        for values in zip(*columns, strict=True):
-            row = dict(zip(names, values, strict=True))
+        columns: dict[str, Iterable[Any]] = {
+            name: _values(name, batch.column(at)) for at, name in enumerate(self.names)
+        }
+        if self._topic is not None:
+            columns["topic"] = repeat(self._topic)
+        missing = repeat(None)
+        for row in zip(*(columns.get(name, missing) for name in COLUMNS), strict=False):
             try:
-                message = self._message(row)
+                message = self._message(*row)
                 check_message(message.topic, message.body, max_size=self._max_size)
                 yield message
             except LocalProtocolError as error:
@@ -67,33 +74,36 @@ class RowReader:
                 ) from None
             self.count += 1
 
-    def _message(self, row: Mapping[str, Any]) -> Message:
-        topic = self._topic or row.get("topic")
-        body = row["body"]
-        if topic is None:
-            raise self._null("topic")
-        if body is None:
-            raise self._null("body")
-        if body.__class__ is str:
-            body = body.encode()
-        keys = row.get("keys")
-        properties = row.get("properties")
+    def _message(
+        self,
+        topic: str | None,
+        body: bytes | str | None,
+        tags: str | None,
+        keys: str | Sequence[str | None] | None,
+        properties: Sequence[tuple[str, str]] | None,
+        sharding_key: str | None,
+        delay_seconds: int | None,
+        deliver_millis: int | None,
+        row_id: str | None,
+    ) -> Message:
+        """Build the message of a row; the arguments are in the order of ``COLUMNS``."""
+        if topic is None or body is None:
+            raise self._null("topic" if topic is None else "body")
         message = Message(
             topic,
-            body,
-            row.get("tags") or None,
+            body.encode() if isinstance(body, str) else body,
+            tags or None,
             () if keys is None else keys if isinstance(keys, str) else _texts(keys),
             properties=_own_properties(properties) if properties else None,
-            delay_seconds=row.get("delaySeconds"),
-            deliver_millis=row.get("deliverTimestamp"),
-            sharding_key=row.get("shardingKey") or None,
+            delay_seconds=delay_seconds,
+            deliver_millis=deliver_millis,
+            sharding_key=sharding_key or None,
         )
         if self._keys is None:
             return message
-        row_id = row.get("id")
         if row_id is not None:
             key = self._keys.of_id(topic, row_id)
-        elif "id" in row:
+        elif self._has_ids:
             raise self._null("id")
         else:
             key = self._keys.of_message(message)

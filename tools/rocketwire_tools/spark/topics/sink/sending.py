@@ -104,6 +104,7 @@ class PartitionSender:
         self.settings = settings
         self.reader = reader
         self.halves = halves
+        self._has_delays = not {"delaySeconds", "deliverTimestamp"}.isdisjoint(reader.names)
         self._checked: set[str] = set()
 
     async def send_all(self, batches: Iterator[Any]) -> None:
@@ -146,11 +147,12 @@ class PartitionSender:
             await self._send(producer, parcel)
 
         batch: Any = first
+        may_have_queue = self._has_delays or "shardingKey" in self.reader.names
         async with trio.open_nursery() as nursery:
             dispatcher = Dispatcher(nursery, send, settings.in_flight)
             while batch is not None:
                 for message in self.reader.messages(batch):
-                    queue = await self._queue(producer, message)
+                    queue = await self._queue(producer, message) if may_have_queue else None
                     for parcel in outbox.add(message, queue):
                         await dispatcher.put(parcel)
                 batch = await _next(batches)
@@ -160,7 +162,7 @@ class PartitionSender:
     async def _queue(self, producer: Producer, message: Message) -> MessageQueue | None:
         """Return the queue of an ordered message; check what the topic's brokers support."""
         topic = message.topic
-        if message.is_delayed and topic not in self._checked:
+        if self._has_delays and message.is_delayed and topic not in self._checked:
             await self._check_delays(producer, topic)
             self._checked.add(topic)
         if message.sharding_key is None:

@@ -14,6 +14,7 @@ from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.outbox import Lane, Parcel
 from rocketwire_tools.spark.topics.sink.sending import Dispatcher
+from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
     from tests.unit.tools.spark.topics.sink.conftest import Rows
@@ -69,7 +70,7 @@ def test_a_sharding_key_selects_javas_queue(rows: Rows) -> None:
     queues = [MessageQueue(topic=topic, broker_name="b", queue_id=n) for n in range(5)]
 
     for message in rows.cluster.messages(topic):
-        key = message.properties["__SHARDINGKEY"]
+        key = properties_of(message)["__SHARDINGKEY"]
         assert message.queue_id == queue_by_hash(queues, key).queue_id
 
 
@@ -81,7 +82,7 @@ def test_rows_of_a_key_keep_their_order_when_brokers_refuse_some(rows: Rows) -> 
     rows.write({"body": bodies, "shardingKey": keys}, topic=topic, batchSize="2k")
     by_key: dict[str, list[int]] = defaultdict(list)
     for message in rows.cluster.messages(topic):
-        by_key[message.properties["__SHARDINGKEY"]].append(int(message.body or b""))
+        by_key[properties_of(message)["__SHARDINGKEY"]].append(int(message.body or b""))
 
     assert sum(map(len, by_key.values())) == 200
     assert all(numbers == sorted(numbers) for numbers in by_key.values())
