@@ -12,17 +12,18 @@ PAGE = ROOT / "docs" / "comparison.md"
 
 _HEAD = """# Comparison
 
-Written by `python -m publishing.comparison` from `publishing/comparison/projects.toml`; do not edit.
+Written by `python -m publishing.comparison` from `projects.toml` beside it; do not edit.
 
-What other projects are and do is what they say of themselves, read on {read}. Follow the links: a project may have
-changed since. If a statement is wrong, please open an issue.
+What other projects are and do is what they say of themselves, read on {read}. Follow the links:
+a project may have changed since. If a statement is wrong, please open an issue.
 """
 
 _MEASURED = """
 ## Measured
 
-Each command measures all its columns in one run, on one machine. [Performance](performance.md) has the machines, the
-methods and the spread. A dash was not measured.
+Each command measures all its columns in one run, on one machine.
+[Performance](performance.md) has the machines, the methods and the spread.
+A dash was not measured.
 """
 
 
