@@ -11,6 +11,8 @@ version = release = rocketwire.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"rocketwire {version}"
+html_static_path = ["_static"]
+html_js_files = ["keyboard.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_last_updated_fmt = ""

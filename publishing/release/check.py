@@ -76,7 +76,14 @@ def write_bom(it: trials.Installation, path: Path) -> None:
     subprocess.run(
         [
             *(sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"),
-            *("--pyproject", str(ROOT / "pyproject.toml"), "--outfile", str(path)),
+            *(
+                "--pyproject",
+                str(ROOT / "pyproject.toml"),
+                "--mc-type",
+                "library",
+                "--output-file",
+                str(path),
+            ),
             str(it.python),
         ],
         check=True,

@@ -66,8 +66,13 @@ class Installation:
         return {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin", "HOME": str(self.work)}
 
     @contextlib.contextmanager
-    def cluster(self, *options: str) -> Iterator[str]:
-        """Run ``rocketwire dev`` on free ports; gives the address of its name server."""
+    def cluster(self, *options: str, log: Path | None = None) -> Iterator[str]:
+        """Run ``rocketwire dev`` on free ports; gives the address of its name server.
+
+        Args:
+            options: further options.
+            log: receives what it printed until it was ready.
+        """
         ports = ["--port", "0", "--broker-port", "0"]
         if "--status-port" not in options:
             ports += ["--status-port", "-1"]
@@ -85,6 +90,8 @@ class Installation:
             for line in server.stdout:
                 lines.append(line)
                 if match := re.search(r"ready: name server (\S+),", line):
+                    if log is not None:
+                        log.write_text("".join(lines), "utf-8")
                     yield match[1]
                     return
             raise TrialError(f"rocketwire dev did not start: {''.join(lines)}")
@@ -106,8 +113,9 @@ def base(it: Installation, programs: Sequence[str], examples: Sequence[str]) -> 
         it.run(program, "--help")
     for example in examples:
         it.run("python", "-W", "error", "-c", example)
-    frame = it.run("rocketwire-codec", "encode", stdin='{"code":105,"ext":{"topic":"T"}}\n')
-    _expect("GET_ROUTEINFO_BY_TOPIC", it.run("rocketwire-codec", "decode", stdin=frame))
+    frame = _first_frame(it)
+    decoded = it.run("rocketwire-codec", "decode", stdin=f"{frame}\n")
+    _expect(frame, it.run("rocketwire-codec", "encode", stdin=decoded))
     it.run("rocketwire-conformance", "vectors", "--export", "vectors")
     sample = it.run("rocketwire-namesrv", "--sample-config")
     (it.work / "namesrv.properties").write_text(sample, "utf-8")
@@ -119,6 +127,12 @@ def base(it: Installation, programs: Sequence[str], examples: Sequence[str]) -> 
         _expect('"body":"3"', it.run("rocketwire-admin", "consume", *at, "-t", "trial", *words))
         it.run("rocketwire-admin", "clusterList", *at)
         it.run("rocketwire-conformance", address, "--only", "ns/105", "--quiet")
+
+
+def _first_frame(it: Installation) -> str:
+    """A frame that Java sent, in hex."""
+    lines = sorted((it.fixtures / "frames" / "5.5.0").glob("*.hex"))[0].read_text("utf-8")
+    return "".join(line.partition("#")[0] for line in lines.splitlines()).replace(" ", "")
 
 
 def _pcap(it: Installation) -> None:

@@ -39,7 +39,11 @@ class Jobs:
         self.cluster = cluster
         self.folder = folder
         self.ids: list[str] = []
-        self._names: dict[str, Any] = {"spark": spark, "F": functions}
+        self._names: dict[str, Any] = {
+            "spark": spark,
+            "F": functions,
+            "NAME_SERVERS": cluster.address,
+        }
         cluster.topic(name="orders")
         for customer, amount in ORDERS:
             body = json.dumps({"customer": customer, "amount": amount}).encode()
@@ -63,11 +67,8 @@ class Jobs:
 
 
 @pytest.fixture
-def jobs(
-    spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Jobs:
+def jobs(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Jobs:
     """Orders, and the jobs of the guide."""
-    monkeypatch.setenv("NAMESRV_ADDR", rocketmq.address)
     return Jobs(spark, rocketmq, tmp_path / "out")
 
 

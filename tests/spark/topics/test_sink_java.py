@@ -19,9 +19,11 @@ from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.java.client.messages import create_topic, unique
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
-from tests.support.topics import properties_of
+from tests.support.topics import frame_of, properties_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.wire.message.stored import StoredMessage
@@ -104,7 +106,7 @@ def test_every_column_is_a_part_of_the_message(
         (b"\x00\xff", "red", ["k1", "k2"], {"x": "1", "ä": "ö"}, "customer-7", str(number))
         for number in range(20)
     ]
-    brokers.save(spark.createDataFrame(rows, schema), topic, ids="stable")
+    brokers.save(frame_of(spark, rows, schema), topic, ids="stable")
     messages = brokers.messages(topic)
 
     assert len(messages) == 20
@@ -120,7 +122,7 @@ def test_every_column_is_a_part_of_the_message(
 
 @releases
 def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
-    spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, release: str
+    spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, tmp_path: Path, release: str
 ) -> None:
     topic, group = brokers.topic(release), unique("orderly")
     frame = spark.range(0, 3000, 1, 2).selectExpr(
@@ -131,21 +133,28 @@ def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
         frame.keys.substr(3, 9).cast("int")
     )
     brokers.save(frame, topic, batchSize="4k")
-    java_peer.trace(brokers.address, topic, group, "orderly")
-    received = java_peer.received(group, 3000)
+    file = tmp_path / "deliveries"
+    java_peer.call("note", brokers.address, topic, group, group, "orderly", file)
+    wait_until(lambda: file.read_text().count("\n") >= 3000, "all deliveries", 180)
+    java_peer.close(group)
+    keys = {
+        (message.queue_id, message.queue_offset): properties_of(message)[const.KEYS]
+        for message in brokers.messages(topic)
+    }
     by_key: dict[str, list[int]] = {}
-    for key in received:
-        sharding_key, _, number = key.partition("-")
+    for line in file.read_text().splitlines():
+        _, queue_id, offset = map(int, line.split())
+        sharding_key, _, number = keys[queue_id, offset].partition("-")
         by_key.setdefault(sharding_key, []).append(int(number))
 
-    assert len(set(received)) == 3000
+    assert sum(map(len, by_key.values())) == len(keys) == 3000
     assert all(numbers == sorted(numbers) for numbers in by_key.values())
 
 
 def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(CURRENT)
     start = time.time()
-    frame = spark.createDataFrame([("late", 4), ("now", None)], "body string, delaySeconds int")
+    frame = frame_of(spark, [("late", 4), ("now", None)], "body string, delaySeconds int")
     brokers.save(frame, topic)
     wait_until(lambda: brokers.bodies(topic) == {"now": 1, "late": 1}, "both rows", 60)
     times = {message.body: message.store_timestamp for message in brokers.messages(topic)}
@@ -156,7 +165,7 @@ def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: 
 
 def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(OLD)
-    frame = spark.createDataFrame([("late", 4)], "body string, delaySeconds int")
+    frame = frame_of(spark, [("late", 4)], "body string, delaySeconds int")
     with pytest.raises(Exception, match=r"a broker is older than 5\.0, which ignores delays"):
         brokers.save(frame, topic)
 

@@ -23,7 +23,9 @@ END = [RequestCode.END_TRANSACTION]
 
 
 def halves(rows: Rows, topic: str, *bodies: str) -> list[Half]:
-    _, packed = rows.write({"body": list(bodies)}, topic=topic, transactional="true")
+    """Send half messages one after the other; returns them in the order of the bodies."""
+    columns = {"body": list(bodies)}
+    _, packed = rows.write(columns, topic=topic, transactional="true", inFlight="1")
     return list(unpack(packed))
 
 
