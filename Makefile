@@ -23,11 +23,18 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
+# The browser of make browser
+BROWSER      ?= /usr/bin/chromium
+# Arguments of the check before a release
+CHECK        ?=
 # Arguments of the soak
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos spark-kills judge soak constraints clean
+.PHONY: help run clean constraints
+.PHONY: check test test-units test-peers test-broker coverage uncovered interpreted lint types
+.PHONY: bench bench-pcap fuzz chaos spark-kills judge browser soak
+.PHONY: docs dist release-check pictures
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -43,10 +50,15 @@ help:
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
-	@echo "make spark-kills  a million messages into Spark, killed at twenty places"
+	@echo "make spark-kills  a million messages read, and 200,000 rows written, by Spark whose processes are killed"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
+	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
+	@echo "make dist   sdist and wheel, in dist; built twice and compared"
+	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
+	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
+	@echo "            (BROWSER=/usr/bin/chromium; needs node and npm); make pictures also writes docs/images"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -131,13 +143,35 @@ chaos: $(VENV)/.installed-test
 
 spark-kills: $(VENV)/.installed-test
 	ROCKETWIRE_SPARK_KILLS=long $(BIN)/python -m pytest -q tests/spark/test_topic_kills.py $(PYTEST)
+	ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
+	$(BIN)/python -m pytest -q tests/spark/topics/test_cluster.py $(PYTEST)
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
 	$(BIN)/python -m tests.java.broker.releases
 
+# Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
+browser: $(VENV)/.installed-browser docs .cache/node/node_modules/axe-core
+	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
+	$(BIN)/python -m publishing.browser --browser $(BROWSER)
+
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m publishing.site
+
+pictures: docs .cache/node/node_modules/axe-core
+	$(BIN)/python -m publishing.browser --browser $(BROWSER) --pictures docs/images
+
+.cache/node/node_modules/axe-core:
+	npm install --prefix .cache/node --no-audit --no-fund --silent axe-core@4 puppeteer-core@24
+
+dist: $(VENV)/.installed-release
+	$(BIN)/python -m publishing.release.dist
+
+release-check: $(VENV)/.installed-release
+	$(BIN)/python -m publishing.release.check $(CHECK)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
@@ -153,15 +187,27 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed-run
 
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs,pcap,plot,store,observe,admin,tls]" pytest
+	@touch $@ $(VENV)/.installed-run
+
+$(VENV)/.installed-release: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[release]"
+	@touch $@ $(VENV)/.installed-run
+
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
+
+$(VENV)/.installed-browser: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
+	@touch $@
 
 # The newest versions that pyproject.toml allows, in a virtual environment of its own.
 constraints:
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev]"
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,release,browser]"
 	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
 	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt

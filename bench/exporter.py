@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from tests.support.java.cluster import JavaCluster
 from tests.support.java.peers import CURRENT
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Generator, Iterable
 
 QUEUES: Final = 4
 TASKS: Final = 24
@@ -94,7 +95,7 @@ async def fill(cluster: JavaCluster, version: str, topics: int, groups: int, eac
 
 
 @contextlib.contextmanager
-def exporter(address: str, *options: str) -> Iterator[tuple[str, int]]:
+def exporter(address: str, *options: str) -> Generator[tuple[str, int]]:
     """Run the exporter; gives its address and the id of its process."""
     arguments = ("-n", address, "--listen", "127.0.0.1:0", *options)
     command = (sys.executable, "-m", "rocketwire_tools.exporter", *arguments)
@@ -119,6 +120,7 @@ def measure(address: str, broker: int) -> None:
         print(
             "scrape  seconds  CPU s  broker CPU s  peak MiB  requests  series  MiB of text  incomplete"
         )
+        text = b""
         before, broker_before = 0.0, cpu_seconds(broker)
         for number in range(1, SCRAPES + 1):
             began = time.monotonic()
@@ -155,6 +157,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=10, help="topics of a group")
     parser.add_argument("--version", default=CURRENT, help="release of the broker")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no JVM stays behind
     pairs = arguments.groups * arguments.each
     print(
         f"broker {arguments.version}: {arguments.topics} topics of {QUEUES} queues,"

@@ -10,8 +10,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("rocketwire", "namesrv", "broker", "tools", "bench")
+SOURCES = ("rocketwire", "namesrv", "broker", "tools", "bench", "publishing")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+"""Pages whose examples in Python run by themselves."""
+
+LINKED = [
+    *sorted(ROOT.glob("*.md")),
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if page.relative_to(ROOT).parts[1] not in ("changes.d", "site")
+    ),
+]
+"""Pages whose links are checked; the site's own pages are checked when it is built."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -36,15 +47,33 @@ def test_the_python_examples_of_a_page_run_from_top_to_bottom(page: Path) -> Non
     assert (0, "") == (run.returncode, run.stderr)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [*PAGES, *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs/deploy/README.md"],
-    ids=lambda page: page.name,
-)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8"))
+def without_code(text: str) -> str:
+    return re.sub(r"^(```+).*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
 
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub and the site give the headings of a page."""
+    result: set[str] = set()
+    for heading in re.findall(
+        r"^#{1,6} (.+)$", without_code(page.read_text("utf-8")), re.MULTILINE
+    ):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        result.add(slug if slug not in result else f"{slug}-1")
+    return result
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_to_a_page_and_to_one_of_its_headings(page: Path) -> None:
+    text = re.sub(r"`[^`\n]+`", "", without_code(page.read_text("utf-8")))
+    dead: list[str] = []
+    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
+        path = page.parent / target if target else page
+        is_dead_anchor = bool(anchor) and path.suffix == ".md" and path.is_file()
+        if not path.exists() or (is_dead_anchor and anchor not in anchors(path)):
+            dead.append(f"{target}#{anchor}")
+
+    assert dead == []
 
 
 def test_the_first_screen_of_the_readme_names_both_commands() -> None:

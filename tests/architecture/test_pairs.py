@@ -14,6 +14,7 @@ SOURCES = {
     ROOT / "namesrv" / "rocketwire_namesrv": UNIT / "namesrv",
     ROOT / "broker" / "rocketwire_broker": UNIT / "broker",
     ROOT / "tools" / "rocketwire_tools": UNIT / "tools",
+    ROOT / "publishing": UNIT / "publishing",
 }
 """Source folder -> folder of its unit tests."""
 

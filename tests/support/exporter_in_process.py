@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire_tools.exporter.__main__ import main
 from tests.support.admin_in_process import VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client.metrics_core import Metric
+
+_OPENMETRICS: Any = import_module("prometheus_client.openmetrics.parser")  # without types
+
+
+def openmetrics_families(text: str) -> Iterator[Metric]:
+    """Read OpenMetrics; ``ValueError`` if it is invalid."""
+    families: Iterator[Metric] = _OPENMETRICS.text_string_to_metric_families(text)
+    return families
 
 
 class Scrape(NamedTuple):

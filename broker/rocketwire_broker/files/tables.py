@@ -22,6 +22,7 @@ from rocketwire.messages.offsets import (
     DelayOffsetSerializeWrapper,
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWrapper
+from rocketwire.messages.topics import TopicQueueMappingSerializeWrapper
 from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
@@ -36,6 +37,7 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 FOLDER: Final = "config"
 TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
+MAPPINGS: Final = f"{FOLDER}/topicQueueMapping.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
 DELAYS: Final = f"{FOLDER}/delayOffset.json"
 REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
@@ -67,6 +69,15 @@ def _topics(broker: Broker) -> bytes:
         TopicConfigSerializeWrapper(
             data_version=topics.version,
             topic_config_table={str(topic.topic_name): topic for topic in topics},
+        )
+    )
+
+
+def _mappings(broker: Broker) -> bytes:
+    return encode_body(
+        TopicQueueMappingSerializeWrapper(
+            data_version=broker.mappings.version,
+            topic_queue_mapping_info_map=broker.mappings.table(),
         )
     )
 
@@ -108,6 +119,10 @@ def _topics_version(broker: Broker) -> object:
     return broker.topics.version
 
 
+def _mappings_version(broker: Broker) -> object:
+    return broker.mappings.version
+
+
 def _groups_version(broker: Broker) -> object:
     return broker.groups.version
 
@@ -124,7 +139,10 @@ def _orders_version(broker: Broker) -> object:
     return broker.pop_orders.changes
 
 
-AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
+AT_ONCE: Final = (
+    Table(TOPICS, _topics_version, _topics),
+    Table(MAPPINGS, _mappings_version, _mappings),
+)
 """Files that are written before the answer to the request that changes them."""
 
 SOON: Final = (
@@ -145,18 +163,16 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
     if topics is not None:
         broker.topics.restore(topics.topic_config_table or {}, topics.data_version)
+    mappings = _read(disk, MAPPINGS, TopicQueueMappingSerializeWrapper)
+    if mappings is not None:
+        details = mappings.topic_queue_mapping_info_map or {}
+        broker.mappings.restore(details, mappings.data_version)
     groups = _read(disk, GROUPS, SubscriptionGroupWrapper)
     if groups is not None:
         broker.groups.restore(
             groups.subscription_group_table or {}, groups.forbidden_table or {}, groups.data_version
         )
-    offsets = _read(disk, OFFSETS, ConsumerOffsetSerializeWrapper)
-    if offsets is not None:
-        for key, queues in (offsets.offset_table or {}).items():
-            names = split_topic_and_group(key)
-            if names is not None:
-                topic, group = names
-                broker.offsets.restore(group, topic, queues)
+    _read_offsets(disk, broker)
     delays = _read(disk, DELAYS, DelayOffsetSerializeWrapper)
     if delays is not None:
         broker.delivered.update(
@@ -170,6 +186,17 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
         for topic, by_group in (modes.message_request_mode_map or {}).items():
             broker.request_modes[topic] = dict(by_group)
     return topics is not None
+
+
+def _read_offsets(disk: Disk, broker: Broker) -> None:
+    offsets = _read(disk, OFFSETS, ConsumerOffsetSerializeWrapper)
+    if offsets is None:
+        return
+    for key, queues in (offsets.offset_table or {}).items():
+        names = split_topic_and_group(key)
+        if names is not None:
+            topic, group = names
+            broker.offsets.restore(group, topic, queues)
 
 
 def _read(disk: Disk, name: str, cls: type[T]) -> T | None:

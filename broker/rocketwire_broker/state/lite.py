@@ -8,7 +8,7 @@ Java: ``LiteEventDispatcher``, ``LiteSubscriptionRegistryImpl``, ``AbstractLiteL
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import OffsetOptionType
@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.groups import SubscriptionGroupConfig
     from rocketwire.messages.topic_config import TopicConfig
-    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.config import Config
+    from rocketwire_broker.state.schedule import Schedule
     from rocketwire_broker.state.waits import TopicQueue
+    from rocketwire_broker.storage.store import Store
+    from rocketwire_broker.tables.groups import Groups
+    from rocketwire_broker.tables.offsets import Offsets
+    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.pop_orders import PopOrders
+    from rocketwire_broker.tables.topics import Topics
 
 LITE: Final = "LITE"
 """Type of the messages of a topic with lite topics."""
@@ -70,6 +77,21 @@ def _integer(text: str | None) -> int:
         return -1
 
 
+class Home(Protocol):
+    """The parts of a broker that lite topics need; see ``Broker``."""
+
+    config: Config
+    store: Store
+    topics: Topics
+    groups: Groups
+    offsets: Offsets
+    pop_orders: PopOrders
+    schedule: Schedule
+
+    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None:
+        """Send a one-way request to a client."""
+
+
 class LiteTopics:
     """Subscriptions and events of a broker.
 
@@ -82,7 +104,7 @@ class LiteTopics:
         events: events by client.
     """
 
-    def __init__(self, broker: Broker, now: int) -> None:
+    def __init__(self, broker: Home, now: int) -> None:
         self.subscriptions = LiteSubscriptions()
         self.events: dict[str, LiteEvents] = {}
         self._broker = broker
@@ -238,6 +260,10 @@ class LiteTopics:
         else:
             clients = self.subscriptions.clients_of(queue, group)
         self._choose(queue, group, clients, exclude, now)
+
+    def dispatch_at(self, queue: str, group: str, due: int) -> None:
+        """Make an event when the messages of a pop are visible again."""
+        self._broker.schedule.at(due, lambda now: self.dispatch(queue, group, now))
 
     def _choose(
         self, queue: str, group: str, clients: Sequence[str], exclude: str | None, now: int

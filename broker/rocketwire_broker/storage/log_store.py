@@ -258,7 +258,7 @@ class LogStore(Store):
         for queue in self.all_queues():
             dropped = queue.drop_before(self.log.first)
             if dropped:
-                self.evicted_count += dropped
+                self.evicted_count += 0 if queue.topic in self.light_queues else dropped
                 self.changed.add((queue.topic, queue.queue_id))
         self.size = sum(
             queue.size for queue in self.all_queues() if queue.topic not in self.light_queues

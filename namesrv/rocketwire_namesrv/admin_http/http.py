@@ -25,8 +25,8 @@ _GUARDS: Final = (
     (b"cache-control", b"no-store"),
     (
         b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none';"
-        b" frame-ancestors 'none'",
+        b"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'self';"
+        b" base-uri 'none'; frame-ancestors 'none'",
     ),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),

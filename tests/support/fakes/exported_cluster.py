@@ -92,17 +92,17 @@ class ExportedCluster:
     """
 
     info: Any = field(default_factory=lambda: one_broker(ADDRESS))
-    runtime: Any = field(default_factory=dict)
-    figures: dict[tuple[str, str], Any] = field(default_factory=dict)
-    producers: Any = field(default_factory=dict)
-    topics: Any = field(default_factory=dict)
-    groups: Any = field(default_factory=dict)
+    runtime: Any = field(default_factory=dict[str, str])
+    figures: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
+    producers: Any = field(default_factory=dict[str, Any])
+    topics: Any = field(default_factory=dict[str, Any])
+    groups: Any = field(default_factory=dict[str, Any])
     offsets: Any = None
-    spans: dict[str, Any] = field(default_factory=dict)
-    members: dict[str, Any] = field(default_factory=dict)
-    running: dict[str, Any] = field(default_factory=dict)
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-    hangs: set[str] = field(default_factory=set)
+    spans: dict[str, Any] = field(default_factory=dict[str, Any])
+    members: dict[str, Any] = field(default_factory=dict[str, Any])
+    running: dict[str, Any] = field(default_factory=dict[str, Any])
+    asked: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    hangs: set[str] = field(default_factory=set[str])
 
     @property
     def admin(self) -> Admin:

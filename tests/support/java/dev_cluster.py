@@ -28,7 +28,6 @@ NOT_IN_DEV = {
     "test_admin_containers": "containers",
     "test_admin_controllers": "controllers",
     "test_admin_rocksdb": "RocksDB",
-    "static_topic": "static topics",
     "test_a09_the_second_port": "second port",
 }
 """Parts of the names of tests -> what they need."""

@@ -72,8 +72,7 @@ def text_of(metrics: Iterable[Metric], content_type: str) -> bytes:
     registry = CollectorRegistry()
     registry.register(_Families(metrics))
     if content_type == OPENMETRICS:
-        text: bytes = openmetrics.generate_latest(registry)  # type: ignore[no-untyped-call]
-        return text
+        return bytes(openmetrics.generate_latest(registry))  # type: ignore[no-untyped-call]
     return plain.generate_latest(registry)
 
 

@@ -31,7 +31,7 @@ from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
 from rocketwire_broker.handlers.fields import Handler, required
 from rocketwire_broker.handlers.lite.sharding import broker_of
 from rocketwire_broker.state.lite import BIND_TOPIC, expiration_minutes, is_lite
-from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
+from rocketwire_broker.state.response import LATER, NOT_SET, RefusedError, Response
 
 if TYPE_CHECKING:
     from rocketwire.messages.groups import SubscriptionGroupConfig
@@ -228,7 +228,7 @@ def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: 
         broker.lite.dispatch_all_of_client(header.client_id, group, now)
     else:
         broker.lite.dispatch_all_of_group(group, now)
-    return SUCCESS
+    return Response(remark=NOT_SET)
 
 
 # ---------------------------------------------------------------------------- checks

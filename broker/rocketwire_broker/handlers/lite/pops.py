@@ -1,10 +1,9 @@
-"""Popping messages of lite topics: 200070; acknowledging and hiding them.
+"""Popping messages of lite topics: 200070.
 
 Each light queue is consumed in order: while a message of it is neither acknowledged nor visible
 again, no other one is popped.
 
-Java: ``PopLiteMessageProcessor``, ``AckMessageProcessor.ackLite``,
-``ChangeInvisibleTimeProcessor.processChangeInvisibleTimeForLite``.
+Java: ``PopLiteMessageProcessor``.
 """
 
 from __future__ import annotations
@@ -16,23 +15,18 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.lite import PopLiteMessageRequestHeader
-from rocketwire.policy.pop_handle import parse_pop_handle
-from rocketwire.policy.resource_names import lite_queue
 from rocketwire_broker.handlers.fields import FAQ, Handler, required
 from rocketwire_broker.handlers.pops.pops import (
     MAX_POLL_MS,
     MAX_POP_MESSAGES,
-    NO_MESSAGE,
-    ORDERED_REVIVE_QUEUE,
     with_born_time,
 )
+from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, ORDERED_REVIVE_QUEUE
 from rocketwire_broker.state.lite import BIND_TOPIC, is_lite, wake_key
-from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
+from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, select
-from rocketwire_broker.tables.pop_orders import UNKNOWN
 
 if TYPE_CHECKING:
-    from rocketwire.messages.pop import AckMessageRequestHeader, ChangeInvisibleTimeRequestHeader
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
@@ -193,7 +187,7 @@ def _take_of_queue(
     else:
         counts += "0" * len(found.records)
     records += found.records
-    _dispatch_at(broker, group, name, now + question.invisible_time)
+    broker.lite.dispatch_at(name, group, now + question.invisible_time)
 
 
 def _offset(broker: Broker, group: str, queue: Queue, now: int) -> int:
@@ -211,11 +205,6 @@ def _offset(broker: Broker, group: str, queue: Queue, now: int) -> int:
     return start
 
 
-def _dispatch_at(broker: Broker, group: str, name: str, due: int) -> None:
-    """Let a client read a queue when its messages are visible again."""
-    broker.schedule.at(due, lambda now: broker.lite.dispatch(name, group, now))
-
-
 def _fields(question: LitePop, now: int, counts: str) -> dict[str, str]:
     return {
         "popTime": str(now),
@@ -227,70 +216,6 @@ def _fields(question: LitePop, now: int, counts: str) -> dict[str, str]:
 
 def _nothing(question: LitePop, code: int, now: int) -> Response:
     return Response(code, NO_MESSAGE, _fields(question, now, ""))
-
-
-# ---------------------------------------------------------------------------- afterwards
-
-
-def acknowledge(broker: Broker, header: AckMessageRequestHeader, now: int) -> Response:
-    """Acknowledge a message of a lite topic (200051 with its name)."""
-    parent, group = header.topic or "", header.consumer_group or ""
-    config = broker.groups.find_or_create(group, now)
-    if config is None or (config.attributes or {}).get(BIND_TOPIC) != parent:
-        remark = "group type or bind topic not match."
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
-    name = lite_queue(parent, header.lite_topic or "")
-    offset = header.offset or 0
-    if offset > broker.store.max_offset(name, 0):
-        raise RefusedError(ResponseCode.NO_MESSAGE, "ack offset illegal.")
-    handle = parse_pop_handle(required(header.extra_info, "extraInfo"))
-    if header.queue_id != 0 or handle.revive_queue_id != ORDERED_REVIVE_QUEUE:
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, "ack queue illegal.")
-    committed = broker.offsets.get(group, name, 0)
-    if committed is not None and offset < committed:
-        return SUCCESS
-    place = (group, name, 0)
-    following = broker.pop_orders.acknowledge(place, offset, handle.pop_time)
-    if following == UNKNOWN:
-        raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, "ack offset illegal.")
-    if following >= 0:
-        if broker.offsets.pending_reset(group, name, 0) is None:
-            broker.offsets.commit(group, name, 0, following, now)
-        if not broker.pop_orders.is_blocked(place, None, now):
-            broker.lite.dispatch(name, group, now)
-    return SUCCESS
-
-
-def change_invisible_time(
-    broker: Broker, header: ChangeInvisibleTimeRequestHeader, now: int
-) -> Response:
-    """Hide a message of a lite topic for another time (200053 with its name).
-
-    With ``suspend`` all messages of the pop are hidden, and the delivery is not counted.
-    """
-    group = header.consumer_group or ""
-    name = lite_queue(header.topic or "", header.lite_topic or "")
-    offset = header.offset or 0
-    if offset > broker.store.max_offset(name, 0):
-        return Response(ResponseCode.NO_MESSAGE, ext_fields=_NO_FIELDS)
-    handle = parse_pop_handle(required(header.extra_info, "extraInfo"))
-    committed = broker.offsets.get(group, name, 0)
-    if committed is not None and offset < committed:
-        return Response(ext_fields=_NO_FIELDS)
-    due = now + required(header.invisible_time, "invisibleTime")
-    place = (group, name, 0)
-    if header.suspend:
-        broker.pop_orders.suspend(place, handle.pop_time, due)
-    else:
-        broker.pop_orders.change_time(place, offset, handle.pop_time, due)
-    _dispatch_at(broker, group, name, due)
-    return Response(
-        ext_fields={
-            "popTime": str(handle.pop_time),
-            "invisibleTime": str(due - handle.pop_time),
-            "reviveQid": str(handle.revive_queue_id),
-        }
-    )
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

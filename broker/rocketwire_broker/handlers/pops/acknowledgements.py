@@ -19,9 +19,9 @@ from rocketwire.messages.pop import (
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V2, PopHandle, parse_pop_handle
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
 from rocketwire_broker.handlers.fields import Handler, required
-from rocketwire_broker.handlers.lite import pops as lite
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.handlers.pops.pops import ORDERED_REVIVE_QUEUE
+from rocketwire_broker.handlers.pops import lite_acknowledgements as lite
+from rocketwire_broker.handlers.pops.taking import ORDERED_REVIVE_QUEUE
 from rocketwire_broker.later.pop_returns import hide, show, wake_at
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.pop_orders import UNKNOWN

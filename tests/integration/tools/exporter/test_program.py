@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
 
 import pytest
-from prometheus_client.openmetrics.parser import (
-    text_string_to_metric_families as openmetrics_families,
-)
 
 from tests.support.admin_in_process import run as run_admin
+from tests.support.exporter_in_process import openmetrics_families
 from tests.support.java.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -28,7 +26,7 @@ PROGRAM = (sys.executable, "-m", "rocketwire_tools.exporter")
 
 
 @contextmanager
-def exporter(address: str, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def exporter(address: str, *options: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
     """The running program and the address of its metrics."""
     command = (*PROGRAM, "-n", address, "--listen", "127.0.0.1:0", *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

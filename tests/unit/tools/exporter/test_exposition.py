@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as plain
 
 from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN, content_type_for, gauges_text
 from rocketwire_tools.exporter.families import FAMILIES
 from rocketwire_tools.exporter.samples import Samples
+from tests.support.exporter_in_process import openmetrics_families
 
 
 def full() -> Samples:
@@ -21,7 +21,7 @@ def test_every_family_is_valid_in_both_forms() -> None:
     text = gauges_text(full()).decode()
 
     assert {family.name for family in plain(text)} == set(FAMILIES)
-    families = openmetrics(f"{text}# EOF\n")  # type: ignore[no-untyped-call]
+    families = openmetrics_families(f"{text}# EOF\n")
     assert {family.name for family in families} == set(FAMILIES)
 
 

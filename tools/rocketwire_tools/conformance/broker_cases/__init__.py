@@ -34,6 +34,7 @@ from rocketwire_tools.conformance.broker_cases.messages import (
     delays,
     filters,
     lite,
+    lite_figures,
     long_polls,
     pops,
     pulls,
@@ -44,7 +45,6 @@ from rocketwire_tools.conformance.broker_cases.messages import (
     transactions,
 )
 from rocketwire_tools.conformance.broker_cases.upkeep import figures, groups, protocol, topics
-from rocketwire_tools.conformance.broker_cases.upkeep import lite as lite_figures
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case

@@ -28,6 +28,7 @@ padding:.1em .8em;margin:1em 0}
 @media(prefers-color-scheme:dark){body{background:#14181f;color:#dfe4ec}
 thead th,pre{background:#1e242e}th,td{border-color:#2e3643}
 .pass{color:#5fce80}.fail{color:#ff7b80}.error{color:#c89bff}.skip{color:#8e99aa}}
+@media(max-width:600px){body{overflow-wrap:anywhere}pre{white-space:pre-wrap}}
 @media print{body{margin:0;max-width:none;font-size:10px;color:#000;background:#fff}
 input,.view{display:none}
 thead th{position:static!important;background:#eee}tr{break-inside:avoid}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,8 +35,7 @@ class Rows:
         self, *batches: dict[str, Any], partition: int = 0, scope: str = "s", **options: str
     ) -> tuple[int, bytes]:
         """Write a partition; ``batches`` are columns of record batches."""
-        import pyarrow as pa
-
+        pa: Any = importlib.import_module("pyarrow")
         tables = [pa.record_batch(batch) for batch in batches]
         names = tuple(batches[0]) if batches else ("body",)
         return write_partition(names, self.settings(**options), iter(tables), scope, partition)

@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.codes import RequestCode
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.spark.topics.sink.ending import end_transactions, unknown_state
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.halves import Half, unpack
 from rocketwire_tools.spark.topics.sink.task import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 END = [RequestCode.END_TRANSACTION]
 
 
 def halves(rows: Rows, topic: str, *bodies: str) -> list[Half]:
-    _, packed = rows.write({"body": list(bodies)}, topic=topic, transactional="true")
+    """Send half messages one after the other; returns them in the order of the bodies."""
+    columns = {"body": list(bodies)}
+    _, packed = rows.write(columns, topic=topic, transactional="true", inFlight="1")
     return list(unpack(packed))
 
 
@@ -96,6 +101,6 @@ def test_a_rollback_that_fails_is_logged(rows: Rows, caplog: pytest.LogCaptureFi
 
 
 def test_a_brokers_check_gets_no_state() -> None:
-    from rocketwire.wire.message.stored import StoredMessage
+    check: Callable[[StoredMessage], object] = unknown_state
 
-    assert unknown_state(StoredMessage.__new__(StoredMessage)) is None
+    assert check(StoredMessage.__new__(StoredMessage)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +48,7 @@ def sent_to_a_worker(writer: Any) -> Any:
 
 
 def batches(*bodies: str) -> Any:
-    import pyarrow as pa
-
+    pa: Any = importlib.import_module("pyarrow")
     return iter([pa.record_batch({"body": list(bodies)})])
 
 

@@ -1,0 +1,1 @@
+"""Pages in a headless Chromium: console errors, narrow screens, accessibility, and pictures."""

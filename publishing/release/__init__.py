@@ -1,0 +1,1 @@
+"""Packages of a release: built twice, installed, tried, and their contents listed."""

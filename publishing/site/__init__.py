@@ -1,0 +1,1 @@
+"""The documentation site: pages of ``docs/``, help texts and docstrings, as HTML by Sphinx."""
