@@ -52,7 +52,7 @@ def draw() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _box(x: int, y: int, width: int, height: int, title: str, name: str, is_ours: bool) -> str:  # noqa: FBT001 - a column of a table
+def _box(x: int, y: int, width: int, height: int, title: str, name: str, is_ours: bool) -> str:
     fill, stroke = ("#e3effd", "#1d5fa8") if is_ours else ("#f2f2f2", "#666")
     middle = x + width // 2
     return (
