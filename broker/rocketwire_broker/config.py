@@ -91,6 +91,8 @@ class Config:
         lite_expiry_check_ms: time between two searches for lite topics that are over.
         lite_min_ttl_ms: shortest life of a lite topic after its last message.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
+        max_incomplete_bytes: bytes of frames that are not complete yet, of all connections; the one
+            that exceeds it is closed.
         relay_timeout_ms: time for a client's answer to a forwarded request.
         accounts_file: TOML or YAML file of accounts; empty: every request may be sent.
         initial_user: ``{"username":"u","password":"p"}``, an account of an administrator.
@@ -141,7 +143,7 @@ class Config:
     transaction_check_max: int = 15
     client_expiry_ms: int = 120_000
     lock_expiry_ms: int = 60_000
-    max_connections: int = 1_000
+    max_connections: int = 10_000
     max_held: int = 20_000
     max_held_per_peer: int = 4_096
     max_polls: int = 1_024
@@ -158,6 +160,7 @@ class Config:
     lite_expiry_check_ms: int = 120_000
     lite_min_ttl_ms: int = 900_000
     max_unsent_bytes: int = 16 << 20
+    max_incomplete_bytes: int = 256 << 20
     relay_timeout_ms: int = 10_000
     accounts_file: str = ""
     initial_user: str = field(default="", repr=False)

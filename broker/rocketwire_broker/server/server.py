@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, LimitExceededError
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
@@ -80,6 +80,7 @@ class BrokerServer:
         self._connections: dict[int, Connection] = {}
         self._number = 0
         self._gathering = Gathering()
+        self._incomplete = 0
         self._timer = trio.CancelScope()
         self._places = trio.Semaphore(config.max_connections)
 
@@ -237,6 +238,7 @@ class BrokerServer:
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
             del self._connections[peer.number]
+            self._incomplete -= connection.incomplete
             self._places.release()
             self.broker.lost(peer, self.clock.now())
             trio.lowlevel.notify_closing(stream.socket)
@@ -254,8 +256,26 @@ class BrokerServer:
             finally:
                 if await gathering.answers():
                     await self.settle()
+            self._note_incomplete(connection)
             await connection.drained()
             data = b""
+
+    def _note_incomplete(self, connection: Connection) -> None:
+        """Count the bytes that a connection keeps until its next frame is complete.
+
+        Raises:
+            LimitExceededError: all connections keep too much.
+        """
+        size = connection.session.incomplete
+        if size != connection.incomplete:
+            self._incomplete += size - connection.incomplete
+            connection.incomplete = size
+            limit = self._config.max_incomplete_bytes
+            if self._incomplete > limit:
+                what = "bytes of requests that are not complete"
+                raise LimitExceededError(
+                    f"{self._incomplete} {what}", declared=self._incomplete, limit=limit
+                )
 
     async def settle(self) -> None:
         """Do what follows from the last requests, and send all frames."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,6 +164,43 @@ async def test_a_connection_that_ends_while_a_topic_is_registered_ends_those_wit
 
         with trio.fail_after(60):
             assert await stream.receive_some() == b""
+
+
+async def test_requests_that_are_never_complete_take_bounded_memory() -> None:
+    half = a_send(1, bytes(200_000))[:150_000]
+    config = Config(listen_port=0, max_incomplete_bytes=200_000)
+    async with (
+        open_broker(config) as server,
+        connected(server) as first,
+        connected(server) as second,
+        connected(server) as third,
+    ):
+        await first.send_all(half)
+        await third.send_all(GET_CONFIG)
+        await answers(third, 1)
+        await second.send_all(half)
+        with trio.fail_after(60):
+            ended = await first_closed(first, second)
+            await ended.aclose()
+
+            await third.send_all(GET_CONFIG)
+            await answers(third, 1)
+
+
+async def first_closed(*streams: trio.SocketStream) -> trio.SocketStream:
+    """Wait for the first connection that the broker closes."""
+    closed: list[trio.SocketStream] = []
+    async with trio.open_nursery() as nursery:
+
+        async def wait(stream: trio.SocketStream) -> None:
+            with suppress(trio.BrokenResourceError):
+                assert await stream.receive_some() == b""
+            closed.append(stream)
+            nursery.cancel_scope.cancel()
+
+        for stream in streams:
+            nursery.start_soon(wait, stream)
+    return closed[0]
 
 
 async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:
