@@ -31,7 +31,10 @@ CHECK        ?=
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs dist release-check browser pictures check test test-units test-peers test-broker coverage uncovered interpreted lint types bench bench-pcap fuzz chaos judge soak constraints clean
+.PHONY: help run clean constraints
+.PHONY: check test test-units test-peers test-broker coverage uncovered interpreted lint types
+.PHONY: bench bench-pcap fuzz chaos spark-kills judge browser soak
+.PHONY: docs dist release-check pictures
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -47,6 +50,7 @@ help:
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
+	@echo "make spark-kills  a million messages read, and 200,000 rows written, by Spark whose processes are killed"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
@@ -137,9 +141,19 @@ fuzz: $(VENV)/.installed-fuzz
 chaos: $(VENV)/.installed-test
 	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
 
+spark-kills: $(VENV)/.installed-test
+	ROCKETWIRE_SPARK_KILLS=long $(BIN)/python -m pytest -q tests/spark/test_topic_kills.py $(PYTEST)
+	ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
+	$(BIN)/python -m pytest -q tests/spark/topics/test_cluster.py $(PYTEST)
+
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
 	$(BIN)/python -m tests.java.broker.releases
+
+# Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
+browser: $(VENV)/.installed-browser docs .cache/node/node_modules/axe-core
+	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
+	$(BIN)/python -m publishing.browser --browser $(BROWSER)
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
@@ -147,8 +161,8 @@ soak: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
-browser pictures: docs .cache/node/node_modules/axe-core
-	$(BIN)/python -m publishing.browser --browser $(BROWSER) $(if $(filter pictures,$@),--pictures docs/images)
+pictures: docs .cache/node/node_modules/axe-core
+	$(BIN)/python -m publishing.browser --browser $(BROWSER) --pictures docs/images
 
 .cache/node/node_modules/axe-core:
 	npm install --prefix .cache/node --no-audit --no-fund --silent axe-core@4 puppeteer-core@24
@@ -185,11 +199,15 @@ $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
 
+$(VENV)/.installed-browser: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[browser]"
+	@touch $@
+
 # The newest versions that pyproject.toml allows, in a virtual environment of its own.
 constraints:
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,release]"
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,release,browser]"
 	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
 	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt

@@ -34,10 +34,10 @@ OBSERVERS: Final = {
     "otel": "OpenTelemetryHook, no SDK",
     "metrics": "metrics",
     "metrics,durations": "metrics, 10 % of durations",
-    "traces=0.1": "traces, 10 % sampled",
+    "traces=0": "traces, none sampled",
+    "traces=0.01": "traces, 1 % sampled",
     "traces=1": "traces, all",
-    "metrics,traces=0.1": "both, 10 % sampled",
-    "metrics,durations,traces=0.1": "both, 10 % of each",
+    "metrics,durations,traces=0.01": "both, 10 % and 1 %",
     "metrics,traces=1": "both, all",
 }
 """Hooks of the clients, and what they are. ``metrics`` and ``traces`` mean the SDK of OpenTelemetry;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -42,7 +43,7 @@ class Taken(NamedTuple):
         return self.messages / max(self.cpu, 1 / TICKS)
 
 
-def compiled(folder: Path) -> Path:
+def compiled(folder: Path, source: Path = SOURCE) -> Path:
     """Compile Java's side; the folder of its classes."""
     command: list[str | Path] = [
         "javac",
@@ -51,18 +52,20 @@ def compiled(folder: Path) -> Path:
         f"{java_cache.jars(CURRENT)}/*",
         "-d",
         folder,
-        SOURCE,
+        source,
     ]
     subprocess.run(command, check=True)
     return folder
 
 
-def java_command(classes: Path, name_server: str, topic: str) -> list[str]:
+def java_command(
+    classes: Path, name_server: str, topic: str, main: str = "ClientBench"
+) -> list[str]:
     """Java's client as it comes: the JVM's own choice of collector and compilers, a heap that is
     enough for it."""
     path = f"{classes}:{java_cache.jars(CURRENT)}/*"
     quiet = f"-Drmq.logback.configurationFile={QUIET}"
-    return ["java", "-Xmx256m", quiet, "-cp", path, "ClientBench", name_server, topic]
+    return ["java", "-Xmx256m", quiet, "-cp", path, main, name_server, topic]
 
 
 def our_command(name_server: str, topic: str) -> list[str]:
@@ -115,6 +118,14 @@ class Program:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing until ``thaw``."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """End what ``freeze`` began."""
+        self._process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """Kill it."""

@@ -1,7 +1,9 @@
-// Java's own clients in a loop, for bench/client: ClientBench NAMESRV TOPIC [first]; verbs as of bench/client/ours.py
+// Java's own clients in a loop, for bench/client and bench/broker: ClientBench NAMESRV TOPIC [first]; verbs as of bench/client/ours.py
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +18,8 @@ import org.apache.rocketmq.common.message.Message;
 
 public class ClientBench {
     static final int IN_FLIGHT = 16;
+    static final int PRODUCERS = 16;
+    static final List<DefaultMQProducer> many = new ArrayList<>();
     static byte[] body = new byte[1024];
 
     public static void main(String[] words) throws Exception {
@@ -44,6 +48,9 @@ public class ClientBench {
                 case "async":
                     async(producer, topic, count);
                     break;
+                case "producers":
+                    producers(words[0], topic, count);
+                    break;
                 default:
                     push(words[0], topic, "bench-java-" + ++number, count);
             }
@@ -62,6 +69,37 @@ public class ClientBench {
             producer.send(new Message(topic, body));
         }
         say("done");
+    }
+
+    /** Producers with a connection each send at once; they stay for the next time. */
+    static void producers(String nameServer, String topic, int count) throws Exception {
+        for (int i = many.size(); i < PRODUCERS; i++) {
+            DefaultMQProducer producer = new DefaultMQProducer("bench-java-many");
+            producer.setNamesrvAddr(nameServer);
+            producer.setInstanceName("producer-" + i);
+            producer.setSendMsgTimeout(60_000);
+            producer.setMqClientApiTimeout(60_000);
+            producer.start();
+            producer.send(new Message(topic, body));  // it knows the route, and is connected
+            many.add(producer);
+        }
+        CountDownLatch all = new CountDownLatch(PRODUCERS);
+        AtomicInteger failures = new AtomicInteger();
+        say("begun");
+        for (DefaultMQProducer producer : many) {
+            new Thread(() -> {
+                try {
+                    for (int i = 0; i < count / PRODUCERS; i++) {
+                        producer.send(new Message(topic, body));
+                    }
+                } catch (Exception failure) {
+                    failures.incrementAndGet();
+                }
+                all.countDown();
+            }).start();
+        }
+        all.await();
+        say(failures.get() == 0 ? "done" : "failed " + failures);
     }
 
     static void async(DefaultMQProducer producer, String topic, int count) throws Exception {

@@ -49,7 +49,8 @@ MOST_MEMORY: Final = 320
 Works = dict[str, "Callable[[], object]"]
 
 
-def _session(memory: str, more: Sequence[str]) -> SparkSession:
+def session(memory: str, more: Sequence[str]) -> SparkSession:
+    """Start a session of two threads."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its packages hold the data source
@@ -165,10 +166,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--conf", action="append", default=[], metavar="NAME=VALUE", help="of Spark"
     )
+    parser.add_argument(
+        "--topics", action="store_true", help="topics beside Java's pull client, and nothing else"
+    )
     options = parser.parse_args(arguments)
+    if options.topics:
+        from bench.spark import topics
+
+        topics.run(options.rounds)
+        return
     path: Path = captures.mixed() if options.capture is None else options.capture
     skewed = captures.skewed()
-    spark = _session(options.driver_memory, options.conf)
+    spark = session(options.driver_memory, options.conf)
     reader = spark.read.format("rocketmq-pcap")
     if options.split_size is not None:
         reader = reader.option("splitSize", options.split_size)

@@ -40,6 +40,7 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "check": ("check",),
     "key": ("messages", "--json", "--key", "no-such-key"),
     "parquet": ("export", "-o", "OUT.parquet"),
+    "uncompressed": ("export", "--compression", "none", "-o", "OUT.parquet"),
     "jsonl": ("export", "-o", "OUT.jsonl"),
     "messages": ("messages", "--json"),
     "topic": ("stat", "--topic", "bench-topic-2", "--by", "queue", "--queues"),
@@ -50,6 +51,7 @@ TEXTS: Final = {
     "check": "check with CRC, queues and index",
     "key": "messages with a key, without an index",
     "parquet": "export to Parquet with bodies",
+    "uncompressed": "the same without compression",
     "topic": "stat of one topic of five by its queues, by bytes of the log",
 }
 SPEEDS: Final = {

@@ -35,6 +35,8 @@ NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
 PORT_STEP: Final = 10
 """Difference between the ports of two brokers of one process."""
 MOST_BROKERS: Final = 26
+LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104
+"""What clients are told instead of "all addresses", to which no client elsewhere can connect."""
 
 
 def main_parser() -> argparse.ArgumentParser:
@@ -74,7 +76,11 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("-c", "--configFile", help="properties file with Java's names (broker.conf)")
     add("--broker-port", type=int, help=f"of the broker, {BROKER_PORT} by default; 0: any")
-    add("--host", help="address to listen on, and that clients are told; 127.0.0.1 by default")
+    add(
+        "--host",
+        help="address to listen on, and that clients are told; 127.0.0.1 by default; for 0.0.0.0"
+        " and :: clients are told 127.0.0.1",
+    )
     add(
         "--advertise",
         metavar="ADDRESS[:PORT]",
@@ -128,7 +134,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     changes: dict[str, Any] = {
         "listen_port": options.broker_port,
         "bind_address": options.host,
-        **_advertised(options.advertise or options.host),
+        **_advertised(options.advertise or LOCAL.get(options.host, options.host)),
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
@@ -146,6 +152,8 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     if options.tls:
         config = with_system(config, {TLS_MODE: options.tls})
     config.delays_ms()
+    if not (config.retain_bytes > 0 and config.store_retain_bytes >= 0 and config.retain_hours > 0):
+        raise IllegalValueError("bytes and hours that messages are kept must be positive")
     return config, unknown
 
 

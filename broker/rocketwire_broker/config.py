@@ -79,7 +79,20 @@ class Config:
         max_polls: pops that wait for a queue, by group (Java: ``popPollingSize``).
         max_hidden_messages: popped messages that are not acknowledged.
         max_topics: topics, and also groups.
+        light_queues: whether messages of lite topics are put into light queues, too; otherwise
+            nobody can read lite topics.
+        max_light_queues: light queues; messages of further lite topics are refused.
+        max_lite_subscriptions: subscriptions of all clients to lite topics, and such clients.
+        max_lite_events: lite topics of which a client is told at once, if its group does not say.
+        lite_event_check_ms: time between two searches for clients that do not pop their events.
+        lite_full_dispatch_ms: time after which a client with too many events gets further ones.
+        lite_client_check_ms: time between two searches for clients that have ended.
+        lite_client_expiry_ms: time after which subscriptions that were not renewed end.
+        lite_expiry_check_ms: time between two searches for lite topics that are over.
+        lite_min_ttl_ms: shortest life of a lite topic after its last message.
         max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
+        max_incomplete_bytes: bytes of frames that are not complete yet, of all connections; the one
+            that exceeds it is closed.
         relay_timeout_ms: time for a client's answer to a forwarded request.
         accounts_file: TOML or YAML file of accounts; empty: every request may be sent.
         initial_user: ``{"username":"u","password":"p"}``, an account of an administrator.
@@ -130,13 +143,24 @@ class Config:
     transaction_check_max: int = 15
     client_expiry_ms: int = 120_000
     lock_expiry_ms: int = 60_000
-    max_connections: int = 1_000
+    max_connections: int = 10_000
     max_held: int = 20_000
     max_held_per_peer: int = 4_096
     max_polls: int = 1_024
     max_hidden_messages: int = 200_000
     max_topics: int = 20_000
+    light_queues: bool = True
+    max_light_queues: int = 20_000
+    max_lite_subscriptions: int = 100_000
+    max_lite_events: int = 100
+    lite_event_check_ms: int = 10_000
+    lite_full_dispatch_ms: int = 10_000
+    lite_client_check_ms: int = 120_000
+    lite_client_expiry_ms: int = 180_000
+    lite_expiry_check_ms: int = 120_000
+    lite_min_ttl_ms: int = 900_000
     max_unsent_bytes: int = 16 << 20
+    max_incomplete_bytes: int = 256 << 20
     relay_timeout_ms: int = 10_000
     accounts_file: str = ""
     initial_user: str = field(default="", repr=False)
@@ -244,6 +268,16 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "mappedFileSizeCommitLog": Setting("log_file_size", int),
     "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
     "mappedFileSizeTimerLog": Setting("timer_log_file_size", int),
+    "enableLmq": Setting("light_queues", *_BOOLEAN),
+    "maxLmqConsumeQueueNum": Setting("max_light_queues", int),
+    "maxLiteSubscriptionCount": Setting("max_lite_subscriptions", int),
+    "maxClientEventCount": Setting("max_lite_events", int),
+    "liteEventCheckInterval": Setting("lite_event_check_ms", int),
+    "liteEventFullDispatchDelayTime": Setting("lite_full_dispatch_ms", int),
+    "liteSubscriptionCheckInterval": Setting("lite_client_check_ms", int),
+    "liteSubscriptionCheckTimeoutMills": Setting("lite_client_expiry_ms", int),
+    "liteTtlCheckInterval": Setting("lite_expiry_check_ms", int),
+    "minLiteTTl": Setting("lite_min_ttl_ms", int),
     "rocketwire.accountsFile": Setting("accounts_file"),
     "rocketwire.advertisedPort": Setting("advertised_port", int),
     "rocketwire.observeAddress": Setting("observe_address"),
@@ -273,6 +307,9 @@ _IGNORED: Final = frozenset(
 FIXED: Final[Mapping[str, str]] = {
     "brokerRole": "ASYNC_MASTER",
     "deleteWhen": "04",
+    "enableLiteEventMode": "true",
+    "enableLmqQuota": "true",
+    "enableMultiDispatch": "true",
 }
 """Settings that have one value here; a file may have them with any value."""
 

@@ -10,11 +10,13 @@ import socket
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocketwire_namesrv.admin_http.address_list import AddressListError, read_lists
 from rocketwire_namesrv.config.access_control import exposed
 from rocketwire_namesrv.config.warnings import placed
+from rocketwire_namesrv.runtime.address_file import MAX_READ
 from rocketwire_namesrv.runtime.configuration import Configured, configured
 from rocketwire_namesrv.runtime.os_errors import os_error_text
-from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv
+from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv, read_start
 from rocketwire_namesrv.server.http_port import missing_libraries
 from rocketwire_namesrv.tls.certificates import TlsError
 from rocketwire_namesrv.tls.contexts import check_files
@@ -104,6 +106,13 @@ def _on_files(settings: Configured) -> Findings:
             load_brokers(config.known_brokers_path)
     except (OSError, StorageError) as error:
         warnings.append(f"the list of known brokers cannot be read: {os_error_text(error)}")
+    try:
+        if config.address_server_file:
+            read_lists(read_start(config.address_server_file, MAX_READ))
+    except AddressListError as error:
+        errors.append(f"{config.address_server_file}: {error}")
+    except OSError as error:
+        warnings.append(f"no lists of name servers are given out: {os_error_text(error)}")
     return Findings(tuple(errors), tuple(warnings))
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, immediate
+from rocketwire.aio.opening import Endpoint, Opened, endpoint, immediate
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     Filter,
@@ -25,9 +25,9 @@ from rocketwire.client.consumer.push.push_consumer import open_push_consumer as 
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import DELAY, Loan, Loans
+from rocketwire.portal.loans import Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -81,9 +81,8 @@ class PushConsumer(Opened[TrioPushConsumer]):
             orderly_listener = async_handler(
                 "orderly_listener", orderly_listener, "messages, context"
             )
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[None], Endpoint] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._flush: asyncio.TimerHandle | None = None
         self._inbox = Inbox(self._notify)
         handles = listener is not None or orderly_listener is not None
         self._has_handler = handles
@@ -92,7 +91,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._inbox.clear()
-            self._flush = None  # that of another loop
             portal = self._portal
             concurrent: Any = partial(self._loans.concurrently, portal)
             in_order: Any = None
@@ -115,7 +113,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().__init__(opener, reopens=lambda: reopens(resolved))
 
     def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed.append(self._wake_all)
+        resource.on_closed += [self._inbox.drop, self._wake_all]
         self._loans.attach(resource.portal, resource.thing)
 
     # ------------------------------------------------------------------ handlers
@@ -142,6 +140,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 status = None if listener is None else await listener(part, context)
             except IllegalHandlerError as error:  # it would fail for every message
                 self._fail(error)
+                self._loans.abandon(loan)
                 return
             except Exception:  # noqa: BLE001 - of the application; logged and retried
                 _LOG.exception(
@@ -153,7 +152,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 if failed:
                     loan.failures.append((failed, context))
         self._loans.settle(loan, soon=len(self._tasks) > 1)
-        self._flush_soon()  # the other tasks may take long, or have settled their loans already
 
     def _fail(self, error: Exception) -> None:
         """End the consumer with an error."""
@@ -167,45 +165,34 @@ class PushConsumer(Opened[TrioPushConsumer]):
             self._wake_all()
 
     def _wake_all(self) -> None:
-        if self._endpoint is not None:
-            self._endpoint.post(self._wake)
-
-    def _flush_soon(self) -> None:
-        """Let trio know in a moment what is settled, if it does not know before."""
-        if self._inbox.has_unposted and self._flush is None:
-            self._flush = asyncio.get_running_loop().call_later(DELAY, self._flush_now)
-
-    def _flush_now(self) -> None:
-        self._flush = None
-        self._inbox.flush()
-
-    def _wake(self) -> None:
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+        """Wake all tasks that wait, each in its own loop; from any thread."""
+        for future, where in self._waiting.copy().items():
+            where.post(partial(_wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
         """Return what ``take`` returns when it is not None; None after the timeout.
 
         Raises:
+            ClientForkedError: this process is a fork of the one that opened the consumer.
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
         if self._has_handler:
             raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+        resource = self._open_resource
+        if resource.portal.is_forked:
+            resource = await self._open_again()
         taken = take()
         if taken is not None:
             return taken
-        resource = self._open_resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        loop = asyncio.get_running_loop()
-        self._flush_soon()
+        where = endpoint()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 if self._inbox.lags:
                     await asyncio.sleep(PAUSE)
                 while True:
-                    future = loop.create_future()
-                    self._waiting.add(future)
+                    future = where.loop.create_future()
+                    self._waiting[future] = where
                     try:
                         if (taken := take()) is not None:
                             return taken
@@ -215,7 +202,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                             return None
                         await future
                     finally:
-                        self._waiting.discard(future)
+                        del self._waiting[future]
         return None
 
     async def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
@@ -228,14 +215,17 @@ class PushConsumer(Opened[TrioPushConsumer]):
             within: timeout in seconds; None to wait for ever.
 
         Raises:
+            IllegalValueError: ``max`` is not a positive number.
             LocalProtocolError: the consumer has a listener.
             ChannelClosedError: the consumer was closed.
         """
+        check_limit(max)
         batch: Batch | None = await self._wait(partial(self._inbox.take, max), within)
         return batch
 
     async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
+        check_limit(max)
         while True:
             batch = None if self._has_handler else self._inbox.take(max)
             if batch is None and (batch := await self.poll(max)) is None:
@@ -257,13 +247,13 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ the trio consumer
 
     async def close(self) -> None:
-        self._inbox.flush()
+        self._inbox.drop()
         await super().close()
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._wake()
+        self._wake_all()
 
     subscribe = immediate(TrioPushConsumer.subscribe)
     unsubscribe = immediate(TrioPushConsumer.unsubscribe)
@@ -277,6 +267,11 @@ class PushConsumer(Opened[TrioPushConsumer]):
     @property
     def unreadable_messages(self) -> int:
         return self._thing.unreadable_messages
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def open_push_consumer(

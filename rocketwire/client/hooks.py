@@ -204,6 +204,47 @@ class SettleMessageContext(_OperationContext):
     __slots__ = ()
 
 
+class CommitOffsetContext(_OperationContext):
+    """A request that stores an offset of a push or lite pull consumer at its broker.
+
+    Attributes:
+        client: the client.
+        consumer_group: group of the consumer, with namespace.
+        operation: ``commit``.
+        topic: topic of the queue.
+        broker_name: the broker.
+        messages: empty.
+        seconds: duration.
+        exception: the error; None without one.
+        message_queue: the queue.
+        offset: offset of the first message that is not handled.
+        in_background: whether a background task commits; else ``poll``, ``commit`` or ``close``
+            of a lite pull consumer does.
+    """
+
+    __slots__ = ("in_background", "message_queue", "offset")
+
+    def __init__(
+        self,
+        client: HookedClient,
+        consumer_group: str,
+        message_queue: MessageQueue,
+        offset: int,
+        seconds: float,
+        exception: BaseException | None = None,
+        *,
+        in_background: bool,
+    ) -> None:
+        """Create the context of a commit that ends now."""
+        topic, broker_name = message_queue.topic or "", message_queue.broker_name or ""
+        super().__init__(
+            client, consumer_group, "commit", topic, broker_name, (), seconds, exception
+        )
+        self.message_queue = message_queue
+        self.offset = offset
+        self.in_background = in_background
+
+
 class ClientHook(Hook):
     """Base class of hooks; its methods do nothing.
 
@@ -250,6 +291,9 @@ class ClientHook(Hook):
 
     def settle_message_after(self, context: SettleMessageContext) -> None:
         """Handle the end of a settlement."""
+
+    def commit_offset_after(self, context: CommitOffsetContext) -> None:
+        """Handle the end of a commit."""
 
 
 _FAILED: Final = object()
@@ -390,6 +434,39 @@ class HookChain:
                 client, consumer_group, operation, topic, broker_name, messages, seconds, failure
             )
             self._call(lambda hook: hook.settle_message_after(context))
+
+    async def commit(
+        self,
+        client: HookedClient,
+        consumer_group: str,
+        message_queue: MessageQueue,
+        offset: int,
+        request: Awaitable[None],
+        *,
+        in_background: bool,
+    ) -> None:
+        """Await a request that stores an offset, and call ``commit_offset_after``.
+
+        For the arguments see ``CommitOffsetContext``; errors are raised again.
+        """
+        started = trio.current_time()
+        failure: BaseException | None = None
+        try:
+            await request
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            context = CommitOffsetContext(
+                client,
+                consumer_group,
+                message_queue,
+                offset,
+                trio.current_time() - started,
+                failure,
+                in_background=in_background,
+            )
+            self._call(lambda hook: hook.commit_offset_after(context))
 
     def started(self, client: HookedClient) -> None:
         """Call ``client_started``."""

@@ -47,7 +47,13 @@ class PopLiteMessageRequestHeader(RpcRequestHeader):
 class PopLiteMessageResponseHeader:
     """Popped messages and how long they stay invisible.
 
-    Java: ``remoting.protocol.header.PopLiteMessageResponseHeader``, since 5.5.0.
+    The messages are of several light queues. Each tells its offset there in the property
+    ``INNER_MULTI_QUEUE_OFFSET``, so ``start_offset_info`` and ``msg_offset_info`` are not set.
+    ``order_count_info`` has the earlier deliveries: ``0`` for each message, or for those that came
+    before ``0 qo0%OFFSET COUNT``. ``revive_qid`` is 999.
+
+    Java: ``remoting.protocol.header.PopLiteMessageResponseHeader``,
+    ``PopLiteMessageProcessor.transformOrderCountInfo``, since 5.5.0.
     """
 
     pop_time: int = ext(LONG, required=True)
@@ -68,7 +74,13 @@ class LiteSubscriptionCtlRequestHeader(RpcRequestHeader):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetOption:
-    """Where a new lite subscription starts. Java: ``common.lite.OffsetOption``, since 5.5.0."""
+    """Where a new lite subscription starts.
+
+    ``POLICY``: 0, at the committed offset; 1, at offset 0; 2, at the end. ``OFFSET``: at the value.
+    ``TAIL_N``: so many messages before the committed offset. ``TIMESTAMP`` has no effect.
+
+    Java: ``common.lite.OffsetOption``, ``LiteSubscriptionRegistryImpl.resetOffset``, since 5.5.0.
+    """
 
     type: OffsetOptionType | str | None = member(enumeration(OffsetOptionType, "OffsetOption.Type"))
     value: int = member(LONG)
@@ -78,7 +90,10 @@ class OffsetOption:
 class LiteSubscriptionDTO:
     """One change of a client's lite subscriptions.
 
-    Java: ``common.lite.LiteSubscriptionDTO``, since 5.5.0.
+    ``lite_topic_set`` has names without their parent topic. A broker ignores the lite topics of
+    other brokers (``LiteShardingImpl``), ``version``, and changes without a client, group or topic.
+
+    Java: ``common.lite.LiteSubscriptionDTO``, ``LiteSubscriptionCtlProcessor``, since 5.5.0.
     """
 
     action: LiteSubscriptionAction | str | None = member(enumeration(LiteSubscriptionAction))
@@ -205,7 +220,7 @@ class GetLiteClientInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteClientInfoResponseBody:
-    """A client's lite subscriptions.
+    """A client's lite subscriptions; ``lite_topic_set`` has names of light queues.
 
     Java: ``remoting.protocol.body.GetLiteClientInfoResponseBody``, since 5.5.0.
     """

@@ -13,6 +13,7 @@ from typing import Final
 RETRY_PREFIX: Final = "%RETRY%"
 DLQ_PREFIX: Final = "%DLQ%"
 LMQ_PREFIX: Final = "%LMQ%"
+LITE_PREFIX: Final = "%LMQ%$"
 TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
 NAMESPACE_SEPARATOR: Final = "%"
 SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
@@ -85,6 +86,27 @@ def is_retry_topic(name: str) -> bool:
 def has_own_route(topic: str) -> bool:
     """Return whether name servers have routes of a topic; not for light queues and timers."""
     return not topic.startswith(LMQ_PREFIX) and topic != TIMER_TOPIC
+
+
+def lite_queue(parent_topic: str, lite_topic: str) -> str:
+    """Return the light queue of a lite topic, which brokers name like a topic with one queue.
+
+    Java: ``LiteUtil.toLmqName``, since 5.5.0.
+    """
+    return f"{LITE_PREFIX}{parent_topic}${lite_topic}"
+
+
+def lite_names(queue: str) -> tuple[str, str] | None:
+    """Return the parent topic and the lite topic of a light queue; None if it has another name.
+
+    Java: ``LiteUtil.getParentTopic`` and ``getLiteTopic``.
+    """
+    if not queue.startswith(LITE_PREFIX):
+        return None
+    parent_topic, _, lite_topic = queue.removeprefix(LITE_PREFIX).partition("$")
+    if not parent_topic or not lite_topic or "$" in lite_topic:
+        return None
+    return parent_topic, lite_topic
 
 
 def is_dlq_topic(name: str) -> bool:

@@ -8,6 +8,9 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.errors import IllegalValueError
+from rocketwire.portal import forks
+
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.loans import Loan, Loans
@@ -21,6 +24,16 @@ A wake costs as much as the whole handling of a batch. Meanwhile several batches
 
 LAG: Final = 32
 """Messages that wait at the broker, in the queue of the last batch, if the application lags."""
+
+
+def check_limit(limit: int) -> None:
+    """Check the number of messages of a batch.
+
+    Raises:
+        IllegalValueError: it is not a positive number.
+    """
+    if not isinstance(limit, int) or limit < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise IllegalValueError(f"max: expected a positive number of messages, got {limit!r}")
 
 
 class Batch:
@@ -110,6 +123,7 @@ class Inbox:
         self._queue: deque[Loan] = deque()
         self._position = 0
         self._open: dict[int, int] = {}
+        forks.inboxes.add(self)
 
     def clear(self) -> None:
         """Start anew, in a fork."""
@@ -118,6 +132,12 @@ class Inbox:
         self._open.clear()
         self._position = 0
         self.lags = False
+
+    def drop(self) -> None:
+        """Forget what nobody has taken, at the end of the consumer: it is redelivered."""
+        with self._lock:
+            self._queue.clear()
+            self._position = 0
 
     def put(self, loans: Sequence[Loan]) -> None:
         """Add loans; called in trio."""
@@ -157,21 +177,12 @@ class Inbox:
         """Note that messages of a loan are handled or rejected."""
         if count < len(loan.messages):
             with self._lock:
-                self._open[id(loan)] -= count
-                if self._open[id(loan)]:
+                left = self._open.pop(id(loan), 0) - count
+                if left > 0:
+                    self._open[id(loan)] = left
+                if left != 0:  # a loan of the parent, in a fork, is unknown
                     return
-                del self._open[id(loan)]
         if loan.part is not None:
             loan.part.settled_at = perf_counter()
         if self.loans is not None:
             self.loans.settle(loan, soon=True)
-
-    @property
-    def has_unposted(self) -> bool:
-        """Whether ``flush`` has anything to do."""
-        return self.loans is not None and self.loans.has_unposted
-
-    def flush(self) -> None:
-        """Let trio know what is settled."""
-        if self.loans is not None:
-            self.loans.flush()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.consumer.config import (
@@ -23,14 +22,14 @@ from rocketwire.errors import ChannelClosedError, ClientForkedError
 from rocketwire.portal.errands import Errand
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.push.lending import Failure, LentMessages
+    from rocketwire.client.consumer.push.lending import Failure, LentMessages, Settled
     from rocketwire.client.consumer.push.push_consumer import PushConsumer
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.interfaces import Poster
     from rocketwire.wire.message.stored import StoredMessage
 
 MAX_UNPOSTED: Final = 16
-"""Most settled loans that wait until trio lends more, or there is nothing else to handle."""
+"""Most settled loans that wait until trio lends more, or ``DELAY`` is over."""
 
 DELAY: Final = 0.05
 """Seconds for which they wait at most."""
@@ -95,7 +94,7 @@ class Loans:
         """
         self.handles = handles
         self._receive = receive
-        self._taken_at = 0.0
+        self._is_planned = False
         self._portal: Poster | None = None
         self._consumer: PushConsumer | None = None
         self._settled: deque[tuple[LentMessages, Sequence[Failure]]] = deque()
@@ -104,6 +103,7 @@ class Loans:
         """Begin with an open consumer."""
         self._portal = portal
         self._consumer = consumer
+        self._is_planned = False
         self.flush()
 
     # ------------------------------------------------------------------ in trio
@@ -112,11 +112,10 @@ class Loans:
         """Take parts of batches; see ``Borrower``."""
         self._receive([Loan(part.queue, part.messages, part=part) for part in parts])
 
-    def take_settled(self) -> Sequence[tuple[LentMessages, Sequence[Failure]]]:
+    def take_settled(self) -> Settled:
         """Return what was settled meanwhile; see ``Borrower``."""
         if not self._settled:
             return ()
-        self._taken_at = monotonic()
         settled: list[tuple[LentMessages, Sequence[Failure]]] = []
         with suppress(IndexError):  # other threads may append meanwhile
             while True:
@@ -149,16 +148,11 @@ class Loans:
 
     # ------------------------------------------------------------------ from any thread
 
-    @property
-    def has_unposted(self) -> bool:
-        """Whether there are settled loans of which trio does not know yet."""
-        return bool(self._settled)
-
     def settle(self, loan: Loan, *, soon: bool = False) -> None:
         """Settle a loan whose messages are handled or rejected.
 
         Args:
-            soon: whether more loans are settled, or ``flush`` is called, within ``DELAY``.
+            soon: whether trio may know of it ``DELAY`` later, for one wake for many loans.
         """
         errand = loan.errand
         if errand is not None:
@@ -167,21 +161,53 @@ class Loans:
         if loan.part is None:
             return
         self._settled.append((loan.part, loan.failures))
-        is_due = not soon or loan.part.is_awaited or len(self._settled) >= MAX_UNPOSTED
-        if is_due or monotonic() > self._taken_at + DELAY:
+        if not soon or loan.part.is_awaited or len(self._settled) >= MAX_UNPOSTED:
             self.flush()
+        elif not self._is_planned:
+            self._is_planned = True
+            try:
+                self._post(self._settle_later)
+            except BaseException:  # an interrupt: the next loan plans it
+                self._is_planned = False
+                raise
+
+    def abandon(self, loan: Loan) -> None:
+        """Give up a loan that nobody handles any more: its messages are redelivered."""
+
+        def abandon() -> None:
+            if loan.part is not None and (consumption := self._consumption) is not None:
+                consumption.abandon(loan.part)
+
+        self._post(abandon)
 
     def flush(self) -> None:
         """Let trio know what is settled."""
-        if self._settled and self._portal is not None:
-            self._taken_at = monotonic()
+        if self._settled:
+            self._post(self._settle_parts)
+
+    def _post(self, function: Callable[[], None]) -> None:
+        if self._portal is not None:
             with suppress(ChannelClosedError, ClientForkedError):  # the messages are redelivered
-                self._portal.post(self._settle_parts)
+                self._portal.post(function)
+
+    # ------------------------------------------------------------------ in trio, for that
 
     def _settle_parts(self) -> None:
-        consumption = None if self._consumer is None else self._consumer.consumption
-        if isinstance(consumption, LentConsumption):
+        if (consumption := self._consumption) is not None:
             consumption.settle_parts(self.take_settled())
+
+    def _settle_later(self) -> None:
+        if (consumption := self._consumption) is not None:
+            consumption.settle_later(DELAY, self._take_planned)
+
+    def _take_planned(self) -> Settled:
+        self._is_planned = False  # who settles now plans again
+        return self.take_settled()
+
+    @property
+    def _consumption(self) -> LentConsumption | None:
+        consumption = None if self._consumer is None else self._consumer.consumption
+        return consumption if isinstance(consumption, LentConsumption) else None
 
 
 def _nothing() -> None:

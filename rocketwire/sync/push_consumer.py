@@ -24,9 +24,9 @@ from rocketwire.client.consumer.push.push_consumer import open_push_consumer as 
 from rocketwire.client.handlers import sync_function
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
 from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import DELAY, Loan, Loans
+from rocketwire.portal.loans import Loan, Loans
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.opening import Opened, immediate
@@ -119,7 +119,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
 
     def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed.append(self._wake_all)
+        resource.on_closed += [self._inbox.drop, self._wake_all]
         self._loans.attach(resource.portal, resource.thing)
 
     # ------------------------------------------------------------------ handlers
@@ -164,14 +164,17 @@ class PushConsumer(Opened[TrioPushConsumer]):
         """Return what ``take`` returns when it is not None; None after the timeout.
 
         Raises:
+            ClientForkedError: this process is a fork of the one that opened the consumer.
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
         if self._has_handler:
             raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+        resource = self._resource
+        if resource.portal.is_forked:
+            resource = self._open_again()
         taken = take()
         if taken is not None:
             return taken
-        resource = self._resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
         deadline = None if within is None else time.monotonic() + within
         if self._inbox.lags and (within is None or within > PAUSE):
@@ -181,25 +184,16 @@ class PushConsumer(Opened[TrioPushConsumer]):
             try:
                 while (taken := take()) is None:
                     if resource.is_closed or self._closed:
-                        resource.thing  # noqa: B018
+                        if resource.error is not None:
+                            raise resource.error
                         return None
                     left = None if deadline is None else deadline - time.monotonic()
                     if left is not None and left <= 0:
                         return None
-                    self._wait_for_more(left)
+                    self._ready.wait(left)
             finally:
                 self._waiting -= 1
         return taken
-
-    def _wait_for_more(self, seconds: float | None) -> None:
-        """Wait until there may be messages; let trio know meanwhile what is settled."""
-        if self._inbox.has_unposted:
-            if seconds is None or seconds > DELAY:
-                if self._ready.wait(DELAY):
-                    return
-                seconds = None if seconds is None else seconds - DELAY
-            self._inbox.flush()
-        self._ready.wait(seconds)
 
     def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
         """Return the next messages of a queue; None if there are none in time.
@@ -211,14 +205,17 @@ class PushConsumer(Opened[TrioPushConsumer]):
             within: timeout in seconds; None to wait for ever.
 
         Raises:
+            IllegalValueError: ``max`` is not a positive number.
             LocalProtocolError: the consumer has a listener.
             ChannelClosedError: the consumer was closed.
         """
+        check_limit(max)
         batch: Batch | None = self._wait(partial(self._inbox.take, max), within)
         return batch
 
     def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
+        check_limit(max)
         while True:
             batch = None if self._has_handler else self._inbox.take(max)
             if batch is None and (batch := self.poll(max)) is None:
@@ -240,7 +237,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ the trio consumer
 
     def close(self) -> None:
-        self._inbox.flush()
+        self._inbox.drop()
         super().close()
         self._wake_all()
 

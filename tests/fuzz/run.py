@@ -55,7 +55,7 @@ def fuzz(name: str, seconds: int) -> None:
     corpus = CACHE / name
     corpus.mkdir(parents=True, exist_ok=True)
     with atheris.instrument_imports(
-        include=["rocketwire", "rocketwire_namesrv", "rocketwire_tools"]
+        include=["rocketwire", "rocketwire_broker", "rocketwire_namesrv", "rocketwire_tools"]
     ):
         module = target(name)
     from rocketwire.errors import DecodeError

@@ -27,7 +27,7 @@ def without_spark() -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A session with two threads that finds the data source by itself."""
+    """A session with two threads that finds the data source by itself; a task has three attempts."""
     without_spark()
     from pyspark.sql import SparkSession
 
@@ -45,7 +45,7 @@ def spark() -> Iterator[SparkSession]:
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.python.filterPushdown.enabled": "true",
         }
-        builder = SparkSession.builder.master("local[2]")
+        builder = SparkSession.builder.master("local[2,3]")
         for name, value in settings.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()

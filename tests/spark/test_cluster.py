@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.spark.conftest import ROOT, without_spark
+from tests.spark.cluster import LocalCluster
+from tests.spark.conftest import without_spark
 from tests.spark.guide import GUIDE
 from tests.support.captures.builder import make, save
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.traffic import Profile
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-SETTINGS = """
-spark.master local-cluster[1,2,512]
-spark.executor.memory 512m
-spark.driver.memory 512m
-spark.driver.host 127.0.0.1
-spark.ui.enabled false
-spark.log.level ERROR
-"""
 JOB = """
 import json
 from pyspark.sql import SparkSession
@@ -49,19 +41,8 @@ with open("found.json", "w") as file:
 
 def test_the_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: Path) -> None:
     without_spark()
-    import pyspark
-
-    spark = Path(pyspark.__file__).parent
-    home = tmp_path / "spark"  # executors write below it
-    (home / "conf").mkdir(parents=True)
-    for name in ("bin", "jars"):
-        (home / name).symlink_to(spark / name)
-    (home / "conf" / "spark-defaults.conf").write_text(SETTINGS)
-    site = tmp_path / "site"  # numpy and the like are installed here already
-    for package in ("rocketwire", "tools/rocketwire_tools", "tools/pyspark_rocketwire"):
-        shutil.copytree(
-            ROOT / package, site / Path(package).name, ignore=shutil.ignore_patterns("__pycache__")
-        )
+    cluster = LocalCluster(tmp_path, "local-cluster[1,2,512]")
+    cluster.add_site(("rocketwire", "tools/rocketwire_tools", "tools/pyspark_rocketwire"))
     captures = tmp_path / "captures"
     captures.mkdir()
     packets, _ = make(Profile(connections=12, exchanges=12, body=(64, 2500)), seed=301)
@@ -69,22 +50,7 @@ def test_the_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: P
     (tmp_path / "job.py").write_text(JOB)
     install, *others = recipe()
     assert install == 'pip install --target site "rocketwire[pcap]"'
-    environment = os.environ | {
-        "SPARK_HOME": str(home),
-        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "PYSPARK_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    ran = subprocess.run(
-        ["bash", "-ec", "\n".join(others)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
+    cluster.submit(others, {})
     homes, found = json.loads((tmp_path / "found.json").read_text())
     assert re.search(r"/app-[^/]+/\d+/(\./)?rocketwire/rocketwire_tools/__init__\.py$", homes[0])
     expected = [[row[name] for name in ("time_ns", "opaque", "frame_length")] for row in rows(path)]

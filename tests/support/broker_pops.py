@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rocketwire.messages import decode_header
 from rocketwire.messages.pop import PopMessageResponseHeader
@@ -12,9 +12,18 @@ from tests.support.broker import messages
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.broker import BrokerAtHand, Client
+    from tests.support.broker import Requests
 
 GROUP = "poppers"
+
+
+class Clock(Protocol):
+    """Anything that knows the time."""
+
+    @property
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        ...
 
 
 class Popper:
@@ -24,7 +33,7 @@ class Popper:
         client: its connection.
     """
 
-    def __init__(self, home: BrokerAtHand, client: Client) -> None:
+    def __init__(self, home: Clock, client: Requests) -> None:
         self.client = client
         self._home = home
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
-from typing import Any, Final
+from typing import Final
 
 _COLLECTION_THRESHOLD: Final = 200_000
 _LARGE: Final = 24 << 20
@@ -48,13 +47,3 @@ def _use_large_pages() -> None:
 
     arrays = [np.empty(_LARGE - (1 << 20), np.uint8) for _ in range(_ARRAYS)]
     del arrays
-
-
-def use_pool_of_least_memory() -> None:
-    """Take the memory of Arrow's arrays from jemalloc, which keeps least of what is freed.
-
-    Where pyarrow has no jemalloc, nothing changes.
-    """
-    pa: Any = importlib.import_module("pyarrow")
-    if "jemalloc" in pa.supported_memory_backends():
-        pa.set_memory_pool(pa.jemalloc_memory_pool())

@@ -13,6 +13,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
 from rocketwire.messages.heartbeat import HeartbeatData
+from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.access.accounts import Permission
 
@@ -115,6 +116,13 @@ def _locks(request: RemotingCommand, fields: Fields) -> Iterator[Need]:
             yield from _topic(topic, Permission.SUB)
 
 
+def _lite_subscriptions(request: RemotingCommand, fields: Fields) -> Iterator[Need]:
+    body = decode_body(LiteSubscriptionCtlRequestBody, request.body)
+    for change in () if body is None else body.subscription_set or ():
+        yield from _group(change.group)
+        yield from _topic(change.topic, Permission.SUB)
+
+
 _TOPIC_FIELDS: Final = ("topic",)
 _GROUP_FIELDS: Final = ("groupName", "consumerGroup", "group")
 
@@ -130,6 +138,8 @@ _NEEDS: Final[Mapping[int, _Needs]] = {
     RequestCode.PULL_MESSAGE: _reading("topic", "consumerGroup"),
     RequestCode.LITE_PULL_MESSAGE: _reading("topic", "consumerGroup"),
     RequestCode.POP_MESSAGE: _reading("topic", "consumerGroup"),
+    RequestCode.POP_LITE_MESSAGE: _reading("topic", "consumerGroup"),
+    RequestCode.LITE_SUBSCRIPTION_CTL: _lite_subscriptions,
     RequestCode.NOTIFICATION: _reading("topic", "consumerGroup"),
     RequestCode.POLLING_INFO: _reading("topic", "consumerGroup"),
     RequestCode.ACK_MESSAGE: _reading("topic", "consumerGroup"),
@@ -147,6 +157,7 @@ _NEEDS: Final[Mapping[int, _Needs]] = {
 _ADMIN: Final = frozenset(
     {
         RequestCode.UPDATE_AND_CREATE_TOPIC,
+        RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC,
         RequestCode.UPDATE_BROKER_CONFIG,
         RequestCode.DELETE_TOPIC_IN_BROKER,
         RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,

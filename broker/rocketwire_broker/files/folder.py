@@ -29,6 +29,7 @@ from rocketwire_broker.files.queue_files import QueueFiles
 from rocketwire_broker.files.scanning import scan
 from rocketwire_broker.files.timer_files import TimerFiles
 from rocketwire_broker.later.pop_log import log_pops
+from rocketwire_broker.later.pop_returns import wake_ordered_pops
 from rocketwire_broker.later.restoring import Restoring
 from rocketwire_broker.later.transactions import write_decisions
 from rocketwire_broker.state.broker import Broker
@@ -155,6 +156,7 @@ class StoreFolder:
         if has_topics:
             restoring.drop_unknown()
         restoring.finish(now)
+        wake_ordered_pops(broker, now)
         store.arrivals.clear()
         broker.topics.save = lambda: self._save_topics(broker)
         self._mark()
@@ -238,7 +240,7 @@ FOREIGN: Final = {
     "consumequeue_rocksdb/CURRENT": "queues in RocksDB",
     "config/*/CURRENT": "configuration in RocksDB",
     "batchconsumequeue/*/*/*": "queues of batches (queue.type=BatchCQ)",
-    "consumequeue/%LMQ%*": "queues of LMQ",
+    "consumequeue/%LMQ%[!$]*": "queues of LMQ",
 }
 """Parts of stores of Java brokers with other settings, and what they are."""
 

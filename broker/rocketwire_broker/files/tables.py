@@ -1,9 +1,10 @@
-"""The tables of a broker as files below ``config``: topics, groups, offsets.
+"""The tables of a broker as files below ``config``: topics, groups, offsets, pops in order.
 
 Java writes a file some seconds after a change, and that of the topics at once.
 
 Java: ``ConfigManager``, ``TopicConfigManager``, ``SubscriptionGroupManager``,
-``ConsumerOffsetManager``, ``ScheduleMessageService``, ``MessageRequestModeManager``.
+``ConsumerOffsetManager``, ``ScheduleMessageService``, ``MessageRequestModeManager``,
+``QueueLevelConsumerManager``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from rocketwire.messages.offsets import (
     DelayOffsetSerializeWrapper,
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWrapper
-from rocketwire.store.config_files import LIMITS, split_topic_and_group
+from rocketwire.messages.topics import TopicQueueMappingSerializeWrapper
+from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
+from rocketwire.wire.json.fastjson import dumps
+from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
 from rocketwire_broker.later.delays import delivered
 
 if TYPE_CHECKING:
@@ -33,9 +37,11 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 FOLDER: Final = "config"
 TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
+MAPPINGS: Final = f"{FOLDER}/topicQueueMapping.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
 DELAYS: Final = f"{FOLDER}/delayOffset.json"
 REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
+ORDERS: Final = f"{FOLDER}/consumerOrderInfo.json"
 
 T = TypeVar("T")
 
@@ -67,6 +73,15 @@ def _topics(broker: Broker) -> bytes:
     )
 
 
+def _mappings(broker: Broker) -> bytes:
+    return encode_body(
+        TopicQueueMappingSerializeWrapper(
+            data_version=broker.mappings.version,
+            topic_queue_mapping_info_map=broker.mappings.table(),
+        )
+    )
+
+
 def _groups(broker: Broker) -> bytes:
     groups = broker.groups
     return encode_body(
@@ -81,11 +96,7 @@ def _groups(broker: Broker) -> bytes:
 
 
 def _offsets(broker: Broker) -> bytes:
-    return encode_body(
-        ConsumerOffsetSerializeWrapper(
-            data_version=broker.offsets.version, offset_table=broker.offsets.table()
-        )
-    )
+    return dumps(broker.offsets.document())
 
 
 def _delays(broker: Broker) -> bytes:
@@ -108,6 +119,10 @@ def _topics_version(broker: Broker) -> object:
     return broker.topics.version
 
 
+def _mappings_version(broker: Broker) -> object:
+    return broker.mappings.version
+
+
 def _groups_version(broker: Broker) -> object:
     return broker.groups.version
 
@@ -120,7 +135,14 @@ def _delays_version(broker: Broker) -> object:
     return tuple(broker.delivered.items())
 
 
-AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
+def _orders_version(broker: Broker) -> object:
+    return broker.pop_orders.changes
+
+
+AT_ONCE: Final = (
+    Table(TOPICS, _topics_version, _topics),
+    Table(MAPPINGS, _mappings_version, _mappings),
+)
 """Files that are written before the answer to the request that changes them."""
 
 SOON: Final = (
@@ -128,6 +150,7 @@ SOON: Final = (
     Table(OFFSETS, _offsets_version, _offsets),
     Table(DELAYS, _delays_version, _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
+    Table(ORDERS, _orders_version, encode_pop_orders),
 )
 """Files that are written every few seconds, and at the end."""
 
@@ -140,23 +163,24 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
     if topics is not None:
         broker.topics.restore(topics.topic_config_table or {}, topics.data_version)
+    mappings = _read(disk, MAPPINGS, TopicQueueMappingSerializeWrapper)
+    if mappings is not None:
+        details = mappings.topic_queue_mapping_info_map or {}
+        broker.mappings.restore(details, mappings.data_version)
     groups = _read(disk, GROUPS, SubscriptionGroupWrapper)
     if groups is not None:
         broker.groups.restore(
             groups.subscription_group_table or {}, groups.forbidden_table or {}, groups.data_version
         )
-    offsets = _read(disk, OFFSETS, ConsumerOffsetSerializeWrapper)
-    if offsets is not None:
-        for key, queues in (offsets.offset_table or {}).items():
-            names = split_topic_and_group(key)
-            if names is not None:
-                topic, group = names
-                broker.offsets.restore(group, topic, queues)
+    _read_offsets(disk, broker)
     delays = _read(disk, DELAYS, DelayOffsetSerializeWrapper)
     if delays is not None:
         broker.delivered.update(
             {level - 1: offset for level, offset in (delays.offset_table or {}).items()}
         )
+    orders = _read_with(disk, ORDERS, decode_config)
+    if orders is not None:
+        broker.pop_orders.restore(read_pop_orders(orders.get("table")))
     modes = _read(disk, REQUEST_MODES, MessageRequestModeSerializeWrapper)
     if modes is not None:
         for topic, by_group in (modes.message_request_mode_map or {}).items():
@@ -164,13 +188,29 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
     return topics is not None
 
 
+def _read_offsets(disk: Disk, broker: Broker) -> None:
+    offsets = _read(disk, OFFSETS, ConsumerOffsetSerializeWrapper)
+    if offsets is None:
+        return
+    for key, queues in (offsets.offset_table or {}).items():
+        names = split_topic_and_group(key)
+        if names is not None:
+            topic, group = names
+            broker.offsets.restore(group, topic, queues)
+
+
 def _read(disk: Disk, name: str, cls: type[T]) -> T | None:
+    """Read a file that is a message of the protocol."""
+    return _read_with(disk, name, lambda data: decode_body(cls, data, limits=LIMITS))
+
+
+def _read_with(disk: Disk, name: str, decode: Callable[[bytes], T | None]) -> T | None:
     """Read a file, or its copy if it is missing or unreadable, as Java does."""
     for candidate in (name, f"{name}.bak"):
         path = disk.root / candidate
         try:
             data = path.read_bytes()
-            value = decode_body(cls, data, limits=LIMITS) if data.strip(b"\0 \n") else None
+            value = decode(data) if data.strip(b"\0 \n") else None
         except FileNotFoundError:
             continue
         except RocketWireError as error:

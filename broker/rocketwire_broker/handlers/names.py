@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import ResponseCode
-from rocketwire.policy.resource_names import is_dlq_topic, is_retry_topic
+from rocketwire.policy.resource_names import LMQ_PREFIX, is_dlq_topic, is_retry_topic
 from rocketwire.policy.validation import (
     MAX_GROUP_LENGTH,
     MAX_RETRY_TOPIC_LENGTH,
@@ -18,6 +18,7 @@ from rocketwire.policy.validation import (
 )
 from rocketwire_broker.handlers.fields import FAQ
 from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.tables.topics import new_topic
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -64,6 +65,8 @@ def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig
         RefusedError: there is none (17).
     """
     topic = broker.topics.get(name)
+    if topic is None and name.startswith(LMQ_PREFIX) and broker.config.light_queues:
+        return new_topic(name, 1)  # every light queue exists (Java: ``LmqTopicConfigManager``)
     if topic is None:
         remark = f"topic[{name}] not exist, apply first please!{blank}\n{FAQ}"
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)

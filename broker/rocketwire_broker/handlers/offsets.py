@@ -14,12 +14,13 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
-    ConsumerOffsetSerializeWrapper,
     QueryCorrectionOffsetBody,
     QueryCorrectionOffsetHeader,
     ResetOffsetBody,
     ResetOffsetRequestHeader,
 )
+from rocketwire.policy.resource_names import LMQ_PREFIX, lite_queue
+from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.handlers.fields import Handler, integer, required, text
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
@@ -79,7 +80,8 @@ def update_consumer_offset(
     if group not in broker.groups:
         remark = f"Group {group} not exist!"
         return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark, {})
-    if topic not in broker.topics:
+    is_light = topic.startswith(LMQ_PREFIX) and broker.config.light_queues
+    if topic not in broker.topics and not is_light:
         return Response(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic} not exist!", {})
     for name, what in (("queueId", "QueueId"), ("commitOffset", "Offset")):
         if name not in fields:
@@ -128,7 +130,12 @@ def get_earliest_store_time(
 def search_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """29: the offset at a store time."""
     fields = request.ext_fields or {}
-    queue = _queue(broker, fields)
+    lite_topic = fields.get("liteTopic", "").strip()
+    if lite_topic:  # its queue is 0, whatever the queue of its parent's topic
+        name = lite_queue(text(fields, "topic"), lite_topic)
+        queue = broker.store.queue(name, integer(fields, "queueId"))
+    else:
+        queue = _queue(broker, fields)
     timestamp = integer(fields, "timestamp")
     is_upper = fields.get("boundaryType", "").lower() == "upper"
     return _offset(0 if queue is None else offset_at(queue, timestamp, is_upper=is_upper))
@@ -256,11 +263,8 @@ def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 def get_all_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """43: all offsets."""
-    wrapper = ConsumerOffsetSerializeWrapper(
-        data_version=broker.offsets.version, offset_table=broker.offsets.table()
-    )
-    return Response(body=(encode_body(wrapper) or b"",))
+    """43: all offsets, in the form of the file ``consumerOffset.json``."""
+    return Response(body=(dumps(broker.offsets.document()),))
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

@@ -5,12 +5,13 @@ Java: ``PullMessageProcessor``, ``DefaultPullMessageResultHandler``, ``PullReque
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import LocalProtocolError
 from rocketwire.flags import Perm, PullSysFlag
+from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
 from rocketwire_broker.handlers.names import existing_topic
@@ -36,6 +37,10 @@ RETRY: Final = int(ResponseCode.PULL_RETRY_IMMEDIATELY)
 MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
 
 
+Convert = Callable[[Response], Response]
+"""Changes an answer."""
+
+
 class PullRequest(NamedTuple):
     """A pull that was checked.
 
@@ -46,6 +51,7 @@ class PullRequest(NamedTuple):
         offset: offset of the first message.
         most: most messages.
         message_filter: the consumer's filter.
+        stored_topic: the topic of the messages' queue: a light queue if a lite topic is read.
     """
 
     group: str
@@ -54,6 +60,7 @@ class PullRequest(NamedTuple):
     offset: int
     most: int
     message_filter: Filter
+    stored_topic: str
 
 
 class Outcome(NamedTuple):
@@ -72,31 +79,49 @@ class Outcome(NamedTuple):
     records: list[bytes] | tuple[bytes, ...] = ()
 
 
-def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
-    """11 and 361: return messages, or hold the request until there are some."""
+def pull(
+    broker: Broker,
+    request: RemotingCommand,
+    peer: Peer,
+    now: int,
+    *,
+    convert: Convert = lambda response: response,
+) -> Response | None:
+    """11 and 361: return messages, or hold the request until there are some.
+
+    Args:
+        broker: the broker.
+        request: the request.
+        peer: its sender.
+        now: the time.
+        convert: changes each answer; a request that is answered 19 after it may be held.
+    """
     fields = request.ext_fields or {}
     sys_flag = integer(fields, "sysFlag")
+    topic, lite_topic = text(fields, "topic"), fields.get("liteTopic", "").strip()
     pull_request = PullRequest(
         text(fields, "consumerGroup"),
-        text(fields, "topic"),
+        topic,
         integer(fields, "queueId"),
         integer(fields, "queueOffset"),
         max(1, min(integer(fields, "maxMsgNums"), broker.config.max_pull_messages)),
         EVERYTHING,
+        lite_queue(topic, lite_topic) if lite_topic else topic,
     )
     message_filter = _check(broker, fields, pull_request, sys_flag, peer, now)
     pull_request = pull_request._replace(message_filter=message_filter)
     if sys_flag & _COMMIT:
         _commit(broker, pull_request, integer(fields, "commitOffset", -1), now)
     if (response := _reset(broker, pull_request)) is not None:
-        return response
+        return convert(response)
     outcome = read(broker, pull_request, pull_request.offset)
-    if outcome.code == NOT_FOUND and sys_flag & _SUSPEND and not request.is_oneway:
+    response = convert(_answer(broker, pull_request, outcome))
+    if response.code == NOT_FOUND and sys_flag & _SUSPEND and not request.is_oneway:
         duration = min(integer(fields, "suspendTimeoutMillis", 0), _LONGEST_HOLD_MS)
         if duration > 0:
-            _hold(broker, pull_request, peer, request.opaque, now + duration)
+            _hold(broker, pull_request, peer, request.opaque, now + duration, convert)
             return LATER
-    return _answer(broker, pull_request, outcome)
+    return response
 
 
 # ---------------------------------------------------------------------------- checks
@@ -203,7 +228,7 @@ def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) ->
 
 def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
     """Read messages from an offset on."""
-    queue = broker.store.queue(pull_request.topic, pull_request.queue_id)
+    queue = broker.store.queue(pull_request.stored_topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
         return Outcome(NOT_FOUND if offset == 0 else MOVED, "NO_MESSAGE_IN_QUEUE", 0)
     if offset < queue.min_offset:
@@ -242,8 +267,8 @@ def _answer(broker: Broker, pull_request: PullRequest, outcome: Outcome) -> Resp
     store = broker.store
     fields = {
         "nextBeginOffset": str(outcome.next_offset),
-        "minOffset": str(store.min_offset(pull_request.topic, pull_request.queue_id)),
-        "maxOffset": str(store.max_offset(pull_request.topic, pull_request.queue_id)),
+        "minOffset": str(store.min_offset(pull_request.stored_topic, pull_request.queue_id)),
+        "maxOffset": str(store.max_offset(pull_request.stored_topic, pull_request.queue_id)),
         "suggestWhichBrokerId": "0",
         "topicSysFlag": "0",
         "groupSysFlag": "0",
@@ -259,11 +284,22 @@ def _answer(broker: Broker, pull_request: PullRequest, outcome: Outcome) -> Resp
 # ---------------------------------------------------------------------------- waiting
 
 
-def _hold(broker: Broker, pull_request: PullRequest, peer: Peer, opaque: int, due: int) -> None:
+def _hold(
+    broker: Broker,
+    pull_request: PullRequest,
+    peer: Peer,
+    opaque: int,
+    due: int,
+    convert: Convert,
+) -> None:
     """Wait for a message that passes the filter."""
     offset = pull_request.offset
 
     def wake_up(now: int, must_answer: bool) -> Response | None:
+        response = read_again(must_answer)
+        return None if response is None else convert(response)
+
+    def read_again(must_answer: bool) -> Response | None:
         nonlocal offset
         if must_answer:
             existing_topic(broker, pull_request.topic, blank=" ")
@@ -272,7 +308,7 @@ def _hold(broker: Broker, pull_request: PullRequest, peer: Peer, opaque: int, du
         outcome = read(broker, pull_request, offset)
         if outcome.code == RETRY:
             offset = outcome.next_offset
-            if offset < broker.store.max_offset(pull_request.topic, pull_request.queue_id):
+            if offset < broker.store.max_offset(pull_request.stored_topic, pull_request.queue_id):
                 outcome = read(broker, pull_request, offset)  # the rest; more is read the next time
         if outcome.code not in {NOT_FOUND, RETRY}:
             return _answer(broker, pull_request, outcome)
@@ -282,7 +318,7 @@ def _hold(broker: Broker, pull_request: PullRequest, peer: Peer, opaque: int, du
             outcome = Outcome(RETRY, "NO_MATCHED_MESSAGE", offset)
         return _answer(broker, pull_request, outcome)
 
-    broker.hold(peer, opaque, ((pull_request.topic, pull_request.queue_id),), wake_up, due)
+    broker.hold(peer, opaque, ((pull_request.stored_topic, pull_request.queue_id),), wake_up, due)
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

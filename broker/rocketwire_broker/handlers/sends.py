@@ -13,13 +13,15 @@ from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages.message_const import (
     CLUSTER,
     DELAY,
+    INNER_MULTI_DISPATCH,
+    LITE_TOPIC,
     MSG_REGION,
     POP_CK,
     PRIORITY,
     TRACE_ON,
     UNIQ_KEY,
 )
-from rocketwire.policy.resource_names import RETRY_PREFIX, SEND_FORBIDDEN_TOPICS
+from rocketwire.policy.resource_names import RETRY_PREFIX, SEND_FORBIDDEN_TOPICS, lite_queue
 from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.properties import (
     MAX_PROPERTIES_BYTES,
@@ -132,6 +134,8 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     message.properties.pop(POP_CK, None)
     if UNIQ_KEY not in message.properties:
         message.properties[UNIQ_KEY] = broker.new_unique_key(now)
+    if message.properties.get(LITE_TOPIC):
+        _choose_light_queue(broker, message)
     message.properties |= REGION
     message.properties[CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
@@ -238,6 +242,20 @@ def _are_too_large(properties: Mapping[str, str]) -> bool:
         return False  # a character has four bytes at most
     text_form = encode_properties(properties)
     return len(text_form.encode("utf-8", "surrogatepass")) > MAX_PROPERTIES_BYTES
+
+
+def _choose_light_queue(broker: Broker, message: Message) -> None:
+    """Name the light queue of a message of a lite topic in a property.
+
+    Raises:
+        RefusedError: it would be one too many.
+    """
+    name = lite_queue(message.topic, message.properties[LITE_TOPIC])
+    message.properties[INNER_MULTI_DISPATCH] = name
+    queues = broker.store.light_queues
+    if name not in queues and len(queues) >= broker.config.max_light_queues:
+        remark = "[LMQ_CONSUME_QUEUE_NUM_EXCEEDED]lmq consume queue num exceeded."
+        raise RefusedError(ResponseCode.LMQ_QUOTA_EXCEEDED, remark)
 
 
 def _check_retry(broker: Broker, header: SendFields, message: Message, now: int) -> None:

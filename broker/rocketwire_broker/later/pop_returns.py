@@ -43,6 +43,13 @@ def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
     broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
 
 
+def wake_ordered_pops(broker: Broker, now: int) -> None:
+    """Let pops read the queues of an earlier run's ordered pops when those are visible again."""
+    for (_, topic, queue_id), pop in broker.pop_orders.items():
+        if pop.hidden_until() > now:
+            wake_at(broker, topic, queue_id, pop.hidden_until())
+
+
 def forget(broker: Broker, *, topic: str | None = None, group: str | None = None) -> None:
     """Forget the popped messages of a topic or a group that was deleted."""
     broker.pop_orders.discard(group, topic)

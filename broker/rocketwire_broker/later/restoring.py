@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.messages.message_const import (
     DELAY,
+    INNER_MULTI_DISPATCH,
+    INNER_MULTI_QUEUE_OFFSET,
+    LITE_TOPIC,
     REAL_QUEUE_ID,
     REAL_TOPIC,
     TAGS,
@@ -23,7 +26,7 @@ from rocketwire.messages.message_const import (
     TIMER_OUT_MS,
     UNIQ_KEY,
 )
-from rocketwire.policy.resource_names import SCHEDULE_TOPIC, TIMER_TOPIC
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC, TIMER_TOPIC, lite_names, lite_queue
 from rocketwire.store.pops import REVIVE_GROUP, REVIVE_LOG
 from rocketwire_broker.later import delays, timers, transactions
 from rocketwire_broker.later.numbers import INT, number
@@ -47,6 +50,11 @@ _TAGS, _DELAY, _UNIQ_KEY, _REAL_TOPIC, _REAL_QUEUE_ID, _TIMER_OUT_MS, _DEL_UNIQK
         TIMER_DEL_UNIQKEY,
     )
 )
+
+_LITE_TOPIC, _LIGHT_QUEUE, _LIGHT_OFFSET = (
+    f"{name}\x01".encode() for name in (LITE_TOPIC, INNER_MULTI_DISPATCH, INNER_MULTI_QUEUE_OFFSET)
+)
+_DIGITS: Final = 19
 
 EARLIER_COPIES: Final = 2_000
 """Half messages before the first one that counts by which a producer may name its transaction."""
@@ -148,7 +156,20 @@ class Restoring:
         if prepared is not None:
             self._committed.add(prepared)
         self._store.place(topic, queue_id, queue_offset, physical, size, code)
+        if _LITE_TOPIC in properties and self._store.has_light_queues:
+            self._place_light(topic, physical, size, code, properties)
         self._store.last_stored = store_time
+
+    def _place_light(
+        self, topic: str, physical: int, size: int, code: int, properties: bytes
+    ) -> None:
+        """Put a message of a lite topic into its light queue."""
+        lite_topic, name = (value_of(properties, of) for of in (_LITE_TOPIC, _LIGHT_QUEUE))
+        offset = value_of(properties, _LIGHT_OFFSET) or b""
+        if lite_topic and name and offset.isdigit() and len(offset) < _DIGITS:
+            queue = lite_queue(topic, lite_topic.decode(errors="replace"))
+            if queue.encode() == name:
+                self._store.place_light(queue, physical, size, code, int(offset))
 
     def _add_delayed(
         self, queue_id: int, queue_offset: int, store_time: int, properties: bytes
@@ -192,7 +213,13 @@ class Restoring:
 
     def drop_unknown(self) -> None:
         """Drop the queues of topics that do not exist: they were deleted."""
+        for queue in list(self._store.light_queues):
+            names = lite_names(queue)
+            if names is None or names[0] not in self._broker.topics:
+                self._store.delete_topic(queue)
         for topic in self._store.topics:
+            if topic in self._store.light_queues:
+                continue
             if topic not in self._broker.topics and topic not in self._broker.topics.system:
                 self._store.delete_topic(topic)
 

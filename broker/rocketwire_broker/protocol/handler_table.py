@@ -26,6 +26,10 @@ from rocketwire_broker.handlers.admin import (
     topics,
     upkeep,
 )
+from rocketwire_broker.handlers.lite import figures
+from rocketwire_broker.handlers.lite import pops as lite_pops
+from rocketwire_broker.handlers.lite import subscriptions as lite_subscriptions
+from rocketwire_broker.handlers.logical.requests import with_logical_queues
 from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
 
 if TYPE_CHECKING:
@@ -35,11 +39,12 @@ SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
     *(pops, notifications, acknowledgements, assignments),
+    *(lite_subscriptions, lite_pops, figures),
     *(topics, groups, progress, runtime, upkeep, relays),
 )
 """The modules of handlers."""
 
-HANDLERS: Final[Mapping[int, Handler]] = {
-    code: handler for subject in SUBJECTS for code, handler in subject.HANDLERS.items()
-}
+HANDLERS: Final[Mapping[int, Handler]] = with_logical_queues(
+    {code: handler for subject in SUBJECTS for code, handler in subject.HANDLERS.items()}
+)
 """Handler of each request code."""

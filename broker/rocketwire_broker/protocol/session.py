@@ -54,6 +54,11 @@ class Session:
         self._peer = peer
         self._decoder = CommandDecoder()
 
+    @property
+    def incomplete(self) -> int:
+        """Bytes of a frame that is not complete yet."""
+        return self._decoder.buffered
+
     def receive(self, data: bytes, now: int) -> None:
         """Handle received bytes; answers are in the broker's outbox, and ``settle`` adds to them.
 

@@ -59,6 +59,7 @@ class Connection:
         socket, peer, session: see above.
         stream: where it is read from: the socket, or TLS over it.
         scope: of the task that reads.
+        incomplete: bytes of it that are not a complete frame yet.
         reading: whether that task waits for bytes.
         handshake: scope of its PROXY header and its TLS handshake, which may take so long.
     """
@@ -73,6 +74,7 @@ class Connection:
     ) -> None:
         self.socket = socket
         self.stream: trio.abc.Stream = _Transport(self)
+        self.incomplete = 0
         self.reading = False
         self.handshake = trio.CancelScope()
         self.peer = peer

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, LimitExceededError
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.connection import Connection
+from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
 from rocketwire_namesrv.config.tls_settings import TlsMode
@@ -78,6 +79,8 @@ class BrokerServer:
         self._config = config
         self._connections: dict[int, Connection] = {}
         self._number = 0
+        self._gathering = Gathering()
+        self._incomplete = 0
         self._timer = trio.CancelScope()
         self._places = trio.Semaphore(config.max_connections)
 
@@ -235,6 +238,7 @@ class BrokerServer:
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
             del self._connections[peer.number]
+            self._incomplete -= connection.incomplete
             self._places.release()
             self.broker.lost(peer, self.clock.now())
             trio.lowlevel.notify_closing(stream.socket)
@@ -242,7 +246,7 @@ class BrokerServer:
             self._deliver()
 
     async def _converse(self, connection: Connection) -> None:
-        work = connection.session.receive
+        work, gathering = connection.session.receive, self._gathering
         data = await self._open(connection)
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
@@ -250,9 +254,28 @@ class BrokerServer:
             try:
                 work(data, self.clock.now())
             finally:
-                await self.settle()
+                if await gathering.answers():
+                    await self.settle()
+            self._note_incomplete(connection)
             await connection.drained()
             data = b""
+
+    def _note_incomplete(self, connection: Connection) -> None:
+        """Count the bytes that a connection keeps until its next frame is complete.
+
+        Raises:
+            LimitExceededError: all connections keep too much.
+        """
+        size = connection.session.incomplete
+        if size != connection.incomplete:
+            self._incomplete += size - connection.incomplete
+            connection.incomplete = size
+            limit = self._config.max_incomplete_bytes
+            if self._incomplete > limit:
+                what = "bytes of requests that are not complete"
+                raise LimitExceededError(
+                    f"{self._incomplete} {what}", declared=self._incomplete, limit=limit
+                )
 
     async def settle(self) -> None:
         """Do what follows from the last requests, and send all frames."""
@@ -265,16 +288,25 @@ class BrokerServer:
         is_new = bool(topics.changed or topics.removed) and self.announce is not None
         syncing = self._syncing if self._syncing is not None and self._syncing.is_due else None
         if is_new or syncing is not None:
-            frames = self._take()
-            if self.announce is not None and is_new:
-                await self.announce(broker)
-            if syncing is None or await syncing.run():
-                self._send(frames)
-            else:
-                self._cut_off(frames)
+            await self._deliver_after(self.announce if is_new else None, syncing)
         else:
             self._deliver()
         self._hurry()
+
+    async def _deliver_after(self, announce: Announce | None, syncing: Syncing | None) -> None:
+        """Send all frames when name servers know new topics, and the disk has the messages."""
+        frames = self._take()
+        try:
+            if announce is not None:
+                await announce(self.broker)
+            is_safe = syncing is None or await syncing.run()
+        except trio.Cancelled:  # the connection whose task this is was closed
+            self._cut_off(frames)
+            raise
+        if is_safe:
+            self._send(frames)
+        else:
+            self._cut_off(frames)
 
     def _take(self) -> list[tuple[int, list[bytes]]]:
         """Take the frames that are to be sent, by the number of their connection."""

@@ -16,6 +16,7 @@ from rocketwire.errors import EncodeError
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire_broker.state.faults import Faults
+from rocketwire_broker.state.lite import LiteTopics
 from rocketwire_broker.state.response import (
     RefusedError,
     Response,
@@ -26,9 +27,11 @@ from rocketwire_broker.state.schedule import Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
+from rocketwire_broker.tables.forwards import Forwards
 from rocketwire_broker.tables.groups import Groups
 from rocketwire_broker.tables.halves import Halves
 from rocketwire_broker.tables.locks import Locks
+from rocketwire_broker.tables.mappings import Mappings
 from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
 from rocketwire_broker.tables.pop_orders import PopOrders
@@ -70,7 +73,10 @@ class Broker:
         delivered: offset of the first message that still waits, by queue of the delay topic.
         pops: popped messages that are not acknowledged.
         pop_orders: the last pops in order.
+        lite: lite topics, their readers and events.
         routes: queues of topics at all brokers.
+        mappings: logical queues of static topics.
+        forwards: requests to other brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         cold_read_limits: bytes of cold data that groups may read; without effect.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
@@ -109,6 +115,8 @@ class Broker:
         self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
         self.routes = Routes()
+        self.mappings = Mappings(now)
+        self.forwards = Forwards()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         self.cold_read_limits: dict[str, int] = {}
         self.clock_advance = 0
@@ -124,6 +132,8 @@ class Broker:
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
         self._pops = 0
+        self.store.has_light_queues = config.light_queues
+        self.lite = LiteTopics(self, now)
         self.schedule.every(SCAN_MS, self._scan, now)
         self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
 
@@ -269,6 +279,7 @@ class Broker:
         self.schedule.run(now)
         arrivals = self.store.arrivals
         while arrivals:
+            self.lite.note_arrivals(arrivals, now)
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
             for wait in woken:

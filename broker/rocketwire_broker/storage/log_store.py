@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from rocketwire.errors import EncodeError
+from rocketwire.messages.message_const import LITE_TOPIC
 from rocketwire.store.commit_log import BLANK_SIZE, SMALLEST_MESSAGE, message_parts
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.storage.unit_queue import UnitQueue, store_time_of
@@ -108,6 +109,16 @@ class LogStore(Store):
             EncodeError: a number or text exceeds its field; nothing is stored.
             UnwritableError: the disk is full or fails; nothing is stored.
         """
+        if LITE_TOPIC in message.properties:
+            light = self._light_queue(message)
+            place = self._put(message, now)
+            if light is not None:
+                self.place_light(light, place.physical_offset, place.size, message.tags_code)
+                self.arrivals.add((light, 0))
+            return place
+        return self._put(message, now)
+
+    def _put(self, message: Message, now: int) -> Place:
         topic, queue_id = message.topic, message.queue_id
         queues = self._queues.get(topic)
         queue = cast("UnitQueue | None", None if queues is None else queues.get(queue_id))
@@ -196,6 +207,18 @@ class LogStore(Store):
         self.changed.add((topic, queue_id))
         return queue
 
+    def place_light(
+        self, name: str, physical: int, size: int, tag_code: int, offset: int | None = None
+    ) -> None:
+        """Put a message of the log into its light queue, at an offset or at the end."""
+        queue = self.unit_queue(name, 0)
+        if queue is None:
+            queue = UnitQueue(name, 0, self._read, self._recent)
+            self._queues[name] = {0: queue}
+            self.light_queues[name] = None
+        queue.place(queue.max_offset if offset is None else offset, physical, size, tag_code)
+        self.changed.add((name, 0))
+
     def _keep(self, physical: int, record: bytes) -> None:
         self._recent[physical] = record
         self._recent_order.append(physical)
@@ -235,14 +258,18 @@ class LogStore(Store):
         for queue in self.all_queues():
             dropped = queue.drop_before(self.log.first)
             if dropped:
-                self.evicted_count += dropped
+                self.evicted_count += 0 if queue.topic in self.light_queues else dropped
                 self.changed.add((queue.topic, queue.queue_id))
-        self.size = sum(queue.size for queue in self.all_queues())
+        self.size = sum(
+            queue.size for queue in self.all_queues() if queue.topic not in self.light_queues
+        )
 
     def delete_topic(self, topic: str) -> None:
         """Drop a topic's messages; a later message begins at offset 0 again."""
+        is_light = topic in self.light_queues
+        self.light_queues.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
-            self.size -= queue.size
+            self.size -= 0 if is_light else queue.size
             self.changed.discard((topic, queue.queue_id))
         self.deleted.add(topic)
 

@@ -10,8 +10,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import MessageSysFlag
-from rocketwire.messages.message_const import TAGS
+from rocketwire.messages.message_const import (
+    INNER_MULTI_DISPATCH,
+    INNER_MULTI_QUEUE_OFFSET,
+    LITE_TOPIC,
+    TAGS,
+)
 from rocketwire.policy.java_strings import string_hash
+from rocketwire.policy.resource_names import (
+    DLQ_PREFIX,
+    RETRY_PREFIX,
+    SYSTEM_TOPIC_PREFIX,
+    lite_queue,
+)
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
@@ -24,6 +35,9 @@ if TYPE_CHECKING:
 BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
 STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _HOST_BITS: Final = BORN_V6 | STORE_V6
+
+_WITHOUT_LIGHT_QUEUES: Final = (RETRY_PREFIX, DLQ_PREFIX, SYSTEM_TOPIC_PREFIX)
+"""Beginnings of topics whose messages are in no light queue (Java: ``MixAll.topicAllowsLMQ``)."""
 
 code_of_tag: Final = lru_cache(maxsize=1024)(string_hash)
 """The code of a tag that filters see; messages of a topic have few tags."""
@@ -82,6 +96,22 @@ class Message:
             return self.tag_code
         tag = self.properties.get(TAGS)
         return code_of_tag(tag) if tag else 0
+
+    def light_queue(self) -> str | None:
+        """Return the light queue that has the message, too, because it is of a lite topic.
+
+        A broker names it in a property when it takes the message. While the message waits in a
+        system topic, it is in no light queue (Java: ``MessageExtBrokerInner.needDispatchLMQ``).
+        """
+        lite_topic = self.properties.get(LITE_TOPIC)
+        if not lite_topic or self.topic.startswith(_WITHOUT_LIGHT_QUEUES):
+            return None
+        name = lite_queue(self.topic, lite_topic)
+        return name if self.properties.get(INNER_MULTI_DISPATCH) == name else None
+
+    def set_light_queue_offset(self, offset: int) -> None:
+        """Set the message's offset in its light queue, which consumers read in a property."""
+        self.properties[INNER_MULTI_QUEUE_OFFSET] = str(offset)
 
     def encode(
         self, queue_offset: int, physical_offset: int, store_host: Host, store_timestamp: int

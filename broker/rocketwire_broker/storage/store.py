@@ -13,6 +13,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from rocketwire.messages.message_const import LITE_TOPIC
+from rocketwire.policy.resource_names import LITE_PREFIX
 from rocketwire_broker.storage.queue import Queue
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ class Store:
         arrivals: queues with new messages since the owner of this set has emptied it.
         put_count: number of messages that were stored.
         evicted_count: number of messages that were dropped because of the bounds.
+        light_queues: names of the light queues of lite topics. Each is a topic with one queue,
+            which has messages of its parent topic.
+        has_light_queues: whether messages of lite topics are put into them (Java: ``enableLmq``).
     """
 
     is_durable: bool = False
@@ -70,12 +75,15 @@ class Store:
         self.arrivals: set[tuple[str, int]] = set()
         self.put_count: int = 0
         self.evicted_count: int = 0
+        self.light_queues: dict[str, None] = {}
+        self.has_light_queues = True
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
         self._queues: dict[str, dict[int, Queue]] = {}
         self._physical = array("q")
         self._owners: list[Queue] = []
         self._begin = 0
+        self._second: dict[int, Queue] = {}  # light queue of the message at a physical offset
 
     # ------------------------------------------------------------------ storing
 
@@ -86,6 +94,7 @@ class Store:
             EncodeError: a number or text exceeds its field; nothing is stored.
         """
         topic, queue_id = message.topic, message.queue_id
+        light = self._light_queue(message) if LITE_TOPIC in message.properties else None
         queues = self._queues.get(topic)
         queue = None if queues is None else queues.get(queue_id)
         offset = 0 if queue is None else queue.max_offset
@@ -97,6 +106,12 @@ class Store:
         queue.append(record, message.tags_code, now, physical)
         self._physical.append(physical)
         self._owners.append(queue)
+        if light is not None:
+            second = self._queues.setdefault(light, {}).setdefault(0, Queue(light, 0))
+            second.append(record, message.tags_code, now, physical)
+            self._second[physical] = second
+            self.light_queues[light] = None
+            self.arrivals.add((light, 0))
         self.next_physical = physical + size
         self.size += size
         self.put_count += 1
@@ -105,6 +120,13 @@ class Store:
         if self.size > self._retain_bytes:
             self._evict(self._retain_bytes)
         return Place(offset, physical, size)
+
+    def _light_queue(self, message: Message) -> str | None:
+        """Return the light queue of a message, and tell the message its offset in it."""
+        name = message.light_queue() if self.has_light_queues else None
+        if name is not None:
+            message.set_light_queue_offset(self.max_offset(name, 0))
+        return name
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
         """Store messages of one queue.
@@ -139,6 +161,11 @@ class Store:
         if self._is_first(queue):
             self.size -= queue.drop_first()
             self.evicted_count += 1
+        if self._second:
+            physical = self._physical[self._begin]
+            second = self._second.pop(physical, None)
+            if second is not None and second.offset_of(physical) is not None:
+                second.drop_first()
         self._begin += 1
         if self._begin >= _CUT and 2 * self._begin >= len(self._owners):
             del self._owners[: self._begin], self._physical[: self._begin]
@@ -146,9 +173,12 @@ class Store:
 
     def delete_topic(self, topic: str) -> None:
         """Drop a topic's messages; a later message begins at offset 0 again."""
+        is_light = topic.startswith(LITE_PREFIX)
+        self.light_queues.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
             while queue.min_offset < queue.max_offset:
-                self.size -= queue.drop_first()
+                size = queue.drop_first()
+                self.size -= 0 if is_light else size
 
     # ------------------------------------------------------------------ looking
 

@@ -93,7 +93,8 @@ class Groups:
             self.version = version
 
     def delete(self, name: str, now: int) -> None:
-        """Delete a group, if it exists."""
+        """Delete a group, if it exists, and what it may not read."""
+        self.forbidden.pop(name, None)
         if self._groups.pop(name, None) is not None:
             self._advance(now)
 

@@ -16,6 +16,11 @@ GroupTopic = tuple[str, str]
 Predicate = Callable[[GroupTopic], bool]
 
 
+def _by_name(table: Mapping[GroupTopic, dict[int, int]]) -> dict[str, dict[int, int]]:
+    """Return offsets by ``topic@group``."""
+    return {f"{topic}@{group}": offsets for (group, topic), offsets in table.items()}
+
+
 class Offsets:
     """Offsets by group, topic and queue."""
 
@@ -92,8 +97,25 @@ class Offsets:
         return self._offsets.get((group, topic), {})
 
     def table(self) -> dict[str, dict[int, int]]:
-        """Return all offsets by ``topic@group``, as code 43 shows them."""
-        return {f"{topic}@{group}": dict(of) for (group, topic), of in self._offsets.items()}
+        """Return all offsets by ``topic@group``."""
+        return _by_name(self._offsets)
+
+    def document(self) -> dict[str, object]:
+        """Return the members of ``consumerOffset.json``, which code 43 shows, too."""
+        version = self.version
+        topics: dict[str, list[str]] = {}
+        for group, topic in self._offsets:
+            topics.setdefault(group, []).append(topic)
+        return {
+            "dataVersion": {
+                "counter": version.counter,
+                "stateVersion": version.state_version,
+                "timestamp": version.timestamp,
+            },
+            "groupTopicMap": topics,
+            "offsetTable": self.table(),
+            "pullOffsetTable": _by_name(self._pulled),
+        }
 
     def delete_group(self, group: str) -> None:
         """Forget the offsets of a group."""

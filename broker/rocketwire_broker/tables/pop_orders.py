@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 GroupQueue = tuple[str, str, int]
 """A group, a topic and a queue."""
@@ -61,13 +61,26 @@ class OrderedPop:
 
 
 class PopOrders:
-    """The last pop in order of each group in each queue."""
+    """The last pop in order of each group in each queue.
+
+    Attributes:
+        changes: number of changes.
+    """
 
     def __init__(self) -> None:
+        self.changes = 0
         self._pops: dict[GroupQueue, OrderedPop] = {}
 
     def __len__(self) -> int:
         return len(self._pops)
+
+    def items(self) -> Iterable[tuple[GroupQueue, OrderedPop]]:
+        """Return the pops with their groups and queues."""
+        return self._pops.items()
+
+    def restore(self, pops: Mapping[GroupQueue, OrderedPop]) -> None:
+        """Go on with the pops of an earlier run."""
+        self._pops.update(pops)
 
     def is_blocked(self, queue: GroupQueue, attempt_id: str | None, now: int) -> bool:
         """Return whether an earlier pop hides messages of a queue from this attempt."""
@@ -95,6 +108,7 @@ class PopOrders:
                 counts = {
                     offset: last.counts.get(offset, 0) + 1 for offset in offsets if offset in again
                 }
+        self.changes += 1
         self._pops[queue] = OrderedPop(offsets, pop_time, invisible_time, attempt_id, counts)
         return counts
 
@@ -111,6 +125,7 @@ class PopOrders:
             return STALE
         if offset not in pop.offsets:
             return UNKNOWN
+        self.changes += 1
         pop.acknowledged.add(offset)
         return pop.next_offset()
 
@@ -118,13 +133,31 @@ class PopOrders:
         """Change when a message is visible again; an earlier pop's handle changes nothing."""
         pop = self._pops.get(queue)
         if pop is not None and pop.pop_time == pop_time and offset in pop.offsets:
+            self.changes += 1
             pop.visible_at[offset] = visible_at
+
+    def suspend(self, queue: GroupQueue, pop_time: int, visible_at: int) -> None:
+        """Hide all messages of a pop until a time, and do not count their delivery.
+
+        Java: ``MemoryConsumerOrderInfoManager.suspendQueue``.
+        """
+        pop = self._pops.get(queue)
+        if pop is not None and pop.pop_time == pop_time:
+            pop.counts = {offset: max(0, count - 1) for offset, count in pop.counts.items()}
+            pop.visible_at.clear()
+            pop.invisible_time = visible_at - pop_time
+
+    def count(self, prefix: str) -> int:
+        """Return the number of groups and topics with a prefix that were popped in order."""
+        return sum(1 for _, topic, _ in self._pops if topic.startswith(prefix))
 
     def forget(self, queue: GroupQueue) -> None:
         """Forget the last pop in a queue, because the group's offset was reset."""
+        self.changes += 1
         self._pops.pop(queue, None)
 
     def discard(self, group: str | None = None, topic: str | None = None) -> None:
         """Forget the pops of a group, or those from a topic, because it was deleted."""
+        self.changes += 1
         for queue in [queue for queue in self._pops if group == queue[0] or topic == queue[1]]:
             del self._pops[queue]

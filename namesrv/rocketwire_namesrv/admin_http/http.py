@@ -25,8 +25,8 @@ _GUARDS: Final = (
     (b"cache-control", b"no-store"),
     (
         b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none';"
-        b" frame-ancestors 'none'",
+        b"default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'self';"
+        b" base-uri 'none'; frame-ancestors 'none'",
     ),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
@@ -82,6 +82,11 @@ class Exchange:
         self._bodiless = False
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
 
+    @property
+    def accept(self) -> str:
+        """The ``Accept`` header of the request that is answered; empty if it has none."""
+        return _header(self._request, b"accept")
+
     def receive(self, data: bytes) -> bytes:
         """Take bytes; none of them mean that the client sends no more.
 
@@ -127,7 +132,7 @@ class Exchange:
         return sent
 
     def _document(self, request: h11.Request) -> Document:
-        if self._local_only and not is_local_name(host := _host(request)):
+        if self._local_only and not is_local_name(host := _header(request, b"host")):
             self._refused(host)
             return plain(421, "this port answers to localhost and to IP addresses only")
         try:
@@ -161,8 +166,10 @@ class Exchange:
         return b"".join(part for part in (head, body, end) if part)
 
 
-def _host(request: h11.Request) -> str:
-    return next((value.decode("latin-1") for name, value in request.headers if name == b"host"), "")
+def _header(request: h11.Request, lower_name: bytes) -> str:
+    """Return the first header of a name in lower case; empty if there is none."""
+    values = (value.decode("latin-1") for name, value in request.headers if name == lower_name)
+    return next(values, "")
 
 
 def is_local_name(host: str) -> bool:

@@ -18,7 +18,9 @@ body{font:14px/1.4 system-ui,sans-serif;margin:1.5em;color:#222;background:#fff}
 h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}
 table{border-collapse:collapse}th,td{text-align:left;padding:.15em .8em .15em 0;vertical-align:top;
 border-bottom:1px solid #ddd}td.n,th.n{text-align:right}.bad{color:#b00020;font-weight:600}
-.ok{color:#06662c;font-weight:600}p{margin:.3em 0}code{font-size:.95em;overflow-wrap:anywhere}
+.ok{color:#06662c;font-weight:600}p{margin:.3em 0}code{font-size:.95em}
+code,td a{overflow-wrap:anywhere}td:nth-child(1){min-width:8em}
+td:nth-child(n+3) code{display:inline-block;min-width:12em}
 .wide{overflow-x:auto}pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3em 0;padding:.5em;
 border:1px solid #ddd}label{margin-right:.6em}a:focus,.wide:focus{outline:2px solid #36c}
 @media(max-width:30em){body{margin:.6em}input{max-width:60vw}}
@@ -37,9 +39,10 @@ def page(title: str, parts: Iterable[str]) -> bytes:
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>"
         f"<meta name=viewport content='width=device-width'><title>{text(title)}</title>"
+        "<link rel=icon href=data:,>"  # browsers ask for one otherwise
         f"<style>{STYLE}</style>"
     )
-    return "".join((head, *parts)).encode("utf-8", "replace")
+    return "".join((head, "<main>", *parts, "</main>")).encode("utf-8", "replace")
 
 
 def text(value: object) -> str:

@@ -191,6 +191,30 @@ class Exposition(Collector):
             now - (self._state.started if self._state.scanned is None else self._state.scanned),
         )
         yield self._last_seen()
+        yield from self._peers()
+
+    def _peers(self) -> Iterator[Metric]:
+        views = self._state.peers.views
+        if not views:
+            return
+        up = GaugeMetricFamily(
+            "rocketmq_namesrv_peer_up",
+            "Whether another name server of rocketwire.peers could be compared.",
+            labels=("peer",),
+        )
+        drift = GaugeMetricFamily(
+            "rocketmq_namesrv_peer_differences",
+            "Lasting differences to the table of another name server, by kind.",
+            labels=("peer", "kind"),
+        )
+        for peer, view in views.items():
+            up.add_metric((peer,), view.reached)
+            if view.reached:
+                drift.add_metric((peer, "brokers"), len(view.drift.brokers))
+                drift.add_metric((peer, "versions"), len(view.drift.versions))
+                drift.add_metric((peer, "topic_groups"), len(view.drift.topics))
+        yield up
+        yield drift
 
     def _last_seen(self) -> Metric:
         family = GaugeMetricFamily(

@@ -18,6 +18,7 @@ from rocketwire_namesrv.routes.brokers import MASTER_ID, BrokerGroup, LiveEntry,
 if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.routes.peer_views import PeerView
     from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
@@ -76,6 +77,7 @@ class Status:
         prefix: beginning of the names in ``topics``.
         topics: at most ``MOST_TOPICS`` of them.
         topic_count: of all topics.
+        peers: comparisons with other name servers.
     """
 
     now: float
@@ -88,6 +90,7 @@ class Status:
     prefix: str
     topics: tuple[TopicLine, ...]
     topic_count: int
+    peers: tuple[tuple[str, PeerView], ...] = ()
 
 
 def status_of(state: State, now: float, prefix: str = "") -> Status:
@@ -114,6 +117,7 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
         prefix=prefix,
         topics=tuple(islice(topics, MOST_TOPICS)),
         topic_count=len(entries),
+        peers=tuple(state.peers.views.items()),
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
     from rocketwire_namesrv.admin_http.status import BrokerLine, Status, TopicLine
+    from rocketwire_namesrv.routes.peer_views import PeerView
 
 
 def status_page(
@@ -37,6 +38,7 @@ def status_page(
         "<h1>RocketMQ name server</h1>",
         _head(status, facts),
         _brokers(status),
+        _peers(status),
         _permissions(permissions),
         _topics(status),
         _events("Brokers and administration", news),
@@ -89,6 +91,23 @@ def _broker(line: BrokerLine) -> tuple[str, ...]:
         str(line.topics),
         f"<span class=bad>{line.unwritable}</span>" if line.unwritable else "0",
     )
+
+
+def _peers(status: Status) -> str:
+    """Return the comparisons with other name servers; empty if there are none."""
+    if not status.peers:
+        return ""
+    rows = [(f"<code>{text(peer)}</code>", _peer(view)) for peer, view in status.peers]
+    heads = ("name server", "table")
+    return f"<h2>Other name servers</h2>{table(heads, rows, label='other name servers')}"
+
+
+def _peer(view: PeerView) -> str:
+    if view.fault:
+        return f"<span class=bad>not compared: {text(view.fault)}</span>"
+    if view.drift.text:
+        return f"<span class=bad>differs: {text(view.drift.text)}</span>"
+    return "<span class=ok>the same</span>"
 
 
 def _permissions(permissions: Mapping[str, PermissionChange]) -> str:

@@ -232,6 +232,8 @@ class Config:
         NO_PORT, "rocketwire.observePort", started=str(OBSERVE_PORT)
     )  # 0: any free port; -1: none
     observe_address: str = _ours("127.0.0.1", "rocketwire.observeAddress")
+    peers: str = _ours("", "rocketwire.peers")  # second ports of other name servers
+    address_server_file: str = _ours("", "rocketwire.addressServerFile")  # lists for clients
     observe_asked: bool = False
     """Whether the operators' port is configured, so that the server must not run without
     it."""
@@ -326,7 +328,8 @@ class Config:
     def _with_observation(self, keys: Container[str]) -> Self:
         """Set the operators' port: the configured one, or else an optional one; a free one if the
         server's port is any free one."""
-        is_required = "rocketwire.observeAddress" in keys
+        required = {"rocketwire.observeAddress", "rocketwire.addressServerFile"}
+        is_required = any(key in keys for key in required)
         if "rocketwire.observePort" in keys:
             return replace(self, observe_asked=self.observe_port >= 0)
         port = OBSERVE_PORT if self.listen_port else 0

@@ -204,6 +204,8 @@ class Property(NamedTuple):
     def _text_refusal(self, value: str) -> str | None:
         if self.key == "rocketwire.driver" and value not in DRIVERS:
             return f"must be one of {', '.join(DRIVERS)}{self._was}"
+        if self.key == "rocketwire.peers":
+            return _peers_refusal(value)
         if self.key.endswith("Addresses"):
             try:
                 networks_of(value)
@@ -239,6 +241,24 @@ class Property(NamedTuple):
     @property
     def _was(self) -> str:
         return f"; the default is {self.default}"
+
+
+MOST_PEERS: Final = 16
+"""Other name servers that a table is compared with."""
+_PEER: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:;,/\[\]]+):[0-9]{1,5}")
+
+
+def addresses_of(text: str) -> tuple[str, ...]:
+    """Return the addresses of a list with commas or semicolons between them."""
+    return tuple(dict.fromkeys(text.replace(",", " ").replace(";", " ").split()))
+
+
+def _peers_refusal(value: str) -> str | None:
+    peers = addresses_of(value)
+    for peer in peers:
+        if not _PEER.fullmatch(peer) or not 0 < int(peer.rpartition(":")[2]) <= 65_535:
+            return f"{peer} must be host:port, with the second port of a name server"
+    return f"must name {MOST_PEERS} name servers at most" if len(peers) > MOST_PEERS else None
 
 
 def networks_of(text: str) -> Networks | None:

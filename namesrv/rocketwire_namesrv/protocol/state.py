@@ -25,6 +25,7 @@ from rocketwire_namesrv.protocol.route_fast_path import RouteFastPath, RouteResp
 from rocketwire_namesrv.protocol.views import Views
 from rocketwire_namesrv.registration.split import SplitRegistrations
 from rocketwire_namesrv.routes.kv_config import KVConfig
+from rocketwire_namesrv.routes.peer_views import PeerViews
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.steps import drained
 from rocketwire_namesrv.routes.warm_start import WarmStart
@@ -46,6 +47,7 @@ class State:
         parts: registrations that are not complete yet.
         views: encoded answers.
         warm_start: the wait for the brokers that were registered before a restart.
+        peers: comparisons with other name servers.
         epoch_ms: wall-clock milliseconds when ``now`` was zero.
         started: ``now`` when the server started.
         allow_config_update: whether a request may change the configuration (318); Java always
@@ -82,6 +84,7 @@ class State:
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
         self.response_template = RouteResponseTemplate(config.serialize_type)
         self.route_fast_path = RouteFastPath(self.table, self.views, self.response_template)
+        self.peers = PeerViews()
         self.warm_start = WarmStart() if warm_start is None else warm_start
         self.epoch_ms = epoch_ms
         self.started = started

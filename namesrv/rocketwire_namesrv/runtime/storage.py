@@ -51,6 +51,16 @@ def load_config(path: str) -> PropertiesFile:
         raise StorageError(f"{path}, {error}") from error
 
 
+def read_start(path: str, size: int) -> bytes:
+    """Read the first bytes of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open(path, "rb") as file:
+        return file.read(size)
+
+
 def load_kv(path: str) -> dict[str, dict[str, str | None]]:
     """Read the KV configuration: namespace -> key -> value; empty if there is no file yet.
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire import __version__
+from rocketwire_namesrv.admin_http.address_list import AddressLists, list_for, read_lists
 from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
 from rocketwire_namesrv.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_namesrv.admin_http.status import status_of
 from rocketwire_namesrv.admin_http.status_page import status_page
 from rocketwire_namesrv.config.access_control import is_loopback
 from rocketwire_namesrv.events import ForeignHostRefused
+from rocketwire_namesrv.runtime.address_file import AddressFile
+from rocketwire_namesrv.server.peers import PATH
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.admin_http.event_history import Observer
@@ -73,6 +76,10 @@ class Pages:
         self._server = server
         self._observer = observer
         self._local_only = is_loopback(address)
+        no_lists: AddressLists = {}
+        self._address_file = AddressFile(
+            server.state.config.address_server_file, read_lists, no_lists
+        )
         self._exposition = Exposition(
             server.state,
             observer,
@@ -100,7 +107,17 @@ class Pages:
             return self._ready()
         if path == "/":
             return Document(200, "text/html; charset=utf-8", self._page(query.get("topic", "")))
-        return None
+        if path == PATH:
+            return self._digest()
+        addresses = list_for(self._address_file.read(), path)
+        return None if addresses is None else plain(200, addresses)
+
+    def _digest(self) -> Document | None:
+        """Return the digest of the table; None as long as it is not compared with others."""
+        digest = self._server.state.peers.digest
+        if digest is None:
+            return None
+        return Document(200, "application/json", digest.document())
 
     def _ready(self) -> Document:
         state = self._server.state

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS: Final = 32
 EXCHANGE_SECONDS: Final = 10.0
-"""Maximum time from a connection's start, or its last response, until the next response is sent."""
+"""Default of ``exchange_seconds``."""
 ACCEPT_PAUSE_SECONDS: Final = 0.1
 """Pause when the process has no file descriptor left."""
 READ_SIZE: Final = 4096
@@ -45,14 +45,25 @@ class HttpPort:
 
     Args:
         open_exchange: begins the exchange of a connection.
+        before_answer: awaited when bytes of a request have arrived, before they are answered.
+        exchange_seconds: maximum time from a connection's start, or its last response, until the
+            next response is sent; ``before_answer`` has as much time again.
 
     Attributes:
         listening: address and port; the port is 0 if it does not listen.
     """
 
-    def __init__(self, open_exchange: OpenExchange) -> None:
+    def __init__(
+        self,
+        open_exchange: OpenExchange,
+        *,
+        before_answer: Callable[[], Awaitable[None]] | None = None,
+        exchange_seconds: float = EXCHANGE_SECONDS,
+    ) -> None:
         self.listening = Listening("", 0)
         self._open_exchange = open_exchange
+        self._before_answer = before_answer
+        self._exchange_seconds = exchange_seconds
         self._listener: socket.socket | None = None
         self._address = ""  # the IP address that it listens on
         self._scopes: dict[trio.CancelScope, None] = {}
@@ -113,10 +124,14 @@ class HttpPort:
             self._scopes.pop(scope, None)
 
     async def _converse(self, stream: SocketStream, scope: trio.CancelScope) -> None:
-        scope.deadline = trio.current_time() + EXCHANGE_SECONDS
+        scope.deadline = trio.current_time() + self._exchange_seconds
         exchange = await self._open_exchange(self._address)
         while not exchange.closed:
-            answers = exchange.receive(await stream.receive_some(READ_SIZE))
+            received = await stream.receive_some(READ_SIZE)
+            if received and self._before_answer is not None:
+                scope.deadline = trio.current_time() + self._exchange_seconds
+                await self._before_answer()
+            answers = exchange.receive(received)
             if answers:
                 await stream.send_all(answers)
-                scope.deadline = trio.current_time() + EXCHANGE_SECONDS
+                scope.deadline = trio.current_time() + self._exchange_seconds

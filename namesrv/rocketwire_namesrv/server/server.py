@@ -37,6 +37,7 @@ from rocketwire_namesrv.server.event_log import Journal
 from rocketwire_namesrv.server.handshake import RefusedError, open_connection
 from rocketwire_namesrv.server.known_brokers import remember_for_ever
 from rocketwire_namesrv.server.notifier import Notifier
+from rocketwire_namesrv.server.peers import compare_for_ever
 from rocketwire_namesrv.server.reactor import EpollConnection, Reactor
 from rocketwire_namesrv.server.signals import run_until_signal
 from rocketwire_namesrv.server.startup import kv_content, load_state
@@ -165,6 +166,7 @@ class NameServer:
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
+                    services.start_soon(compare_for_ever, self)
                     self.record_events(exposed(self.state.config, listener.getsockname()[0]), None)
                     task_status.started(self)
                     await self._stopping.wait()

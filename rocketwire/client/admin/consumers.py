@@ -181,15 +181,20 @@ class Consumers(ClusterCalls):
 
         Java: ``queryConsumeTimeSpan``.
         """
-        header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
         places = await self._clusters.of_topic(topic)
-        bodies = await read_from_each(
-            places.values(),
-            lambda address: self.fetch(
-                QueryConsumeTimeSpanBody, address, Code.QUERY_CONSUME_TIME_SPAN, header
-            ),
+        spans_by_address = await read_from_each(
+            places.values(), lambda address: self.time_spans_of(address, group, topic)
         )
-        return tuple(span for body in bodies.values() for span in body.consume_time_span_set or ())
+        return tuple(span for spans in spans_by_address.values() for span in spans)
+
+    async def time_spans_of(
+        self, address: str, group: str, topic: str
+    ) -> tuple[QueueTimeSpan, ...]:
+        """Fetch the age of the next messages of a group from a broker; see ``time_spans``."""
+        header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
+        code = Code.QUERY_CONSUME_TIME_SPAN
+        body = await self.fetch(QueryConsumeTimeSpanBody, address, code, header)
+        return body.consume_time_span_set or ()
 
     async def consume_directly(
         self, address: str, group: str, client_id: str, topic: str, offset_msg_id: str

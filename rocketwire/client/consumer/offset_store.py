@@ -210,7 +210,7 @@ class RemoteBrokerOffsetStore(OffsetStore):
         """Store an offset; returns the error, which is logged."""
         subject = f"storing of offsets of topic {queue.topic} on broker {queue.broker_name}"
         try:
-            await self.commit(queue, offset, oneway=oneway)
+            await self.commit(queue, offset, oneway=oneway, in_background=True)
         except RocketWireError as error:
             self._outages.report(
                 subject,
@@ -223,13 +223,32 @@ class RemoteBrokerOffsetStore(OffsetStore):
         self._outages.end(subject, queue)
         return None
 
-    async def commit(self, queue: MessageQueue, offset: int, *, oneway: bool = False) -> None:
+    async def commit(
+        self,
+        queue: MessageQueue,
+        offset: int,
+        *,
+        oneway: bool = False,
+        in_background: bool = False,
+    ) -> None:
         """Store an offset now.
+
+        Args:
+            in_background: whether no application waits for it, which hooks are told.
 
         Raises:
             BrokerError: the broker rejects it.
             BrokerNotFoundError, ChannelError: the broker does not respond.
         """
+        request = self._commit(queue, offset, oneway=oneway)
+        hooks = self._instance.hooks
+        if hooks is not None:
+            request = hooks.commit(
+                self._instance, self._group, queue, offset, request, in_background=in_background
+            )
+        await request
+
+    async def _commit(self, queue: MessageQueue, offset: int, *, oneway: bool) -> None:
         broker = await find_replica(self._instance, queue)  # a slave if there is no master
         await self._instance.brokers.update_consumer_offset(
             broker.address, self._group, queue, offset, oneway=oneway

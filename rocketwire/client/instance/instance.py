@@ -302,19 +302,23 @@ class ClientInstance:
         self.heartbeat_soon()
 
     async def remove_producer(self, producer: ProducerMember) -> None:
-        """Unregister the producer from every connected broker.
+        """Unregister the producer from every connected broker; nothing if it was never added.
 
         Cancellation: safe; other brokers notice when the connection closes.
         """
-        if self.producers.pop(producer.group, None) is not None:
+        if self.producers.get(producer.group) is producer:
+            del self.producers[producer.group]
             await self._leave(producer_group=producer.group)
 
     async def remove_consumer(self, consumer: ConsumerMember) -> None:
         """Unregister the consumer from every connected broker, so that its group rebalances.
 
+        Nothing happens if it was never added, as another consumer of its group was there before.
+
         Cancellation: safe; other brokers notice when the connection closes.
         """
-        if self.consumers.pop(consumer.group, None) is not None:
+        if self.consumers.get(consumer.group) is consumer:
+            del self.consumers[consumer.group]
             await self._leave(consumer_group=consumer.group)
 
     async def _leave(

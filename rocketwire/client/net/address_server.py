@@ -75,22 +75,40 @@ async def fetch_name_servers(url: str, *, within: float = FETCH_SECONDS) -> tupl
         ClientError: no response in time, a status other than 200, or an invalid list of addresses;
             or h11 is not installed (extra ``client``).
     """
-    parts = urlsplit(url)
-    target = parts.path + (f"?{parts.query}" if parts.query else "")
-    try:
-        with trio.fail_after(within):
-            status, text = await _get(parts.netloc, target)
-    except (trio.TooSlowError, *_STREAM_ERRORS) as error:
-        raise ClientError(f"{url}: {error or 'no response'}") from error
-    if status != 200:
-        raise ClientError(f"{url}: status {status}")
+    text = await fetch_text(url, within=within)
     try:
         return parse_response(text)
     except LocalProtocolError as error:
         raise ClientError(f"{url}: {error}") from error
 
 
-async def _get(netloc: str, target: str) -> tuple[int, str]:
+async def fetch_text(
+    url: str, *, within: float = FETCH_SECONDS, limit: int = MAX_RESPONSE_SIZE
+) -> str:
+    """Fetch a text.
+
+    Args:
+        url: plain HTTP.
+        within: timeout in seconds.
+        limit: maximum size of the text in bytes.
+
+    Raises:
+        ClientError: no response in time, a status other than 200, or a text above the limit; or
+            h11 is not installed (extra ``client``).
+    """
+    parts = urlsplit(url)
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    try:
+        with trio.fail_after(within):
+            status, text = await _get(parts.netloc, target, limit)
+    except (trio.TooSlowError, *_STREAM_ERRORS) as error:
+        raise ClientError(f"{url}: {error or 'no response'}") from error
+    if status != 200:
+        raise ClientError(f"{url}: status {status}")
+    return text
+
+
+async def _get(netloc: str, target: str, limit: int) -> tuple[int, str]:
     try:
         import h11
     except ImportError as error:
@@ -114,9 +132,7 @@ async def _get(netloc: str, target: str) -> tuple[int, str]:
                     body += event.data
                 elif not isinstance(event, h11.InformationalResponse):
                     return status, body.decode("utf-8", "replace")
-                if len(body) > MAX_RESPONSE_SIZE:
-                    raise ClientError(
-                        f"{netloc}: response is larger than {MAX_RESPONSE_SIZE} bytes"
-                    )
+                if len(body) > limit:
+                    raise ClientError(f"{netloc}: response is larger than {limit} bytes")
         except h11.RemoteProtocolError as error:
             raise ClientError(f"{netloc}: {error}") from error

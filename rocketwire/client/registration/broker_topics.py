@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.registration import (
@@ -27,6 +28,9 @@ from rocketwire.messages.topic_config import (
     TopicConfigAndMappingSerializeWrapper,
 )
 from rocketwire.wire.checksum import crc32
+
+if TYPE_CHECKING:
+    from rocketwire.messages.route import TopicQueueMappingInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,16 +95,24 @@ class RegistrationSettings:
 class BrokerTopics:
     """Topics by name, and their data version."""
 
-    def __init__(self, topics: Iterable[TopicConfig], *, now_ms: int) -> None:
+    def __init__(
+        self,
+        topics: Iterable[TopicConfig],
+        mappings: Iterable[TopicQueueMappingInfo] = (),
+        *,
+        now_ms: int,
+    ) -> None:
         """Start with version 0.
 
         Args:
             topics: all topics.
+            mappings: logical queues of those that are static topics.
 
         Raises:
             LocalProtocolError: a topic has no name.
         """
         self._topics = {_require_name(topic): topic for topic in topics}
+        self._mappings = {mapping.topic or "": mapping for mapping in mappings}
         self.version = DataVersion(counter=0, state_version=0, timestamp=now_ms)
 
     @property
@@ -108,19 +120,27 @@ class BrokerTopics:
         """The current topics."""
         return self._topics
 
-    def put(self, topics: Iterable[TopicConfig], *, now_ms: int) -> None:
-        """Add or change topics.
+    def put(
+        self,
+        topics: Iterable[TopicConfig],
+        mappings: Iterable[TopicQueueMappingInfo] = (),
+        *,
+        now_ms: int,
+    ) -> None:
+        """Add or change topics, and logical queues of static topics.
 
         Raises:
             LocalProtocolError: a topic has no name; nothing is changed.
         """
         self._topics |= {_require_name(topic): topic for topic in topics}
+        self._mappings |= {mapping.topic or "": mapping for mapping in mappings}
         self._advance_version(now_ms)
 
     def remove(self, names: Iterable[str], *, now_ms: int) -> None:
         """Remove topics; name servers keep them unless configured or requested to delete them."""
         for name in names:
             self._topics.pop(name, None)
+            self._mappings.pop(name, None)
         self._advance_version(now_ms)
 
     def build_registrations(self, split_size: int, *, now_ms: int) -> Iterator[RegisterBrokerBody]:
@@ -144,6 +164,9 @@ class BrokerTopics:
             data_version=self.version,
             topic_config_table=dict(topics),
             mapping_data_version=replace(self.version, counter=0),
+            topic_queue_mapping_info_map={
+                name: mapping for name, mapping in self._mappings.items() if name in topics
+            },
         )
         return RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
 

@@ -53,6 +53,7 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:
+    from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire.messages.topic_config import TopicConfig
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -126,8 +127,13 @@ class Registration:
                     await self._send_registration(servers, body)
         return bool(self.results)
 
-    async def update_topics(self, topics: Iterable[TopicConfig]) -> bool:
+    async def update_topics(
+        self, topics: Iterable[TopicConfig], mappings: Iterable[TopicQueueMappingInfo] = ()
+    ) -> bool:
         """Add or change topics, and register only these (Java: ``registerIncrementBrokerData``).
+
+        Args:
+            mappings: logical queues of those that are static topics.
 
         Returns whether at least one name server has the topics.
 
@@ -136,7 +142,7 @@ class Registration:
         """
         changed = {topic.topic_name or "": topic for topic in topics}
         async with self._registration_lock:
-            self._topics.put(changed.values(), now_ms=self._now_ms())
+            self._topics.put(changed.values(), mappings, now_ms=self._now_ms())
             body = self._topics.build_body(changed)
             await self._send_registration(self.name_servers.each(), body)
         return bool(self.results)
@@ -326,6 +332,7 @@ async def open_registration(
     config: ClientConfig | str,
     *,
     settings: RegistrationSettings | None = None,
+    mappings: Iterable[TopicQueueMappingInfo] = (),
     listen: bool = False,
     environment: Mapping[str, str] | None = None,
     connect: Connect | None = None,
@@ -339,6 +346,7 @@ async def open_registration(
         topics: its topics. A name server rejects a new broker that has exactly one topic.
         config: name servers, credentials, TLS; or the name servers as ``host:port;host:port``.
         settings: settings of the registration; None for Java's defaults.
+        mappings: logical queues of the topics that are static topics.
         listen: accept connections at ``identity.broker_addr`` and serve them with
             ``Registration.handle``; name servers connect there to report a new lowest broker id.
         environment: environment variables for settings that are not set; None for ``os.environ``.
@@ -359,7 +367,7 @@ async def open_registration(
     clock = wall_clock_ms or _wall_clock_ms
     variables = os.environ if environment is None else environment
     host, port = split_address(identity.broker_addr)
-    broker_topics = BrokerTopics(topics, now_ms=clock())
+    broker_topics = BrokerTopics(topics, mappings, now_ms=clock())
     async with (
         open_pool(config, environment=variables, connect=connect) as pool,
         background() as nursery,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client.addresses import split_address
 from rocketwire.client.telemetry import semantic_conventions as names
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 
 Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 
+MAX_SERVERS: Final = 256
+"""Brokers whose attributes are kept."""
 
+
+@lru_cache(MAX_SERVERS)
 def server_attributes(address: str | None) -> Attributes:
-    """Return the attributes of a broker's address."""
+    """Return the attributes of a broker's address, which nobody changes."""
     if address is None:
         return {}
     host, port = split_address(address)

@@ -43,17 +43,19 @@ class MessageContexts:
         properties = message.properties
         if not properties or self._fields.isdisjoint(properties):
             return NO_CONTEXT
+        if self._is_w3c and "tracestate" not in properties and "baggage" not in properties:
+            ids = _ids(properties.get("traceparent"))
+            if ids is not None:
+                return trace.set_span_in_context(NonRecordingSpan(ids), NO_CONTEXT)
         return self._propagator.extract(properties, NO_CONTEXT, _GETTER)
 
     def link(self, message: StoredMessage) -> Link | None:
         """Return a link to a message; None if it has no context."""
         properties = message.properties
         if self._is_w3c and properties and "tracestate" not in properties:
-            match = _TRACEPARENT(properties.get("traceparent") or "")
-            if match is not None:
-                trace_id, span_id, flags = (int(text, 16) for text in match.groups())
-                ids = SpanContext(trace_id, span_id, True, TraceFlags(flags))
-                return Link(ids) if ids.is_valid else None
+            ids = _ids(properties.get("traceparent"))
+            if ids is not None:
+                return Link(ids)
         ids = trace.get_current_span(self.read(message)).get_span_context()
         return Link(ids) if ids.is_valid else None
 
@@ -64,6 +66,16 @@ class MessageContexts:
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier, trace.set_span_in_context(span), _SETTER)
         return carrier
+
+
+def _ids(traceparent: str | None) -> SpanContext | None:
+    """Return what the usual text of W3C says; None for others, which the propagator reads."""
+    match = _TRACEPARENT(traceparent or "")
+    if match is None:
+        return None
+    trace_id, span_id, flags = match.groups()
+    ids = SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(int(flags, 16)))
+    return ids if ids.is_valid else None
 
 
 def _traceparent(ids: SpanContext) -> str:

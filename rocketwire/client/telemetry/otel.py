@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
 from random import random
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from opentelemetry import context as context_api
 from opentelemetry import metrics, propagate, trace
-from opentelemetry.metrics import Observation
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from rocketwire import __version__
@@ -37,6 +36,7 @@ from rocketwire.client.telemetry.attributes import (
     stored_attributes,
 )
 from rocketwire.client.telemetry.contexts import NO_CONTEXT, Links, MessageContexts
+from rocketwire.client.telemetry.series import MAX_SERIES, Key, Series, find_series, observe
 from rocketwire.errors import (
     BrokerError,
     IllegalValueError,
@@ -49,11 +49,12 @@ if TYPE_CHECKING:
     from contextvars import Token
 
     from opentelemetry.context import Context
-    from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider
+    from opentelemetry.metrics import Histogram, MeterProvider
     from opentelemetry.propagators.textmap import TextMapPropagator
     from opentelemetry.trace import Link, Span, TracerProvider
 
     from rocketwire.client.hooks import (
+        CommitOffsetContext,
         ConsumeMessageContext,
         HookedClient,
         ReceiveMessageContext,
@@ -66,32 +67,8 @@ if TYPE_CHECKING:
 MAX_LINKS: Final = 128
 """Most links of a span to messages (the default limit of SDKs)."""
 
-MAX_SERIES: Final = 1024
-"""Most series of a metric, for topics, groups, brokers and errors; others are one series."""
-
-_OVERFLOW: Final = "otel.metric.overflow"
-"""Attribute of the series for all others, as in SDKs."""
-
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
 """Values of ``MESSAGING_OPERATION`` by operation type."""
-
-
-_Key: TypeAlias = tuple[str | None, ...]
-
-
-class _Series:
-    """A series of measurements.
-
-    Attributes:
-        attributes: its attributes.
-        messages: number of messages.
-    """
-
-    __slots__ = ("attributes", "messages")
-
-    def __init__(self, attributes: Attributes) -> None:
-        self.attributes = attributes
-        self.messages = 0
 
 
 class _Sending(NamedTuple):
@@ -108,8 +85,9 @@ class _Processing(NamedTuple):
 class OpenTelemetryHook(ClientHook):
     """Reports a client to OpenTelemetry; pass it in ``ClientConfig.hooks``.
 
-    Spans: ``send``, ``process``, ``receive`` (of ``poll``; with ``receive_spans`` of pulls and pops
-    too), and of settlements ``ack``, ``change_invisible_time`` and ``send_back``.
+    Spans: ``send``, ``process``, ``receive`` (of ``poll``), and of settlements ``ack``,
+    ``change_invisible_time``, ``send_back`` and ``commit`` (of a lite pull consumer); with
+    ``background_spans`` also of pulls, pops and commits in the background.
     """
 
     is_thread_safe = True
@@ -120,7 +98,7 @@ class OpenTelemetryHook(ClientHook):
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
         propagator: TextMapPropagator | None = None,
-        receive_spans: bool = False,
+        background_spans: bool = False,
         durations: float = 1.0,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
@@ -134,7 +112,8 @@ class OpenTelemetryHook(ClientHook):
             meter_provider: creates instruments; None for the global provider.
             propagator: format of contexts in messages; None for the global one, by default
                 ``tracecontext,baggage``.
-            receive_spans: create a span also for each pull and pop in the background.
+            background_spans: create a span also for what no application waits for: each pull and
+                pop that brought messages or failed, and each commit of an offset.
             durations: share of the operations whose durations are recorded, chosen at random; an
                 SDK takes longer for a duration than for a span without attributes. The counters of
                 messages count all.
@@ -163,26 +142,26 @@ class OpenTelemetryHook(ClientHook):
             explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
         )
         # counted here: an SDK takes ten times as long to count a message
-        self._sent: dict[_Key, _Series] = {}
-        self._consumed: dict[_Key, _Series] = {}
+        self._sent: dict[Key, Series] = {}
+        self._consumed: dict[Key, Series] = {}
         meter.create_observable_counter(
             names.MESSAGING_CLIENT_SENT_MESSAGES,
-            [partial(_observe, self._sent)],
+            [partial(observe, self._sent)],
             "{message}",
             "Number of messages producer attempted to send to the broker.",
         )
         meter.create_observable_counter(
             names.MESSAGING_CLIENT_CONSUMED_MESSAGES,
-            [partial(_observe, self._consumed)],
+            [partial(observe, self._consumed)],
             "{message}",
             "Number of messages that were delivered to the application.",
         )
         self._contexts = MessageContexts(propagator or propagate.get_global_textmap())
-        self._receive_spans = receive_spans
+        self._background_spans = background_spans
         words = environment.get(names.STABILITY_OPT_IN, "").split(",")
         self._has_old_names = names.MESSAGING_DUP in (word.strip() for word in words)
-        self._span_attributes: dict[_Key, Attributes] = {}
-        self._received: dict[_Key, _Series] = {}
+        self._span_attributes: dict[Key, Attributes] = {}
+        self._received: dict[Key, Series] = {}
 
     def context_of(self, message: StoredMessage) -> Context:
         """Return the context that a producer wrote into a message; empty if there is none.
@@ -228,12 +207,10 @@ class OpenTelemetryHook(ClientHook):
         _end(span, error, kind)
         if not isinstance(error, LocalProtocolError):
             topic = context.messages[0].topic
-            series = _find_series(self._sent, "send", "send", topic, None, address, kind)
+            series = find_series(self._sent, "send", "send", topic, None, address, kind)
             self._measure(self._duration, series, seconds, len(context.messages))
 
-    def _measure(
-        self, durations: Histogram, series: _Series, seconds: float, messages: int
-    ) -> None:
+    def _measure(self, durations: Histogram, series: Series, seconds: float, messages: int) -> None:
         """Count messages, and record a duration if it is chosen."""
         if messages:
             with self._lock:
@@ -285,7 +262,7 @@ class OpenTelemetryHook(ClientHook):
         topic = _own_name(client, messages[0].topic)
         group = _own_name(client, context.consumer_group)
         address = client.broker_address(context.message_queue.broker_name or "")
-        series = _find_series(self._consumed, "process", "process", topic, group, address, kind)
+        series = find_series(self._consumed, "process", "process", topic, group, address, kind)
         self._measure(self._process_duration, series, seconds, len(messages))
 
     # ------------------------------------------------------------------ receives, settlements
@@ -293,7 +270,7 @@ class OpenTelemetryHook(ClientHook):
     def receive_message_after(self, context: ReceiveMessageContext) -> None:
         """Report messages that were received, or an error."""
         is_poll = context.operation == "poll"
-        if is_poll or self._receive_spans:
+        if is_poll or self._background_spans:
             # the application polls within its own span
             self._report_span(context, "receive", None if is_poll else NO_CONTEXT, context.messages)
         all_series = self._consumed if is_poll else self._received
@@ -306,12 +283,23 @@ class OpenTelemetryHook(ClientHook):
         self._report_span(context, "settle", parent, messages if len(messages) > 1 else ())
         self._report_duration(context, "settle", self._received, 0)
 
+    def commit_offset_after(self, context: CommitOffsetContext) -> None:
+        """Report the end of a commit, which settles all messages before the offset."""
+        if self._background_spans or not context.in_background:
+            parent = NO_CONTEXT if context.in_background else None
+            queue_id = str(context.message_queue.queue_id)
+            self._report_span(
+                context, "settle", parent, (), {names.MESSAGING_DESTINATION_PARTITION_ID: queue_id}
+            )
+        self._report_duration(context, "settle", self._received, 0)
+
     def _report_span(
         self,
-        context: ReceiveMessageContext | SettleMessageContext,
+        context: ReceiveMessageContext | SettleMessageContext | CommitOffsetContext,
         kind: str,
         parent: Context | None,
         linked: Sequence[StoredMessage],
+        details: Attributes | None = None,
     ) -> None:
         """Create the span of an operation that has ended."""
         client, operation = context.client, context.operation
@@ -328,20 +316,21 @@ class OpenTelemetryHook(ClientHook):
         )
         if span.is_recording():
             address = client.broker_address(context.broker_name)
-            span.set_attributes(stored_attributes(context.messages) | server_attributes(address))
+            own = stored_attributes(context.messages) if details is None else details
+            span.set_attributes(own | server_attributes(address))
         error = context.exception
         _end(span, error, None if error is None else error_type(error), ended)
 
     def _report_duration(
         self,
-        context: ReceiveMessageContext | SettleMessageContext,
+        context: ReceiveMessageContext | SettleMessageContext | CommitOffsetContext,
         kind: str,
-        all_series: dict[_Key, _Series],
+        all_series: dict[Key, Series],
         messages: int,
     ) -> None:
         """Record the duration and the messages of an operation."""
         client, error = context.client, context.exception
-        series = _find_series(
+        series = find_series(
             all_series,
             context.operation,
             kind,
@@ -393,43 +382,6 @@ class OpenTelemetryHook(ClientHook):
             self._span_attributes.clear()
         self._span_attributes[key] = attributes
         return attributes
-
-
-def _find_series(
-    all_series: dict[_Key, _Series],
-    operation: str,
-    kind: str,
-    topic: str,
-    group: str | None,
-    address: str | None,
-    error: str | None,
-) -> _Series:
-    """Return the series with these attributes."""
-    key = (operation, topic, group, address, error)
-    series = all_series.get(key)
-    if series is not None:
-        return series
-    attributes: Attributes = {
-        names.MESSAGING_SYSTEM: names.ROCKETMQ,
-        names.MESSAGING_OPERATION_NAME: operation,
-        names.MESSAGING_OPERATION_TYPE: kind,
-    }
-    if len(all_series) >= MAX_SERIES:
-        attributes[_OVERFLOW] = True
-        return all_series.setdefault((operation,), _Series(attributes))
-    attributes[names.MESSAGING_DESTINATION_NAME] = topic
-    attributes.update(server_attributes(address))
-    if group is not None:
-        attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
-    if error is not None:
-        attributes[names.ERROR_TYPE] = error
-    series = all_series[key] = _Series(attributes)
-    return series
-
-
-def _observe(all_series: dict[_Key, _Series], _: CallbackOptions) -> Iterable[Observation]:
-    """Return the numbers of messages; also called by other threads."""
-    return [Observation(one.messages, one.attributes) for one in list(all_series.values())]
 
 
 def error_type(error: BaseException) -> str:

@@ -138,8 +138,8 @@ DEFECTS = (
     Defect("handlers.transactions:end_transaction", "if decision == COMMIT:", "if True:", "37/9"),
     Defect("handlers.replies:reply", "answer is not None and answer.code == ResponseCode.SUCCESS", "answer is not None", "325/4"),
     # pops
-    Defect("handlers.pops.pops:_take_of_queue", "broker.offsets.commit(*group_queue, offset, now)", "pass", "200050/3"),
-    Defect("handlers.pops.pops:_note", "{','.join(map(str, offsets))}", "{start}", "200050/2"),
+    Defect("handlers.pops.taking:_take_of_queue", "broker.offsets.commit(*group_queue, offset, now)", "pass", "200050/3"),
+    Defect("handlers.pops.taking:_note", "{','.join(map(str, offsets))}", "{start}", "200050/2"),
     Defect("later.pop_returns:_store_in_retry_topic", "message.reconsume_times += 1", "pass", "return/2"),
     Defect("later.pop_returns:show", "timer = broker.pops.take(message)", "timer = None", "200051/2"),
     Defect("tables.pop_orders:PopOrders.is_blocked", "return now < pop.hidden_until()", "return False", "order/1"),

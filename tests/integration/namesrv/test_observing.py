@@ -100,6 +100,33 @@ async def test_each_page_is_where_it_should_be() -> None:
     assert f"driver {server.driver_name}" in text
 
 
+async def test_lists_of_name_servers_are_read_again_for_each_request(tmp_path: Path) -> None:
+    path = tmp_path / "lists"
+    path.write_text("nsaddr=a:1\n")
+    async with running(address_server_file=str(path)) as server:
+        assert await get(server, "/rocketmq/nsaddr-unit?nofix=1") == (200, "a:1\n")
+        path.write_text("nsaddr=a:1;b:2\n")
+        assert await get(server, "/rocketmq/nsaddr") == (200, "a:1;b:2\n")
+        assert (await get(server, "/rocketmq/other"))[0] == 404
+
+
+async def test_two_name_servers_compare_their_tables() -> None:
+    async with running() as alone:
+        assert (await get(alone, "/table-digest"))[0] == 404
+    async with running(peers="127.0.0.1:1") as first:
+        port = first.observation.listening.port
+        async with running(peers=f"127.0.0.1:{port}") as second:
+            while not second.state.peers.views:
+                await trio.lowlevel.checkpoint()
+            status, text = await get(second, "/table-digest")
+            up = await value(second, f'rocketmq_namesrv_peer_up{{peer="127.0.0.1:{port}"}}')
+            page = (await get(second, "/"))[1]
+
+    assert (status, up) == (200, 1)
+    assert text.startswith('{"form": 1')
+    assert "Other name servers" in page
+
+
 async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")

@@ -14,6 +14,7 @@ from tests.support.admin_in_process import Run
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority
+from tests.support.exporter_in_process import scrape
 from tests.support.java import cache as java_cache
 from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer, JavaPeer
 from tests.support.java.shared_peers import have_here
@@ -317,3 +318,25 @@ def test_what_is_taken_along_is_what_mqadmin_takes_along(secured: Secured, tmp_p
     for name in ("topicSize", "groupSize", "oneDayNum"):
         assert found[name] == expected[name]
     assert secured.ours("exportConfigs -c nowhere", *RIGHT).status == 1
+
+
+def test_the_exporter_needs_the_right_secret_and_certificates(secured: Secured) -> None:
+    place = {"cluster": CLUSTER, "brokerIP": secured.broker}
+    right = scrape(secured.server, *LONG, *RIGHT)
+    assert right.status == 0
+    assert right.value("rocketmq_exporter_broker_up", **place) == 1
+
+    wrong = scrape(secured.server, *LONG, "--access-key", "rocket", "--secret-key", "wrong")
+    assert wrong.status == 3
+    assert wrong.value("rocketmq_exporter_up") == 1
+    assert wrong.value("rocketmq_exporter_broker_up", **place) == 0
+    denied = wrong.sum("rocketmq_exporter_failures", **place, error="NO_PERMISSION")
+    assert denied == wrong.sum("rocketmq_exporter_failures") == 4
+
+    files = secured.certificates
+    trust = ("--ca", str(files / "ca.pem"), "--cert", str(files / "operator.pem"))
+    key = ("--key-file", str(files / "operator.key"))
+    over_tls = scrape(secured.server, *LONG, *RIGHT, *trust, *key)
+    assert over_tls.status == 0, over_tls.mentions("")
+    other = scrape(secured.server, *LONG, *RIGHT, "--ca", str(files / "other.pem"))
+    assert (other.status, other.value("rocketmq_exporter_up")) == (3, 0)

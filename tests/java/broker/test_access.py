@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from rocketwire.codes import RequestCode as Code
+from rocketwire.messages import encode_body
+from rocketwire.messages.pop import BatchAck, BatchAckMessageRequestBody
 from rocketwire.signing import sign
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.java import cache as java_cache
@@ -173,6 +175,9 @@ def requests() -> Iterator[Request]:
     pop = {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "maxMsgNums": "1"}
     more = {"invisibleTime": "10000", "pollTime": "0", "bornTime": "0", "initMode": "0"}
     yield Request(200050, {**pop, **more, "expType": "TAG", "exp": "*", "order": "false"})
+    ack = BatchAck(consumer_group="groupA", topic="topicA", retry="0", pop_time=1, invisible_time=1, bit_set=frozenset({0}))  # fmt: skip
+    acks = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=(ack,)))
+    yield Request(Code.BATCH_ACK_MESSAGE, {}, ROCKET, acks or b"")  # no permission is asked for
     yield creation("topicB")._replace(account=ROCKET)
     yield Request(Code.DELETE_TOPIC_IN_BROKER, {"topic": "topicB"})
     yield Request(Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "groupC"})

@@ -39,6 +39,7 @@ TYPES = {
     "Later": "DELAY",
     "Ordered": "FIFO",
     "Halves": "TRANSACTION",
+    "Rooms": "LITE",
 }
 """Type of the messages of each topic."""
 
@@ -95,6 +96,10 @@ async def create_topics(name_server: str, broker: str) -> None:
             )
         group = SubscriptionGroupConfig(group_name="Ordered-readers", consume_message_orderly=True)
         await admin.groups.create_or_update(group, broker=broker)
+        group = SubscriptionGroupConfig(
+            group_name="Rooms-readers", attributes={"+lite.bind.topic": "Rooms"}
+        )
+        await admin.groups.create_or_update(group, broker=broker)
 
 
 def test_messages_are_sent_and_received(place: Place) -> None:
@@ -138,6 +143,19 @@ def test_transactions_end_as_they_were_told_or_as_the_check_says(place: Place) -
     place.call("transactions", "Halves", 0)
 
     assert sorted(set(place.received("Halves", 2))) == [0, 2]
+
+
+def test_a_consumer_of_lite_topics_gets_their_messages_and_no_others(place: Place) -> None:
+    place.call("sendLite", "Rooms", "blue", 0, 7)
+    place.call("sendLite", "Rooms", "red", 10, 7)
+    place.call("sendLite", "Rooms", "green", 20, 1)
+
+    words = place.call("pushLite", "Rooms", "Rooms-readers", "blue,red", 14, MILLIS)
+
+    assert set(zip(words[::3], map(int, words[1::3]), strict=True)) == {
+        *(("blue", key) for key in range(7)),
+        *(("red", key) for key in range(10, 17)),
+    }
 
 
 def test_clients_of_the_remoting_protocol_take_the_proxy_for_their_name_server(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import trio
 
 from rocketwire.client import ClientConfig, Message, open_client
 from rocketwire.client.admin import open_admin
+from tests.support.broker_pops import Popper
+from tests.support.broker_wire import WireClient
 from tests.support.java.dev_cluster import DevBroker
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import LOOPBACK
@@ -21,10 +24,11 @@ from tests.support.stores.recording import ask_restarted, until_dispatched
 from tests.support.stores.sending import Sender
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterable
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.stores.truth import Queue, Sent
 
 DELAYED = "delayed"
@@ -95,6 +99,39 @@ async def filled(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
         return sent, await ask_everything(session, sent, TOPICS)
 
 
+class Now:
+    """The time of consumers at running brokers."""
+
+    @property
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        return int(time.time() * 1000)
+
+
+def pop_in_order(address: str, acknowledged: Iterable[StoredMessage] = ()) -> list[StoredMessage]:
+    """Acknowledge messages of an earlier pop, and pop three messages of a queue in order."""
+    client = WireClient(address)
+    try:
+        popper = Popper(Now(), client)
+        for message in acknowledged:
+            assert popper.settle(200051, message).code == 0
+        return popper.pop(order=True, count=3, invisible=HOUR * 1000)
+    finally:
+        client.close()
+
+
+def pop_on(address: str, earlier: list[StoredMessage]) -> list[StoredMessage]:
+    """Go on with a pop of which the second message is acknowledged; acknowledge that of the next."""
+    assert pop_in_order(address) == []
+    assert pop_in_order(address, earlier[:1]) == []
+    following = pop_in_order(address, earlier[2:])
+    assert [message.queue_offset for message in following] == [
+        message.queue_offset + 3 for message in earlier
+    ]
+    assert pop_in_order(address, following[1:2]) == []
+    return following
+
+
 @pytest.mark.slow
 def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> None:
     """After an end in order, and after a kill; the old release opens the folder, too."""
@@ -102,6 +139,8 @@ def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> Non
     store = tmp_path / "ours" / "store"
     with broker:
         sent, truth = trio.run(filled, broker)
+        popped = pop_in_order(broker.address)
+        assert pop_in_order(broker.address, popped[1:2]) == []
         broker.stop()
         broker.start()
         sent, truth_later = trio.run(sent_more, session_at(broker), sent)
@@ -110,12 +149,13 @@ def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> Non
     copy_store(store, java.store)
 
     with java:
-        answers, sent_at_java, truth_of_java = trio.run(served, java, sent)
+        answers, sent_at_java, truth_of_java, popped = trio.run(served, java, sent, popped)
         java.stop()
     old = ask_restarted(tmp_path / "old", OLD, store, sent, TOPICS, options=OPTIONS)
     options = {**OPTIONS, "storePathRootDir": str(java.store)}
     with DevBroker(tmp_path / "again", options=options) as again:
         ours = trio.run(asked, session_at(again), sent_at_java)
+        pop_on(again.address, popped)
 
     assert len(truth_later.by_id) > len(truth.by_id)
     assert_alike(answers, truth_later, CURRENT)
@@ -127,14 +167,15 @@ def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> Non
 
 
 async def served(
-    java: StoreCluster, sent: tuple[Sent, ...]
-) -> tuple[Answers, tuple[Sent, ...], Answers]:
-    """What Java answers, and what it answers after more was sent."""
+    java: StoreCluster, sent: tuple[Sent, ...], popped: list[StoredMessage]
+) -> tuple[Answers, tuple[Sent, ...], Answers, list[StoredMessage]]:
+    """What Java answers, and what it answers after more was popped and sent."""
     async with java.session() as session:
         await until_dispatched(session, sent)
         answers = await ask_everything(session, sent, TOPICS)
+    popped = await trio.to_thread.run_sync(pop_on, java.broker.address, popped)
     everything, later = await sent_more(java.session(), sent)
-    return answers, everything, later
+    return answers, everything, later, popped
 
 
 async def sent_more(

@@ -75,7 +75,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
         topic = "BenchmarkTest"
         first, end = await _send_64(client, topic, 0)
         slave = await trio.to_thread.run_sync(java_cluster.slave)
-        await _until_the_slave_has(client, slave.address, topic, end)
+        await until_the_slave_has(client, slave.address, topic, end)
         await client.refresh_route(topic)
         request = client.pool.request_by
 
@@ -88,7 +88,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
 
         monkeypatch.setattr(client.pool, "request_by", noting)
         calls, offset, bodies = PullCalls(client), first, list[bytes]()
-        await _set_ratio(java_cluster, java_peer, 0)
+        await set_ratio(java_cluster, java_peer, 0)
         try:
             while offset < end:
                 pull = pull_of(topic, unique("g"), 1, offset, subscription=True)
@@ -96,7 +96,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
                 offset = result.next_begin_offset
                 bodies += [message.body or b"" for message in result.messages]
         finally:
-            await _set_ratio(java_cluster, java_peer, 40)
+            await set_ratio(java_cluster, java_peer, 40)
 
     assert asked[0] == master.address
     assert slave.address in asked
@@ -111,11 +111,11 @@ async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hang
         topic = "BenchmarkTest"
         first, end = await _send_64(client, topic, 1)
         slave = await trio.to_thread.run_sync(java_cluster.slave)
-        await _until_the_slave_has(client, slave.address, topic, end, queue_id=1)
+        await until_the_slave_has(client, slave.address, topic, end, queue_id=1)
         await client.refresh_route(topic)
         calls, group, offset = PullCalls(client), unique("g"), first
         bodies, silent = list[bytes](), list[str]()
-        await _set_ratio(java_cluster, java_peer, 0)
+        await set_ratio(java_cluster, java_peer, 0)
         slave.freeze()
         try:
             while offset < end:
@@ -129,7 +129,7 @@ async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hang
                 bodies += [message.body or b"" for message in result.messages]
         finally:
             slave.thaw()
-            await _set_ratio(java_cluster, java_peer, 40)
+            await set_ratio(java_cluster, java_peer, 40)
 
     assert silent == [slave.address]
     assert bodies == numbered(64)
@@ -144,7 +144,7 @@ async def _send_64(client: ClientInstance, topic: str, queue_id: int) -> tuple[i
     return answers[0].queue_offset or 0, (answers[-1].queue_offset or 0) + 1
 
 
-async def _set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int) -> None:
+async def set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int) -> None:
     """Have the master take so many per cent of memory for what is not old."""
     address = java_cluster.master.address
     line = f"updateBrokerConfig -b {address} -k accessMessageInMemoryMaxRatio -v {value}"
@@ -152,7 +152,7 @@ async def _set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int)
     assert "success" in done.out, done
 
 
-async def _until_the_slave_has(
+async def until_the_slave_has(
     client: ClientInstance, slave: str, topic: str, count: int, queue_id: int = 0
 ) -> None:
     pull = pull_of(topic, "g", 1, count - 1, queue_id, subscription=True)

@@ -34,6 +34,9 @@ BROKER: Final[Mapping[str, object]] = {
     "transactionOpBatchInterval": 3_600_000,
     "transactionOpMsgMaxSize": 1,
     "slaveReadEnable": "true",
+    "enableLmq": "true",  # lite topics
+    "enableMultiDispatch": "true",
+    "enableLmqQuota": "true",
 }
 """What clients have use for, and short times where a test would wait."""
 

@@ -27,10 +27,7 @@ MISSING = frozenset({"authorizationEnabled"})
 NOT_IN_DEV = {
     "test_admin_containers": "containers",
     "test_admin_controllers": "controllers",
-    "test_admin_lite": "lite topics",
-    "test_lite_topics": "lite topics",
     "test_admin_rocksdb": "RocksDB",
-    "static_topic": "static topics",
     "test_a09_the_second_port": "second port",
 }
 """Parts of the names of tests -> what they need."""

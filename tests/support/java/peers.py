@@ -177,7 +177,7 @@ class JavaBroker:
 
         Args:
             folder: its home.
-            name_servers: where it registers.
+            name_servers: where it registers; none: it has to be told otherwise.
             options: of its configuration.
             name: of its group.
             version: its release.
@@ -203,7 +203,7 @@ class JavaBroker:
         self._command = [*before, *run]
         settings = {
             "brokerName": name,
-            "namesrvAddr": ";".join(name_servers),
+            **({"namesrvAddr": ";".join(name_servers)} if name_servers else {}),
             "listenPort": port,
             "haListenPort": port + 1,
             **(options or {}),

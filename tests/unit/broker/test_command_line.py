@@ -76,6 +76,23 @@ def test_clients_may_be_told_another_port(text: str, address: str, port: int) ->
     assert (config.broker_ip, config.advertised_port) == (address, port)
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
+def test_clients_are_never_told_all_addresses(host: str) -> None:
+    config, _ = configured(main_parser().parse_args(["dev", "--host", host]))
+
+    assert (config.bind_address, config.broker_ip) == (host, "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--retain-bytes", "-1"], ["--retain-bytes", "0"], ["--retain-hours", "nan"]],
+    ids=" ".join,
+)
+def test_a_broker_that_keeps_nothing_is_an_error(words: list[str]) -> None:
+    with pytest.raises(IllegalValueError, match="positive"):
+        configured(main_parser().parse_args(["dev", *words]))
+
+
 def test_an_advertised_port_is_a_number() -> None:
     with pytest.raises(IllegalValueError, match="--advertise a:b"):
         configured(main_parser().parse_args(["dev", "--advertise", "a:b"]))

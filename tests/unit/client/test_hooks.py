@@ -31,6 +31,7 @@ from tests.support.fakes import consumer_fakes, producer_fakes
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import (
+        CommitOffsetContext,
         ConsumeMessageContext,
         ReceiveMessageContext,
         SendMessageContext,
@@ -84,6 +85,12 @@ class Seen(ClientHook):
     def settle_message_after(self, context: SettleMessageContext) -> None:
         end = type(context.exception).__name__ if context.exception else len(context.messages)
         self._keep(f"{context.operation} {context.topic} at {context.broker_name}: {end}")
+
+    def commit_offset_after(self, context: CommitOffsetContext) -> None:
+        end = type(context.exception).__name__ if context.exception else context.offset
+        by = "background" if context.in_background else "application"
+        queue = f"{context.topic} {context.message_queue.queue_id} at {context.broker_name}"
+        self._keep(f"{context.operation} {queue} by the {by}: {end}")
 
 
 class Marking(ClientHook):
@@ -265,6 +272,7 @@ async def test_hooks_see_what_a_push_consumer_does(autojump_clock: object) -> No
         "consume ID of g",
         "0 succeeded",
         "send_back orders at b: 1",
+        "commit orders 0 at b by the background: 1",
         "closed",
     ]
 
@@ -279,7 +287,12 @@ async def test_hooks_see_what_an_orderly_consumer_does(autojump_clock: object) -
         with_one(network)
         async with open_push_consumer(client, "g", {"orders": "*"}, orderly_listener=handle):
             await trio.sleep(3)
-    assert hook.lines[1:-1] == ["pull orders at b: 1", "consume ID of g", "1 succeeded"]
+    assert hook.lines[1:-1] == [
+        "pull orders at b: 1",
+        "consume ID of g",
+        "1 succeeded",
+        "commit orders 0 at b by the background: 1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -312,7 +325,8 @@ async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) 
         async with open_lite_pull_consumer(client, "g") as consumer:
             consumer.subscribe("orders")
             assert await consumer.poll(10) is not None
-    assert hook.lines[1:-1] == ["poll orders at b: 1"]
+            await consumer.commit()
+    assert hook.lines[1:-1] == ["poll orders at b: 1", "commit orders 0 at b by the application: 1"]
 
 
 async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
@@ -327,6 +341,25 @@ async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
         async with consumer_fakes.consumer("pop", client):
             await trio.sleep(1.5)
     assert {f"{kind} orders at b: BrokerError" for kind in ("pull", "pop")} <= set(hook.lines)
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["stored", "refused"])
+async def test_hooks_see_commits_in_the_background(autojump_clock: object, refused: bool) -> None:
+    hook = Seen()
+
+    async def handle(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+        with_one(network)
+        if refused:
+            network.peer(consumer_fakes.BROKER).on(
+                Code.UPDATE_CONSUMER_OFFSET, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
+            )
+        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+            await trio.sleep(client.config.persist_consumer_offset_interval + 1)
+    end = "BrokerError" if refused else "1"
+    assert f"commit orders 0 at b by the background: {end}" in hook.lines
 
 
 async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_clock: object) -> None:

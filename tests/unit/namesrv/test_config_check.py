@@ -152,6 +152,21 @@ def test_known_brokers_that_cannot_be_read_are_a_warning_if_they_are_waited_for(
     assert check(tmp_path, path) == NOTHING
 
 
+def test_lists_of_name_servers_are_checked(tmp_path: Path) -> None:
+    setting = f"rocketwire.addressServerFile={tmp_path}/lists\n"
+    (warning,) = check(tmp_path, setting).warnings
+    assert warning == (
+        f"no lists of name servers are given out: {tmp_path}/lists: no such file or directory"
+    )
+
+    (tmp_path / "lists").write_text("nsaddr=a\n")
+    (error,) = check(tmp_path, setting).errors
+    assert error == f"{tmp_path}/lists: nsaddr: 'a' must be host:port"
+
+    (tmp_path / "lists").write_text("nsaddr=a:1\n")
+    assert check(tmp_path, setting) == NOTHING
+
+
 # ---- TLS
 
 

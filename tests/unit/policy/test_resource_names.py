@@ -33,6 +33,13 @@ def test_the_system_s_topics_are_java_s(vector: JavaVector) -> None:
     assert resource_names.is_system_topic(vector["text"]) == vector["value"]["system"]
 
 
+def test_light_queues_name_their_parent_and_their_lite_topic() -> None:
+    assert resource_names.lite_queue("rooms", "blue") == "%LMQ%$rooms$blue"
+    assert resource_names.lite_names("%LMQ%$rooms$blue") == ("rooms", "blue")
+    for name in ("rooms", "%LMQ%rooms", "%LMQ%$rooms", "%LMQ%$$blue", "%LMQ%$rooms$", "%LMQ%$a$b$"):
+        assert resource_names.lite_names(name) is None
+
+
 def test_a_group_s_topics_are_called_after_it() -> None:
     assert resource_names.retry_topic("g") == "%RETRY%g"
     assert resource_names.dlq_topic("g") == "%DLQ%g"

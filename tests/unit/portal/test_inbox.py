@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.client.consumer.push.lending import LentMessages
+from rocketwire.errors import IllegalValueError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
-from rocketwire.portal.inbox import LAG, Inbox
+from rocketwire.portal.inbox import LAG, Inbox, check_limit
 from rocketwire.portal.loans import Loan
 
 if TYPE_CHECKING:
@@ -21,17 +22,11 @@ QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 class Settled:
     """Notes what is settled."""
 
-    has_unposted = False
-
     def __init__(self) -> None:
         self.loans: list[Loan] = []
-        self.flushes = 0
 
     def settle(self, loan: Loan, *, soon: bool) -> None:
         self.loans.append(loan)
-
-    def flush(self) -> None:
-        self.flushes += 1
 
 
 def filled(*sizes: int) -> tuple[Inbox, Settled, list[Loan]]:
@@ -102,13 +97,27 @@ def test_rejected_messages_are_failures_of_the_loan() -> None:
 
 def test_after_a_fork_the_inbox_is_empty() -> None:
     inbox, settled, _ = filled(4)
-    inbox.take(1)
+    batch = inbox.take(1)
+    assert batch
 
     inbox.clear()
+    batch.ack()
 
     assert inbox.take(1) is None
-    inbox.flush()
-    assert settled.flushes == 1
+    assert settled.loans == []
+
+
+def test_at_the_end_what_nobody_has_taken_is_dropped() -> None:
+    inbox, settled, (first, _) = filled(2, 2)
+    taken = [inbox.take(1), inbox.take(1), inbox.take(1)]
+
+    inbox.drop()
+    assert inbox.take(1) is None
+    for batch in taken:
+        assert batch
+        batch.ack()
+
+    assert settled.loans == [first]
 
 
 @pytest.mark.parametrize(
@@ -132,3 +141,10 @@ def test_an_application_lags_if_more_messages_wait_at_the_broker(
     assert inbox.lags == lags
     inbox.clear()
     assert not inbox.lags
+
+
+@pytest.mark.parametrize("limit", [0, -1, "3", None, 1.5])
+def test_a_batch_has_at_least_one_message(limit: Any) -> None:
+    with pytest.raises(IllegalValueError):
+        check_limit(limit)
+    check_limit(1)

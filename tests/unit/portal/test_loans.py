@@ -6,33 +6,69 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from rocketwire.client.consumer.push.lending import LentMessages
+from rocketwire.client.consumer.push.lending import LentConsumption, LentMessages
+from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
-from rocketwire.portal import loans as module
 from rocketwire.portal.loans import DELAY, MAX_UNPOSTED, Loan, Loans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
+
+    from rocketwire.client.consumer.push.lending import Settled
 
 QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 
 
 class Portal:
-    """Counts the wakes of trio, which stays busy."""
+    """Counts the wakes of trio, which is busy until ``run``."""
 
     def __init__(self) -> None:
         self.posted: list[Callable[[], object]] = []
+        self.error: BaseException | None = None
 
     def post(self, item: Callable[[], object]) -> None:
+        if self.error is not None:
+            raise self.error
         self.posted.append(item)
 
+    def run(self) -> None:
+        """Call what was posted."""
+        posted, self.posted = self.posted, []
+        for item in posted:
+            item()
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    now = [100.0]
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    return now
+
+class Consumption(LentConsumption):
+    """Notes what is settled, and what is to be settled later."""
+
+    def __init__(self) -> None:
+        self.settled: list[LentMessages] = []
+        self.later: list[Callable[[], Settled]] = []
+        self.given_up: list[LentMessages] = []
+
+    def settle_parts(self, settled: Iterable[tuple[LentMessages, Any]]) -> None:
+        self.settled += [part for part, _ in settled]
+
+    def settle_later(self, seconds: float, take: Callable[[], Settled]) -> None:
+        assert seconds == DELAY
+        self.later.append(take)
+
+    def abandon(self, part: LentMessages) -> None:
+        self.given_up.append(part)
+
+    def wait(self) -> None:
+        """Let the delay pass."""
+        for take in self.later:
+            self.settle_parts(take())
+        self.later.clear()
+
+
+class Consumer:
+    """An open consumer."""
+
+    def __init__(self) -> None:
+        self.consumption = Consumption()
 
 
 @pytest.fixture
@@ -41,12 +77,16 @@ def portal() -> Portal:
 
 
 @pytest.fixture
-def loans(portal: Portal, clock: list[float]) -> Loans:
+def consumption() -> Consumption:
+    return Consumption()
+
+
+@pytest.fixture
+def loans(portal: Portal, consumption: Consumption) -> Loans:
+    consumer = Consumer()
+    consumer.consumption = consumption
     loans = Loans(lambda _: None, handles=False)
-    loans.attach(cast("Any", portal), cast("Any", None))
-    loans.settle(new_loan(), soon=True)  # the first one is not late, but nothing was posted ever
-    loans.take_settled()
-    portal.posted.clear()
+    loans.attach(portal, cast("Any", consumer))
     return loans
 
 
@@ -57,7 +97,7 @@ def new_loan(*, is_awaited: bool = False) -> Loan:
     return Loan(QUEUE, messages, part=part)
 
 
-def parts(settled: Sequence[tuple[LentMessages, Any]]) -> list[LentMessages | None]:
+def parts(settled: Iterable[tuple[LentMessages, Any]]) -> list[LentMessages | None]:
     return [part for part, _ in settled]
 
 
@@ -66,42 +106,113 @@ def test_settled_loans_wait_for_the_next_messages(portal: Portal, loans: Loans) 
     for loan in settled:
         loans.settle(loan, soon=True)
 
-    assert loans.has_unposted
-    assert portal.posted == []
     assert parts(loans.take_settled()) == [loan.part for loan in settled]
-    assert not loans.has_unposted
     assert loans.take_settled() == ()
 
 
-def test_trio_is_woken_for_many_loans(portal: Portal, loans: Loans) -> None:
-    for _ in range(MAX_UNPOSTED):
-        loans.settle(new_loan(), soon=True)
-
+def test_without_other_messages_trio_knows_of_them_after_a_delay(
+    portal: Portal, consumption: Consumption, loans: Loans
+) -> None:
+    settled = [new_loan() for _ in range(3)]
+    for loan in settled:
+        loans.settle(loan, soon=True)
     assert len(portal.posted) == 1
+    portal.run()
+    assert consumption.settled == []
+    consumption.wait()
+
+    assert consumption.settled == [loan.part for loan in settled]
 
 
-def test_trio_is_woken_for_loans_that_waited_long(
-    portal: Portal, loans: Loans, clock: list[float]
+def test_loans_that_are_settled_after_the_delay_get_one_of_their_own(
+    portal: Portal, consumption: Consumption, loans: Loans
 ) -> None:
     loans.settle(new_loan(), soon=True)
-    clock[0] += 2 * DELAY
+    portal.run()
+    loans.take_settled()  # with messages that have just come
     loans.settle(new_loan(), soon=True)
+    assert portal.posted == []
+    consumption.wait()
+    loans.settle(new_loan(), soon=True)
+    portal.run()
+    consumption.wait()
 
-    assert len(portal.posted) == 1
+    assert len(consumption.settled) == 2
+
+
+def test_trio_is_woken_for_many_loans(
+    portal: Portal, consumption: Consumption, loans: Loans
+) -> None:
+    for _ in range(MAX_UNPOSTED):
+        loans.settle(new_loan(), soon=True)
+    portal.run()
+
+    assert len(consumption.settled) == MAX_UNPOSTED
 
 
 @pytest.mark.parametrize(("is_awaited", "soon"), [(True, True), (False, False)])
 def test_trio_is_woken_if_nothing_else_wakes_it(
-    portal: Portal, loans: Loans, is_awaited: bool, soon: bool
+    portal: Portal, consumption: Consumption, loans: Loans, is_awaited: bool, soon: bool
 ) -> None:
     loans.settle(new_loan(is_awaited=is_awaited), soon=soon)
+    portal.run()
 
-    assert len(portal.posted) == 1
+    assert len(consumption.settled) == 1
 
 
-def test_without_an_open_consumer_nothing_is_posted() -> None:
-    loans = Loans(lambda _: None, handles=False)
+def test_after_an_interrupt_the_next_loan_plans_for_both(
+    portal: Portal, consumption: Consumption, loans: Loans
+) -> None:
+    portal.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        loans.settle(new_loan(), soon=True)
+    portal.error = None
+    loans.settle(new_loan(), soon=True)
+    portal.run()
+    consumption.wait()
 
-    loans.settle(new_loan())
+    assert len(consumption.settled) == 2
 
-    assert loans.has_unposted
+
+@pytest.mark.parametrize("soon", [True, False])
+def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, soon: bool) -> None:
+    portal.error = ChannelClosedError("closed")
+
+    loans.settle(new_loan(), soon=soon)
+
+    assert portal.posted == []
+
+
+@pytest.mark.parametrize("soon", [True, False])
+def test_loans_that_are_settled_while_the_consumer_opens_are_settled_when_it_is_open(
+    portal: Portal, soon: bool
+) -> None:
+    loans, consumer = Loans(lambda _: None, handles=False), Consumer()
+    loans.settle(new_loan(), soon=soon)
+    loans.attach(portal, cast("Any", consumer))
+    loans.settle(new_loan(), soon=True)
+    portal.run()
+    consumer.consumption.wait()
+
+    assert len(consumer.consumption.settled) == 2
+
+
+@pytest.mark.parametrize("soon", [True, False])
+def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, soon: bool) -> None:
+    loans, consumer = Loans(lambda _: None, handles=False), Consumer()
+    consumer.consumption = cast("Any", object())
+    loans.attach(portal, cast("Any", consumer))
+
+    loans.settle(new_loan(), soon=soon)
+    portal.run()
+
+    assert len(loans.take_settled()) == 1
+
+
+def test_a_loan_is_given_up(portal: Portal, consumption: Consumption, loans: Loans) -> None:
+    loan, orderly = new_loan(), Loan(QUEUE, [])
+    loans.abandon(loan)
+    loans.abandon(orderly)
+    portal.run()
+
+    assert consumption.given_up == [loan.part]

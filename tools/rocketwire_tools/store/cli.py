@@ -479,6 +479,12 @@ def _add_export(verbs: _Verbs) -> None:
         help="form of inflated bodies in JSON; Parquet and Arrow have bytes (default: %(default)s)",
     )
     group.add_argument(
+        "--compression",
+        choices=("none", "snappy", "lz4", "zstd"),
+        default="snappy",
+        help="compression of Parquet; none is fastest (default: %(default)s)",
+    )
+    group.add_argument(
         "--folded",
         action="store_true",
         help="write an inner batch as the one message it is stored as",

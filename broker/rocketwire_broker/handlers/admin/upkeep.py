@@ -12,14 +12,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import encode_body
 from rocketwire.messages.config_text import read_config
-from rocketwire.messages.lite import GetBrokerLiteInfoResponseBody
-from rocketwire_broker.handlers.fields import Handler, required, text
+from rocketwire_broker.handlers.fields import Handler, text
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
-    from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
 _GROUP_READ_THRESHOLD: Final = 3_145_728
 _READ_THRESHOLD: Final = 104_857_600
 """Java's ``cgColdReadThreshold`` and ``globalColdReadThreshold``."""
-
-_MAX_LMQ: Final = 20_000
-"""Java's ``maxLmqConsumeQueueNum``."""
 
 _LONGEST: Final = 20
 _READ_AHEAD_MODES: Final = frozenset({"0", "1"})
@@ -101,27 +95,6 @@ def export_pops(broker: Broker, request: RemotingCommand, peer: Peer, now: int) 
     return Response(remark=NOT_SET)
 
 
-def get_lite_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200074: figures of lite topics, of which there are none."""
-    body = GetBrokerLiteInfoResponseBody(
-        store_type="default",
-        max_lmq_num=_MAX_LMQ,
-        current_lmq_num=0,
-        lite_subscription_count=0,
-        order_info_count=0,
-        cq_table_size=sum(1 for topic in broker.topics if _has_messages(broker, topic)),
-        offset_table_size=len(broker.offsets.table()),
-        event_map_size=0,
-        topic_meta={},
-        group_meta={},
-    )
-    return Response(body=(required(encode_body(body), "body"),))
-
-
-def _has_messages(broker: Broker, topic: TopicConfig) -> bool:
-    return any(True for _ in broker.store.queues(str(topic.topic_name)))
-
-
 def switch_timers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5001: keep timed messages in RocksDB or in files, of which there is neither."""
     if (request.ext_fields or {}).get("E_T") not in _ENGINES:
@@ -144,5 +117,4 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON: export_settings,
     RequestCode.POP_ROLLBACK: export_pops,
     RequestCode.SWITCH_TIMER_ENGINE: switch_timers,
-    RequestCode.GET_BROKER_LITE_INFO: get_lite_info,
 }

@@ -20,7 +20,8 @@ from rocketwire.policy.pop_handle import NORMAL, RETRY_V2, PopHandle, parse_pop_
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
 from rocketwire_broker.handlers.fields import Handler, required
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.handlers.pops.pops import ORDERED_REVIVE_QUEUE
+from rocketwire_broker.handlers.pops import lite_acknowledgements as lite
+from rocketwire_broker.handlers.pops.taking import ORDERED_REVIVE_QUEUE
 from rocketwire_broker.later.pop_returns import hide, show, wake_at
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.pop_orders import UNKNOWN
@@ -40,6 +41,8 @@ def acknowledge(broker: Broker, request: RemotingCommand, peer: Peer, now: int) 
     topic, group = required(header.topic, "topic"), required(header.consumer_group, "consumerGroup")
     queue_id, offset = required(header.queue_id, "queueId"), required(header.offset, "offset")
     _check_queue(broker, topic, queue_id, peer)
+    if (header.lite_topic or "").strip():
+        return lite.acknowledge(broker, header, now)
     lowest, highest = _bounds(broker, topic, queue_id)
     if not lowest <= offset <= highest:
         raise RefusedError(
@@ -124,6 +127,8 @@ def change_invisible_time(
         _check_queue(broker, topic, queue_id, peer)
     except RefusedError as refused:
         return refused.response._replace(ext_fields=_NO_CHANGE_FIELDS)
+    if (header.lite_topic or "").strip():
+        return lite.change_invisible_time(broker, header, now)
     lowest, highest = _bounds(broker, topic, queue_id)
     if not lowest <= offset < highest:
         return Response(ResponseCode.NO_MESSAGE, ext_fields=_NO_CHANGE_FIELDS)

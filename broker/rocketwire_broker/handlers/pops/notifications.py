@@ -20,17 +20,14 @@ from rocketwire_broker.handlers.names import existing_topic
 from rocketwire_broker.handlers.pops.pops import (
     MAX_POLL_MS,
     MAX_POP_MESSAGES,
-    NO_MESSAGE,
     NO_POP_FIELDS,
     NotificationRequest,
-    PopRequest,
     check_readable,
     count_held,
-    offset_of,
-    queues,
     wakers,
     with_born_time,
 )
+from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, PopRequest, offset_of, queues
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING

@@ -8,8 +8,10 @@ calls, which spread over all threads or tasks.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+import trio
 
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
@@ -20,8 +22,6 @@ from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, wi
 from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
-    import trio
-
     from rocketwire.client.consumer.config import MessageListenerConcurrently
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.stats import ConsumerStats
@@ -92,6 +92,9 @@ class LentMessages:
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
 """Messages that a handler rejected, and the context of its call."""
 
+Settled: TypeAlias = Sequence[tuple[LentMessages, Sequence[Failure]]]
+"""Settled parts, each with its rejected messages."""
+
 
 class Borrower(Protocol):
     """Handles messages outside of trio.
@@ -106,7 +109,7 @@ class Borrower(Protocol):
     def receive(self, parts: Sequence[LentMessages]) -> None:
         """Take parts; called in trio, must neither block nor raise."""
 
-    def take_settled(self) -> Sequence[tuple[LentMessages, Sequence[Failure]]]:
+    def take_settled(self) -> Settled:
         """Return the settled parts of which the consumption does not know yet; called in trio."""
         ...
 
@@ -140,15 +143,25 @@ class LentConsumption(ConcurrentConsumption):
         self._calls = 1 if borrower.handles else MAX_PART
         self._limit = config.consume_thread_max
         self._is_lending = True
+        self._has_ended = False
         self._parts: dict[int, LentMessages] = {}
 
     def start(self) -> None:
         """Start nothing: there are no workers."""
 
     async def settle(self, seconds: float) -> None:
-        """Lend nothing more, and wait until everything is settled, at most ``seconds``."""
+        """Lend nothing more, and wait until everything is settled, at most ``seconds``.
+
+        What is settled afterwards has no effect: its messages are redelivered.
+        """
         self._is_lending = False
-        await super().settle(seconds)
+        self.settle_parts(self._borrower.take_settled())
+        try:
+            await super().settle(seconds)
+        finally:
+            self._has_ended = True
+            self._active.clear()
+            self._parts.clear()
 
     async def send_back_expired(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
@@ -159,6 +172,15 @@ class LentConsumption(ConcurrentConsumption):
             if part.process is process and part.lent_at < oldest:
                 process.mark_started(part.pulled, now=part.lent_at)
         await super().send_back_expired(queue, process)
+
+    def settle_later(self, seconds: float, take: Callable[[], Settled]) -> None:
+        """Settle the parts that ``take`` returns after so many seconds; in trio."""
+        if not self._has_ended:
+            self._nursery.start_soon(self._settle_after, seconds, take)
+
+    async def _settle_after(self, seconds: float, take: Callable[[], Settled]) -> None:
+        await trio.sleep(seconds)
+        self.settle_parts(take())
 
     def settle_parts(self, settled: Iterable[tuple[LentMessages, Sequence[Failure]]]) -> None:
         """Remove handled messages from their process queues, and lend more; in trio."""
@@ -179,6 +201,12 @@ class LentConsumption(ConcurrentConsumption):
         if self._settled:
             self._settled.unpark_all()
         self._lend()
+
+    def abandon(self, part: LentMessages) -> None:
+        """Wait no longer for a part that nobody will settle; in trio."""
+        self._active.pop(id(part), None)
+        self._parts.pop(id(part), None)
+        self._settled.unpark_all()
 
     def _report(self, hooks: HookChain, part: LentMessages, failures: Sequence[Failure]) -> None:
         """Let hooks see a part that an application has handled."""

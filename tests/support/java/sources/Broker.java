@@ -25,6 +25,26 @@ public class Broker {
             // 4.9 registers with all of them
         }
         BrokerStartup.start(controller);
+        Long pause = Long.getLong("rocketwire.fetchNameServersMillis");
+        if (pause != null) {
+            fetchNameServers(controller, pause);
+        }
+    }
+
+    /** Do what the broker's own timer does every two minutes, so that a test need not wait for that. */
+    private static void fetchNameServers(BrokerController controller, long pause) {
+        Thread timer = new Thread(() -> {
+            while (true) {
+                try {
+                    controller.getBrokerOuterAPI().fetchNameServerAddr();
+                    Thread.sleep(pause);
+                } catch (InterruptedException ended) {
+                    return;
+                }
+            }
+        });
+        timer.setDaemon(true);
+        timer.start();
     }
 
     private static Object value(Object owner, String name) throws ReflectiveOperationException {

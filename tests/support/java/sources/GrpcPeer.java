@@ -18,6 +18,7 @@ import org.apache.rocketmq.client.apis.ClientConfiguration;
 import org.apache.rocketmq.client.apis.ClientServiceProvider;
 import org.apache.rocketmq.client.apis.consumer.ConsumeResult;
 import org.apache.rocketmq.client.apis.consumer.FilterExpression;
+import org.apache.rocketmq.client.apis.consumer.LitePushConsumer;
 import org.apache.rocketmq.client.apis.consumer.PushConsumer;
 import org.apache.rocketmq.client.apis.consumer.SimpleConsumer;
 import org.apache.rocketmq.client.apis.message.MessageBuilder;
@@ -37,6 +38,9 @@ import org.apache.rocketmq.client.apis.producer.TransactionResolution;
  *   push ENDPOINT TOPIC GROUP COUNT MILLIS          refuse each key that ends in 7 once; until COUNT different keys
  *                                                   -> one word per delivery: key, attempt
  *   receive ENDPOINT TOPIC GROUP COUNT MILLIS       until so many different keys    -> one word per delivery, its key
+ *   sendLite ENDPOINT TOPIC LITE FIRST COUNT        to a lite topic                   -> nothing
+ *   pushLite ENDPOINT TOPIC GROUP LITES COUNT MILLIS  lite topics with commas; until COUNT different keys
+ *                                                   -> three words per delivery: lite topic, key, attempt
  */
 public class GrpcPeer {
     private static final ClientServiceProvider PROVIDER = ClientServiceProvider.loadService();
@@ -83,6 +87,11 @@ public class GrpcPeer {
                 return push(at, words[1], words[2], Integer.parseInt(words[3]), Long.parseLong(words[4]));
             case "receive":
                 return receive(at, words[1], words[2], Integer.parseInt(words[3]), Long.parseLong(words[4]));
+            case "sendLite":
+                return sendLite(at, words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+            case "pushLite":
+                return pushLite(at, words[1], words[2], words[3].split(","), Integer.parseInt(words[4]),
+                    Long.parseLong(words[5]));
             default:
                 throw new IllegalArgumentException("no such request: " + verb);
         }
@@ -164,6 +173,42 @@ public class GrpcPeer {
                 }
                 return ConsumeResult.SUCCESS;
             }).build()) {
+            done.await(millis, TimeUnit.MILLISECONDS);
+            return new ArrayList<>(deliveries);
+        }
+    }
+
+    private static List<String> sendLite(ClientConfiguration at, String topic, String lite, int first, int count)
+        throws Exception {
+        try (Producer producer = PROVIDER.newProducerBuilder().setClientConfiguration(at).setTopics(topic).build()) {
+            for (int key = first; key < first + count; key++) {
+                producer.send(message(topic, key).setLiteTopic(lite).build());
+            }
+        }
+        return List.of();
+    }
+
+    private static List<String> pushLite(ClientConfiguration at, String topic, String group, String[] lites, int count,
+        long millis) throws Exception {
+        List<String> deliveries = Collections.synchronizedList(new ArrayList<>());
+        Set<String> keys = ConcurrentHashMap.newKeySet();
+        CountDownLatch done = new CountDownLatch(count);
+        try (LitePushConsumer consumer = PROVIDER.newLitePushConsumerBuilder().setClientConfiguration(at)
+            .setConsumerGroup(group).bindTopic(topic).setMessageListener(view -> {
+                String key = view.getKeys().iterator().next();
+                synchronized (deliveries) {
+                    deliveries.add(view.getLiteTopic().orElse(""));
+                    deliveries.add(key);
+                    deliveries.add(String.valueOf(view.getDeliveryAttempt()));
+                }
+                if (keys.add(key)) {
+                    done.countDown();
+                }
+                return ConsumeResult.SUCCESS;
+            }).build()) {
+            for (String lite : lites) {
+                consumer.subscribeLite(lite);
+            }
             done.await(millis, TimeUnit.MILLISECONDS);
             return new ArrayList<>(deliveries);
         }

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.rocketmq.acl.common.AclClientRPCHook;
 import org.apache.rocketmq.acl.common.SessionCredentials;
@@ -36,6 +37,9 @@ import org.apache.rocketmq.client.trace.TraceBean;
 import org.apache.rocketmq.client.trace.TraceContext;
 import org.apache.rocketmq.client.trace.TraceDataEncoder;
 import org.apache.rocketmq.client.utils.MessageUtil;
+import org.apache.rocketmq.client.producer.LocalTransactionState;
+import org.apache.rocketmq.client.producer.TransactionListener;
+import org.apache.rocketmq.client.producer.TransactionMQProducer;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageClientExt;
@@ -64,6 +68,8 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *        at the body "bad" throws, and that at "later" asks for another                    -> nothing
  *   request NAMESRV TOPIC GROUP BODY MILLIS  send a message and wait for its reply -> the reply's body
  *   reply NAMESRV TOPIC GROUP    start a consumer that replies "re: BODY"          -> nothing
+ *   transact NAMESRV TOPIC GROUP BODY  send in a transaction: the body "commit" or "rollback" ends it, and any other leaves that
+ *        to the broker's check, which is told to commit                                    -> nothing
  *   traces BODY                  decode the body of a trace message, given in base64 -> one word per record, its fields by lines
  *   queues NAME                  the ids of the queues that it has -> one word per queue
  *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
@@ -258,6 +264,10 @@ public class Peer {
                 Message asked = new Message(words[1], words[3].getBytes(StandardCharsets.UTF_8));
                 Message answered = producer(words[0], words[2]).request(asked, Long.parseLong(words[4]));
                 return List.of(new String(answered.getBody(), StandardCharsets.UTF_8));
+            case "transact":
+                transactions(words[0], words[2]).sendMessageInTransaction(
+                    new Message(words[1], words[3].getBytes(StandardCharsets.UTF_8)), null);
+                return List.of();
             case "reply":
                 reply(words[0], words[1], words[2]);
                 return List.of();
@@ -307,16 +317,50 @@ public class Peer {
         return List.of(out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 
+    private TransactionMQProducer transactions(String nameServer, String group) throws Exception {
+        DefaultMQProducer known = producers.get(group);
+        if (known instanceof TransactionMQProducer) {
+            return (TransactionMQProducer) known;
+        }
+        TransactionMQProducer fresh = new TransactionMQProducer(group);
+        fresh.setNamesrvAddr(nameServer);
+        fresh.setInstanceName(group);
+        fresh.setSendMsgTimeout(PATIENCE);
+        fresh.setTransactionListener(new TransactionListener() {
+            @Override
+            public LocalTransactionState executeLocalTransaction(Message message, Object argument) {
+                switch (new String(message.getBody(), StandardCharsets.UTF_8)) {
+                    case "commit":
+                        return LocalTransactionState.COMMIT_MESSAGE;
+                    case "rollback":
+                        return LocalTransactionState.ROLLBACK_MESSAGE;
+                    default:
+                        return LocalTransactionState.UNKNOW;
+                }
+            }
+
+            @Override
+            public LocalTransactionState checkLocalTransaction(MessageExt message) {
+                return LocalTransactionState.COMMIT_MESSAGE;
+            }
+        });
+        fresh.start();
+        producers.put(group, fresh);
+        return fresh;
+    }
+
     private DefaultMQProducer producer(String nameServer, String group) throws Exception {
         DefaultMQProducer known = producers.get(group);
-        if (known != null && known.getNamesrvAddr().equals(nameServer)) {
+        if (known != null && nameServer.equals(Objects.requireNonNullElse(known.getNamesrvAddr(), ""))) {
             return known;
         }
         if (known != null) {
             known.shutdown(); // left behind by a test that failed
         }
         DefaultMQProducer fresh = new DefaultMQProducer(group, signing());
-        fresh.setNamesrvAddr(nameServer);
+        if (!nameServer.isEmpty()) { // without one it asks the address server
+            fresh.setNamesrvAddr(nameServer);
+        }
         fresh.setInstanceName(group);
         fresh.setPollNameServerInterval(1000);
         fresh.setHeartbeatBrokerInterval(1000);

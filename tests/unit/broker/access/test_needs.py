@@ -9,6 +9,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import encode_body
 from rocketwire.messages.allocation import LockBatchRequestBody
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
+from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.accounts import Permission
@@ -75,6 +76,16 @@ def test_locks_need_their_group_and_their_topics() -> None:
     for code in (Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ):
         assert needs(code, body) == [("Group", "g", SUB), ("Topic", "t", SUB)]
         assert needs(code) == []
+
+
+def test_subscriptions_to_lite_topics_need_their_groups_and_topics() -> None:
+    change = LiteSubscriptionDTO(group="g", topic="rooms", client_id="c")
+    body = LiteSubscriptionCtlRequestBody(subscription_set=(change,))
+
+    assert needs(Code.LITE_SUBSCRIPTION_CTL, body=encode_body(body)) == [
+        ("Group", "g", Permission.SUB),
+        ("Topic", "rooms", Permission.SUB),
+    ]
 
 
 def test_a_body_that_cannot_be_read_is_an_error() -> None:

@@ -210,3 +210,19 @@ def test_a_consumer_that_begins_at_the_end_misses_no_message_while_it_asks(
     asks_for_the_end = where == "CONSUME_FROM_LAST_OFFSET"
     assert offset(client, 30, queueId=1) == ("0" if asks_for_the_end else "1")
     assert offset(client, 30, queueId=1) == "1"
+
+
+def test_a_search_by_time_looks_at_a_lite_topic_and_offsets_of_light_queues_are_committed(
+    client: Client,
+) -> None:
+    for name in ("a", "b", "a"):
+        client.send(body=name.encode(), properties={"__LITE_TOPIC": name})
+
+    search = {"topic": "orders", "queueId": 0, "liteTopic": "a"}
+    assert offset(client, 29, **search, timestamp=0) == "0"
+    assert offset(client, 29, **search, timestamp=START + 9_000) == "2"
+    assert offset(client, 29, **search | {"liteTopic": "x"}, timestamp=0) == "0"
+    place = {"consumerGroup": "readers", "topic": "%LMQ%$orders$a", "queueId": 0}
+    client.call(352, {"group": "readers"})
+    assert client.call(15, {**place, "commitOffset": 1}).code == 0
+    assert offset(client, 14, **place) == "1"

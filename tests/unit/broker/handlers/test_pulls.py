@@ -322,3 +322,21 @@ def test_requests_are_answered_while_hundreds_of_pulls_wait(
 
     assert client.send(queue=399).code == 0
     assert len(home.broker.waits) == 300
+
+
+def test_a_pull_reads_a_lite_topic_or_a_light_queue_and_waits_for_it(client: Client) -> None:
+    for name in ("a", "b", "a"):
+        client.send(body=name.encode(), properties={"__LITE_TOPIC": name})
+
+    by_name = client.pulled(0, liteTopic="a")
+    by_queue = client.pulled(1, "%LMQ%$orders$a")
+    waiting = client.pull(2, hold=1_000, liteTopic="a")
+    client.send(body=b"b", properties={"__LITE_TOPIC": "b"})
+    assert client.answer_to(waiting) is None
+    client.send(body=b"new", properties={"__LITE_TOPIC": "a"})
+
+    assert (bodies(by_name), bodies(by_queue)) == ([b"a", b"a"], [b"a"])
+    assert (by_name.ext_fields or {})["maxOffset"] == "2"
+    answer = client.answer_to(waiting)
+    assert answer is not None
+    assert bodies(answer) == [b"new"]

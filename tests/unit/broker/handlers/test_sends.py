@@ -231,3 +231,30 @@ def test_a_one_way_send_is_stored_and_not_answered(client: Client, home: BrokerA
 
     assert (client.answer_to(opaque), client.answer_to(refused)) == (None, None)
     assert home.broker.store.max_offset("orders", 0) == 1
+
+
+def test_a_message_of_a_lite_topic_names_its_light_queue_and_there_are_not_too_many() -> None:
+    home = BrokerAtHand(max_light_queues=2)
+    client = home.connect()
+    answers = [
+        client.send(body=b"x", properties={"__LITE_TOPIC": name}) for name in ("a", "b", "a", "c")
+    ]
+
+    remark = "[LMQ_CONSUME_QUEUE_NUM_EXCEEDED]lmq consume queue num exceeded."
+    assert [answer.code for answer in answers] == [0, 0, 0, 2017]
+    assert answers[3].remark == remark
+    stored = messages(client.pulled(2))[0]
+    properties = stored.properties or {}
+    assert properties["INNER_MULTI_DISPATCH"] == "%LMQ%$orders$a"
+    assert properties["INNER_MULTI_QUEUE_OFFSET"] == "1"
+
+
+def test_a_broker_without_light_queues_stores_messages_of_lite_topics_in_their_parent() -> None:
+    home = BrokerAtHand(light_queues=False)
+    client = home.connect()
+    client.send(properties={"__LITE_TOPIC": "a"})
+
+    properties = messages(client.pulled())[0].properties or {}
+    assert properties["INNER_MULTI_DISPATCH"] == "%LMQ%$orders$a"
+    assert "INNER_MULTI_QUEUE_OFFSET" not in properties
+    assert home.broker.store.light_queues == {}

@@ -10,6 +10,8 @@ from rocketwire_broker.later.restoring import value_of
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
+from tests.support.broker_lite import Reader, light, put_group, put_parent, send
+from tests.support.broker_pair import TOPIC, detail, item
 from tests.support.broker_pops import Popper
 
 if TYPE_CHECKING:
@@ -44,6 +46,50 @@ def test_tags_choose_messages_as_before(tmp_path: Path) -> None:
     client = home.killed().connect()
 
     assert bodies(client.pulled(0, tags="b")) == [b"b"]
+
+
+def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    put_parent(home)
+    put_group(home)
+    reader = Reader(home, home.connect())
+    send(reader.client, "a", "1", "2")
+    send(reader.client, "b", "3")
+    send(reader.client, "late", "4", delay="2")
+    reader.subscribe("a")
+    reader.pop(count=1)
+    reader.ack("a", 0)
+
+    home = home.ended()
+    reader = Reader(home, home.connect())
+    reader.subscribe("a", "late")
+
+    assert reader.pop() == [b"2"]
+    home.pass_time(6_000)
+    assert reader.pop() == [b"4"]
+    assert home.broker.store.max_offset(light("b"), 0) == 1
+
+
+def test_a_static_topic_goes_on_as_before(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    mapping = detail("broker-a", item("broker-a"))
+    home.broker.mappings.put(mapping, home.now)
+
+    home = home.ended()
+
+    assert home.broker.mappings.get(TOPIC) == mapping
+
+
+def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    put_parent(home)
+    put_parent(home, "gone")
+    client = home.connect()
+    send(client, "a", "1")
+    send(client, "a", "1", topic="gone")
+    client.call(215, {"topic": "gone"})
+
+    assert list(home.killed().broker.store.light_queues) == [light("a")]
 
 
 def test_delayed_messages_come_at_their_time_and_once(tmp_path: Path) -> None:

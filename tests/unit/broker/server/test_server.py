@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire_broker.server.server import BrokerServer
+    from rocketwire_broker.state.broker import Broker
 
 GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
 
@@ -123,6 +124,83 @@ async def test_a_peer_that_does_not_read_is_closed(server: BrokerServer) -> None
     async with connected(server) as other:
         await other.send_all(GET_CONFIG)
         await answers(other, 1)
+
+
+async def test_connections_that_send_at_once_are_all_answered(server: BrokerServer) -> None:
+    found: list[RemotingCommand] = []
+
+    async def send_some(first: int) -> None:
+        async with connected(server) as stream:
+            for number in range(first, first + 20):
+                await stream.send_all(a_send(number))
+                found.extend(await answers(stream, 1))
+
+    async with trio.open_nursery() as nursery:
+        for client in range(8):
+            nursery.start_soon(send_some, 100 * client)
+
+    offsets = sorted(int((answer.ext_fields or {})["queueOffset"]) for answer in found)
+    assert offsets == list(range(160))
+
+
+async def test_a_connection_that_ends_while_a_topic_is_registered_ends_those_without_an_answer(
+    server: BrokerServer,
+) -> None:
+    registering = trio.Event()
+
+    async def announce(broker: Broker) -> None:
+        registering.set()
+        await trio.sleep_forever()
+
+    async with connected(server) as stream:
+        await stream.send_all(GET_CONFIG)
+        await answers(stream, 1)
+        server.announce = announce
+        await stream.send_all(a_send(2))
+        with trio.fail_after(60):
+            await registering.wait()
+        server.announce = None
+        server.cut()
+
+        with trio.fail_after(60):
+            assert await stream.receive_some() == b""
+
+
+async def test_requests_that_are_never_complete_take_bounded_memory() -> None:
+    half = a_send(1, bytes(200_000))[:150_000]
+    config = Config(listen_port=0, max_incomplete_bytes=200_000)
+    async with (
+        open_broker(config) as server,
+        connected(server) as first,
+        connected(server) as second,
+        connected(server) as third,
+    ):
+        await first.send_all(half)
+        await third.send_all(GET_CONFIG)
+        await answers(third, 1)
+        await second.send_all(half)
+        with trio.fail_after(60):
+            ended = await first_closed(first, second)
+            await ended.aclose()
+
+            await third.send_all(GET_CONFIG)
+            await answers(third, 1)
+
+
+async def first_closed(*streams: trio.SocketStream) -> trio.SocketStream:
+    """Wait for the first connection that the broker closes."""
+    closed: list[trio.SocketStream] = []
+    async with trio.open_nursery() as nursery:
+
+        async def wait(stream: trio.SocketStream) -> None:
+            with suppress(trio.BrokenResourceError):
+                assert await stream.receive_some() == b""
+            closed.append(stream)
+            nursery.cancel_scope.cancel()
+
+        for stream in streams:
+            nursery.start_soon(wait, stream)
+    return closed[0]
 
 
 async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:

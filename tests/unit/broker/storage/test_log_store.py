@@ -74,6 +74,40 @@ def test_messages_have_offsets_in_their_queues_and_places_in_the_log(log: LogAtH
     assert store.changed == store.arrivals == {("orders", 0), ("orders", 1)}
 
 
+def of_lite_topic(lite_topic: str = "a", body: bytes = b"x") -> Message:
+    message = make("rooms", body=body)
+    name = f"%LMQ%$rooms${lite_topic}"
+    message.properties |= {"__LITE_TOPIC": lite_topic, "INNER_MULTI_DISPATCH": name}
+    return message
+
+
+def test_messages_of_lite_topics_are_in_their_light_queues_too(log: LogAtHand) -> None:
+    store = store_of(log)
+    places = [store.put(of_lite_topic(name), 5) for name in "aba"]
+    store.has_light_queues = False
+    store.put(of_lite_topic("c"), 5)
+
+    queue = store.unit_queue("%LMQ%$rooms$a", 0)
+    assert queue is not None
+    expected = [store.record_at(places[index].physical_offset) for index in (0, 2)]
+    assert queue.records(0, 9) == expected
+    assert list(store.light_queues) == ["%LMQ%$rooms$a", "%LMQ%$rooms$b"]
+    assert ("%LMQ%$rooms$a", 0) in store.changed & store.arrivals
+    size = store.size
+    store.delete_topic("%LMQ%$rooms$a")
+    assert (list(store.light_queues), store.size) == (["%LMQ%$rooms$b"], size)
+
+
+def test_a_dropped_file_takes_the_messages_of_light_queues_along(log: LogAtHand) -> None:
+    store = store_of(log, retain_bytes=1_000)
+    for _ in range(5):
+        store.put(of_lite_topic(body=b"x" * 500), 0)
+    store.expire(0)
+
+    assert store.min_offset("%LMQ%$rooms$a", 0) == store.min_offset("rooms", 0) > 0
+    assert store.size == sum(queue.size for queue in store.queues("rooms"))
+
+
 def test_a_message_that_does_not_fit_begins_the_next_file(log: LogAtHand) -> None:
     store = store_of(log)
     places = [store.put(make(body=b"x" * 300), 0) for _ in range(3)]

@@ -54,6 +54,65 @@ def test_the_oldest_messages_of_all_queues_go_when_there_are_too_many_bytes() ->
     assert store.evicted_count == 2
 
 
+def of_lite_topic(lite_topic: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
+    message = make(topic, body=body)
+    name = f"%LMQ%${topic}${lite_topic}"
+    message.properties |= {"__LITE_TOPIC": lite_topic, "INNER_MULTI_DISPATCH": name}
+    return message
+
+
+def test_messages_of_lite_topics_are_in_their_light_queues_too() -> None:
+    store = a_store()
+
+    places = [store.put(of_lite_topic(name), 5) for name in "aba"]
+
+    queue = store.queue("%LMQ%$rooms$a", 0)
+    assert queue is not None
+    records = queue.records(0, 9)
+    assert records == [store.record_at(places[index].physical_offset) for index in (0, 2)]
+    offsets = [(read_stored(r).properties or {})["INNER_MULTI_QUEUE_OFFSET"] for r in records]
+    assert offsets == ["0", "1"]
+    assert list(store.light_queues) == ["%LMQ%$rooms$a", "%LMQ%$rooms$b"]
+    assert store.size == sum(place.size for place in places)
+    assert store.arrivals == {("rooms", 0), ("%LMQ%$rooms$a", 0), ("%LMQ%$rooms$b", 0)}
+
+
+def test_a_message_that_waits_or_comes_again_is_in_no_light_queue() -> None:
+    store = a_store()
+    for topic in ("SCHEDULE_TOPIC_XXXX", "%RETRY%g", "%DLQ%g", "rmq_sys_wheel_timer"):
+        message = of_lite_topic()
+        message.topic = topic
+        store.put(message, 5)
+        store.put(of_lite_topic(topic=topic), 5) if topic[0] in "%r" else None
+    store.has_light_queues = False
+    store.put(of_lite_topic(), 5)
+
+    assert store.light_queues == {}
+
+
+def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> None:
+    size = a_store().put(of_lite_topic(), 0).size
+    store = a_store(retain_bytes=3 * size)
+    for index in range(5):
+        store.put(of_lite_topic("ab"[index % 2]), index)
+
+    assert store.size == 3 * size
+    assert (store.min_offset("%LMQ%$rooms$a", 0), store.max_offset("%LMQ%$rooms$a", 0)) == (1, 3)
+    assert store.min_offset("%LMQ%$rooms$b", 0) == 1
+
+
+def test_a_deleted_light_queue_begins_anew_and_its_messages_stay_in_their_topic() -> None:
+    size = a_store().put(of_lite_topic(), 0).size
+    store = a_store(retain_bytes=3 * size)
+    store.put(of_lite_topic(), 0)
+    store.delete_topic("%LMQ%$rooms$a")
+
+    assert (store.light_queues, store.size, store.max_offset("rooms", 0)) == ({}, size, 1)
+    for index in range(4):
+        store.put(of_lite_topic(), index)
+    assert (store.min_offset("%LMQ%$rooms$a", 0), store.max_offset("%LMQ%$rooms$a", 0)) == (1, 4)
+
+
 def test_a_message_that_is_larger_than_the_bound_is_kept_alone() -> None:
     store = a_store(retain_bytes=10)
     store.put(make(), 0)

@@ -50,3 +50,21 @@ def test_deleted_groups_and_topics_and_reset_queues_are_forgotten() -> None:
     assert len(orders) == 1
     orders.forget(("b", "t", 0))
     assert len(orders) == 0
+
+
+def test_a_suspension_hides_all_messages_and_does_not_count_the_delivery() -> None:
+    orders = PopOrders()
+    queue = ("g", "%LMQ%$rooms$a", 0)
+    orders.record_pop(queue, [0, 1], 0, 10, None)
+    orders.record_pop(queue, [0, 1], 20, 10, None)
+    orders.change_time(queue, 0, 20, 99)
+
+    orders.suspend(queue, 19, 500)
+    orders.suspend(("g", "other", 0), 20, 500)
+    assert not orders.is_blocked(queue, None, 99)
+    orders.suspend(queue, 20, 50)
+
+    assert orders.is_blocked(queue, None, 49)
+    assert not orders.is_blocked(queue, None, 50)
+    assert orders.record_pop(queue, [0, 1], 60, 10, None) == {0: 1, 1: 1}
+    assert (orders.count("%LMQ%$"), orders.count("x")) == (1, 0)

@@ -234,6 +234,23 @@ async def test_who_leaves_is_unregistered_at_the_brokers_that_were_talked_to(
     ]
 
 
+async def test_who_was_refused_does_not_take_the_member_of_its_group_along(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        await it.client.route("T")
+        producer, consumer = Producer(), Consumer()
+        it.client.add_producer(producer)
+        it.client.add_consumer(consumer)
+        await it.slave.asked(Code.HEART_BEAT)
+        await it.client.remove_producer(Producer())
+        await it.client.remove_consumer(Consumer())
+
+        assert it.client.producers == {"p": producer}
+        assert it.client.consumers == {"g": consumer}
+        assert [one for one in it.master.requests if one.code == Code.UNREGISTER_CLIENT] == []
+
+
 async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(
     autojump_clock: trio.abc.Clock,
 ) -> None:

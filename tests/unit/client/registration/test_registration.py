@@ -29,6 +29,8 @@ from rocketwire.messages.registration import (
     TopicConfig,
     decode_register_broker_body,
 )
+from rocketwire.messages.route import TopicQueueMappingInfo
+from rocketwire.messages.topic_config import TopicConfigAndMappingSerializeWrapper
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.transport.channel import open_channel
 from rocketwire.wire.checksum import crc32
@@ -77,6 +79,14 @@ def told(request: RemotingCommand) -> tuple[RegisterBrokerRequestHeader, list[st
     assert wrapper is not None
     assert wrapper.data_version is not None
     return header, sorted(wrapper.topic_config_table or {}), wrapper.data_version
+
+
+def mappings_of(request: RemotingCommand) -> object:
+    """Logical queues in a registration."""
+    body = decode_register_broker_body(request.body, compressed=False, version=request.version)
+    wrapper = None if body is None else body.topic_config_serialize_wrapper
+    assert isinstance(wrapper, TopicConfigAndMappingSerializeWrapper)
+    return wrapper.topic_queue_mapping_info_map
 
 
 async def test_every_name_server_is_told_at_once_and_left_at_the_end() -> None:
@@ -157,6 +167,19 @@ async def test_a_changed_topic_is_told_alone_at_a_new_version() -> None:
         assert sorted(registration.topics) == topics
         with pytest.raises(LocalProtocolError):
             await registration.update_topics([TopicConfig()])
+
+
+async def test_logical_queues_of_static_topics_are_told_with_their_topics() -> None:
+    async with registered() as (registration, one, _):
+        mapping = TopicQueueMappingInfo(topic="W", bname="broker-a", curr_id_map={0: 0})
+        await registration.update_topics([TopicConfig(topic_name="W")], [mapping])
+        assert mappings_of(one.requests[-1]) == {"W": mapping}
+        await registration.update_topics([TopicConfig(topic_name="T")])
+        assert mappings_of(one.requests[-1]) == {}
+        await registration.remove_topics(["T"])
+        assert mappings_of(one.requests[-1]) == {"W": mapping}
+        await registration.remove_topics(["W"])
+        assert mappings_of(one.requests[-1]) == {}
 
 
 async def test_a_packed_registration_says_so() -> None:

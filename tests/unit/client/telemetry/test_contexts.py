@@ -74,7 +74,11 @@ def test_the_properties_are_those_of_the_propagator(
     "properties",
     [
         {"traceparent": PARENT},
+        {"traceparent": PARENT[:-2] + "00"},
+        {"traceparent": PARENT[:-2] + "03"},
         {"traceparent": PARENT, "tracestate": "vendor=1"},
+        {"traceparent": PARENT, "baggage": "shop=1"},
+        {"traceparent": f" {PARENT} "},
         {"traceparent": PARENT.upper()},
         {"traceparent": "01" + PARENT[2:]},
         {"traceparent": "00-" + 32 * "0" + PARENT[35:]},
@@ -85,13 +89,24 @@ def test_the_properties_are_those_of_the_propagator(
         None,
     ],
 )
-def test_a_link_is_that_of_the_propagator(properties: dict[str, str | None] | None) -> None:
+def test_what_is_read_is_what_the_propagator_reads(
+    properties: dict[str, str | None] | None,
+) -> None:
     message = StoredMessage(topic="T", body=b"x", properties=properties)
     contexts = MessageContexts(USUAL)
-    expected = trace.get_current_span(contexts.read(message)).get_span_context()
+    by_propagator = USUAL.extract(
+        {name: value for name, value in (properties or {}).items() if value is not None},
+        context.Context(),
+    )
+    expected = trace.get_current_span(by_propagator).get_span_context()
 
-    link = contexts.link(message)
+    read, link = contexts.read(message), contexts.link(message)
 
+    ids = trace.get_current_span(read).get_span_context()
+    assert ids == expected
+    assert ids.is_remote == expected.is_remote
+    assert ids.trace_state == expected.trace_state
+    assert baggage.get_all(read) == baggage.get_all(by_propagator)
     assert (link is not None) == expected.is_valid
     if link is not None:
         assert link.context == expected

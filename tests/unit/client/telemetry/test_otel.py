@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from rocketwire.client import (
     ClientConfig,
     ConsumeConcurrentlyStatus,
+    LitePullConsumerConfig,
     LocalTransactionState,
     Message,
     OpenTelemetryHook,
@@ -28,7 +29,8 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.client.hooks import ConsumeMessageContext, SendMessageContext
-from rocketwire.client.telemetry.otel import MAX_LINKS, MAX_SERIES, error_type
+from rocketwire.client.telemetry.otel import MAX_LINKS, error_type
+from rocketwire.client.telemetry.series import MAX_SERIES
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, IllegalMessageError, SendFailedError
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 PARENT = f"00-{TRACE}-{SPAN}-01"
+
+MANUAL = LitePullConsumerConfig(auto_commit=False)
 
 
 class Telemetry:
@@ -443,8 +447,8 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     ((series, count),) = it.points("messaging.process.duration")
     assert (series["messaging.consumer.group.name"], count) == ("g", 1)
     assert it.points("messaging.client.consumed.messages") == [(series, 1)]
-    ((series, count),) = it.points("messaging.client.operation.duration")
-    assert (series["messaging.operation.name"], count) == ("pull", 1)
+    operations = it.points("messaging.client.operation.duration")
+    assert {series["messaging.operation.name"] for series, _ in operations} == {"pull", "commit"}
 
 
 async def test_a_consumer_s_names_have_no_namespace_either(autojump_clock: object) -> None:
@@ -532,7 +536,7 @@ async def test_a_call_that_failed_says_why(
 
 
 async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object) -> None:
-    it = Telemetry(receive_spans=True)
+    it = Telemetry(background_spans=True)
 
     async def handle(_: object) -> None:
         await trio.lowlevel.checkpoint()
@@ -556,6 +560,51 @@ async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object
     operations = it.points("messaging.client.operation.duration")
     names = {series["messaging.operation.name"] for series, _ in operations}
     assert names == {"pop", "ack"}
+
+
+async def test_commits_of_an_application_are_settlements_in_its_trace(
+    autojump_clock: object,
+) -> None:
+    it = Telemetry()
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        with_messages(network, traceparent=PARENT)
+        async with open_lite_pull_consumer(client, "g", config=MANUAL) as consumer:
+            consumer.subscribe("orders")
+            assert await consumer.poll(10) is not None
+            with it.tracers.get_tracer("application").start_as_current_span("order") as outer:
+                await consumer.commit()
+    _, commit, _ = it.spans
+    assert (commit.name, commit.kind) == ("commit orders", SpanKind.CLIENT)
+    assert commit.parent == outer.get_span_context()
+    assert attributes(commit) == {
+        "messaging.system": "rocketmq",
+        "messaging.operation.name": "commit",
+        "messaging.operation.type": "settle",
+        "messaging.destination.name": "orders",
+        "messaging.destination.partition.id": "0",
+        "messaging.client.id": "1.1.1.1@i",
+        "messaging.consumer.group.name": "g",
+        "server.address": "10.0.0.2",
+        "server.port": 10911,
+    }
+
+
+@pytest.mark.parametrize("background_spans", [True, False])
+async def test_commits_in_the_background_have_spans_if_they_shall(
+    background_spans: bool, autojump_clock: object
+) -> None:
+    it = Telemetry(background_spans=background_spans)
+
+    async def handle(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+        with_messages(network, traceparent=PARENT)
+        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+            await trio.sleep(1)
+    commits = [span for span in it.spans if span.name == "commit orders"]
+    assert len(commits) == background_spans
+    assert all(span.parent is None for span in commits)
 
 
 async def test_a_poll_has_a_span_and_counts_its_messages(autojump_clock: object) -> None:

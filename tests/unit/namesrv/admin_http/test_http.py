@@ -12,6 +12,7 @@ from rocketwire_namesrv.admin_http.http import (
     Document,
     Exchange,
     is_local_name,
+    plain,
 )
 
 HOST = b"Host: localhost:5558\r\n"
@@ -45,7 +46,7 @@ def test_a_path_and_its_query_are_answered() -> None:
 
     assert sent.startswith(b"HTTP/1.1 200 OK\r\n")
     assert body_of(sent) == b"/a/b {'topic': 'x y'}"
-    assert b"content-security-policy: default-src 'none'; style-src 'unsafe-inline';" in sent
+    assert b"content-security-policy: default-src 'none'; img-src data:; style-src" in sent
     assert not one.closed
 
 
@@ -182,3 +183,17 @@ def test_a_foreign_name_that_points_here_is_refused_where_only_this_machine_is_s
 )
 def test_names_that_nobody_else_can_point_here(host: str, local: bool) -> None:
     assert is_local_name(host) is local
+
+
+def test_a_document_may_depend_on_the_accept_header() -> None:
+    accepted: list[str] = []
+
+    def respond(path: str, query: Mapping[str, str]) -> Document:
+        accepted.append(http.accept)
+        return plain(200, path)
+
+    http = Exchange(respond)
+    for accept in ("Accept: a/b, c/d\r\n", ""):
+        http.receive(f"GET / HTTP/1.1\r\nHost: localhost\r\n{accept}\r\n".encode())
+
+    assert accepted == ["a/b, c/d", ""]

@@ -16,6 +16,8 @@ from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS,
 from rocketwire_namesrv.config.limits import LimitExceeded
 from rocketwire_namesrv.events import BrokerUnregistered, Event, Level
 from rocketwire_namesrv.protocol.counters import TimedWork
+from rocketwire_namesrv.routes.peer_views import PeerView
+from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import BROKER, Server, request
 from tests.unit.namesrv.admin_http.test_event_history import LimitMet
 
@@ -261,6 +263,7 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
     site.server.ask(105, {"topic": "nowhere"})
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
     site.observer.occurred(LimitMet(limit="topics"), None)
+    site.server.state.peers.views["a:1"] = PeerView(reached=True)
 
     row = re.compile(r"^\| `(rocketmq_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
     documented = {
@@ -276,3 +279,19 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
         if family.name.startswith("rocketmq_")
     }
     assert documented == real
+
+
+def test_comparisons_with_peers_have_series(site: Site) -> None:
+    assert site.series("rocketmq_namesrv_peer_up") == {}
+    peers = site.server.state.peers
+    peers.views["a:1"] = PeerView(
+        reached=True, drift=Drift(brokers=frozenset({"b"}), topics=frozenset({1, 2}))
+    )
+    peers.views["b:1"] = PeerView(fault="no response")
+
+    assert site.series("rocketmq_namesrv_peer_up") == {("a:1",): 1, ("b:1",): 0}
+    assert site.series("rocketmq_namesrv_peer_differences") == {
+        ("brokers", "a:1"): 1,
+        ("versions", "a:1"): 0,
+        ("topic_groups", "a:1"): 2,
+    }

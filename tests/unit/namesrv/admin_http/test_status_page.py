@@ -11,12 +11,14 @@ from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChan
 from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
 from rocketwire_namesrv.admin_http.status_page import status_page
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.peer_views import PeerView
+from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import Server
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
 TAGS = {
     *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
-    *("code", "form", "input", "button", "div", "label"),
+    *("main", "link", "code", "form", "input", "button", "div", "label"),
 }
 
 
@@ -35,6 +37,9 @@ class Reader(HTMLParser):
         self.tags.add(tag)
         names = {name for name, _ in attrs}
         assert not {name for name in names if name.startswith("on")}
+        if tag == "link":  # there is no icon, and browsers need not ask for one
+            assert dict(attrs) == {"rel": "icon", "href": "data:,"}
+            return
         self.links |= {value or "" for name, value in attrs if name in {"href", "src"}}
 
     def handle_data(self, data: str) -> None:
@@ -125,3 +130,19 @@ def test_more_than_it_shows_is_counted() -> None:
     assert "and 8 more" in shown.text  # topics, TX among them
     assert "and 5 more" in shown.text  # brokers of T0
     assert "and" not in page(server, "T20").text.partition("Topics:")[2].partition("Brokers and")[0]
+
+
+def test_other_name_servers_are_shown_with_their_differences() -> None:
+    server = Server()
+    assert "Other name servers" not in page(server).text
+    server.state.peers.views |= {
+        "a:1": PeerView(reached=True),
+        "b:1": PeerView(reached=True, drift=Drift(brokers=frozenset({EVIL}))),
+        "c:1": PeerView(fault=EVIL),
+    }
+    shown = page(server)
+
+    assert "a:1the same" in shown.text
+    assert "b:1differs: 1 brokers that only one of them has: <script>" in shown.text
+    assert "c:1not compared: <script>" in shown.text
+    assert shown.tags <= TAGS

@@ -169,6 +169,21 @@ def test_a_number_of_a_system_property_is_a_number_as_for_java() -> None:
     assert each.refusal("-1", system=True) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", None),
+        ("a:1;[::1]:2, b.example:65535", None),
+        ("a", "a must be host:port, with the second port of a name server"),
+        ("a:0", "a:0 must be host:port, with the second port of a name server"),
+        ("http://a:1", "http://a:1 must be host:port, with the second port of a name server"),
+        (" ".join(f"a:{port}" for port in range(1, 18)), "must name 16 name servers at most"),
+    ],
+)
+def test_peers_are_addresses(text: str, complaint: str | None) -> None:
+    assert BY_KEY["rocketwire.peers"][0].refusal(text) == complaint
+
+
 def test_networks_are_read_with_any_separator() -> None:
     networks = networks_of("10.0.0.1, ::1;10.0.0.0/8")
 

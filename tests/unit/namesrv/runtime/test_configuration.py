@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTING = re.compile(r"^#(?=[a-z]\S*=)", re.MULTILINE)
-ELSEWHERE = {"kvConfigPath", "rocketwire.knownBrokersPath"}
+ELSEWHERE = {"kvConfigPath", "rocketwire.addressServerFile", "rocketwire.knownBrokersPath"}
 """Settings whose default depends on the user."""
 
 

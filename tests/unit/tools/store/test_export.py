@@ -81,6 +81,19 @@ def test_files_of_columns_hold_what_json_lines_hold(
     assert rows == lines
 
 
+@pytest.mark.parametrize("compression", ["none", "snappy", "lz4", "zstd"])
+def test_parquet_has_the_compression_that_was_asked_for(
+    compression: str, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.parquet"
+
+    run("export", "--compression", compression, "-o", out, store.root)
+
+    group = pq.ParquetFile(out).metadata.row_group(0)
+    names = {group.column(number).compression for number in range(group.num_columns)}
+    assert names == {"UNCOMPRESSED" if compression == "none" else compression.upper()}
+
+
 _ALL = (
     "file,physical_offset,size,topic,queue_id,queue_offset,tags,keys,uniq_key,offset_msg_id,"
     "born_timestamp,store_timestamp,born_host,store_host,flag,sys_flag,compression,transaction,"

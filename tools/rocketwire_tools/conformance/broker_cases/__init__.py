@@ -33,6 +33,8 @@ from rocketwire_tools.conformance.broker_cases.messages import (
     batches,
     delays,
     filters,
+    lite,
+    lite_figures,
     long_polls,
     pops,
     pulls,
@@ -49,9 +51,9 @@ if TYPE_CHECKING:
 
 MODULES = (
     *(sends, send_checks, batches, pulls, long_polls, filters, queries),
-    *(retries, delays, transactions, pops, acknowledgements),
+    *(retries, delays, transactions, pops, acknowledgements, lite),
     *(offsets, members, locks, replies, relays, assignments),
-    *(topics, groups, figures, protocol),
+    *(topics, groups, figures, lite_figures, protocol),
 )
 
 ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)

@@ -15,7 +15,7 @@ from rocketwire_tools.conformance.run.saved import message_values
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SHARED_LISTS: Final = frozenset({21, 26, 28, 43, 45, 201, 305, 317, 328, 402})
+SHARED_LISTS: Final = frozenset({21, 26, 28, 43, 45, 201, 305, 317, 328, 402, 200_074})
 """Request codes whose responses also have data of others."""
 
 _PRESENT: Final = "present"
@@ -31,7 +31,7 @@ _VARIABLE: Final = frozenset(
         *("UNIQ_KEY", "__transactionId__", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "POP_CK"),
         *("TRAN_PREPARED_QUEUE_OFFSET", "TIMER_OUT_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"),
         *("TIMER_DELIVER_MS", "TRANSACTION_CHECK_TIMES", "commitLogMaxOffset"),
-        *("masterCommitLogMaxOffset", "delayTime", "consumeTps"),
+        *("masterCommitLogMaxOffset", "delayTime", "consumeTps", "lmqNum"),
     )
 )
 """Members and fields of which only the presence is compared."""

@@ -17,6 +17,7 @@ from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
+from rocketwire_tools.store.checks.later_queues import later_queues
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -99,7 +100,7 @@ class QueueCheck:
         log_start: offset of the log's first file.
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
         extensions: files of extensions of queues.
-        rocksdb: queues in RocksDB, for those that have no files; a broker that is killed loses
+        rocksdb: queues in RocksDB, for those that never had files; a broker that is killed loses
             what is in its memory, and builds it anew.
         topics: names of topics in the configuration.
         unread: what cannot be read and is not compared.
@@ -131,7 +132,7 @@ class QueueCheck:
         self.deleted_topics = 0
         self._queues: dict[tuple[str, int], QueueFiles | RocksQueue] = {}
         if rocksdb is not None:
-            self._queues |= {name: rocksdb.queue(*name) for name in rocksdb.ends}
+            self._queues |= later_queues(rocksdb, queues)
         ahead = min(_MOST_AHEAD, _KEPT_UNITS // max(1, len(queues)))
         self._queues |= {
             name: QueueFiles(files, UNIT, ahead=ahead) for name, files in queues.items()

@@ -11,6 +11,7 @@ from rocketwire.messages import message_const
 from rocketwire_tools.store.engine.gathering import gathered
 from rocketwire_tools.store.formats.arrow_properties import PropertyArrays, are_plain
 from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, offset_ids, pa, pc
+from rocketwire_tools.store.formats.body_digits import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -47,19 +48,20 @@ class JsonColumns:
         self._properties = PropertyArrays(rows.property_items)
         self._encoder = msgspec.json.Encoder()
 
-    def lines(self, names: Sequence[str], *, is_body_hex: bool) -> memoryview:
+    def lines(self, names: Sequence[str], body: str) -> memoryview:
         """The lines.
 
         Args:
             names: columns, at least one.
-            is_body_hex: whether bodies are hexadecimal digits.
+            body: form of bodies, a name of ``BODY_FORMS``.
         """
         parts: list[Any] = []
         text = b"{"
+        column: list[Any]
         for name in names:
             text += self._encoder.encode(name) + b":"
-            if name == "body" and is_body_hex and self._rows.are_bodies_stored:
-                column: list[Any] = [self._hex_bodies()]
+            if name == "body" and body in DIGITS and self._rows.are_bodies_stored:
+                column = list(self._bodies(*DIGITS[body](self._rows.messages)))
             else:
                 column = list(self._texts(name))
             for part in [*column, b","]:
@@ -155,19 +157,18 @@ class JsonColumns:
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(data)]
         yield from (b'{"', pa.Array.from_buffers(_BINARY, len(ends), buffers), b'"}')
 
-    def _hex_bodies(self) -> Any:
-        messages = self._rows.messages
-        bodies = gathered(messages.data, messages.bodies, messages.body_sizes)
-        size = int(messages.body_sizes.sum())
-        digits = memoryview(bodies.buffers()[2] or b"")[:size].hex().encode()
-        edges = np.zeros(len(bodies) + 1, np.int32)
-        np.cumsum(2 * messages.body_sizes, out=edges[1:])
+    @staticmethod
+    def _bodies(digits: bytes | bytearray, sizes: Int64s) -> Iterator[Any]:
+        """Bodies as digits in quotes; an empty one is null."""
+        edges = np.zeros(len(sizes) + 1, np.int32)
+        np.cumsum(sizes, out=edges[1:])
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(digits)]
-        texts = _joined(b'"', pa.Array.from_buffers(_BINARY, len(bodies), buffers), b'"')
-        is_empty = messages.body_sizes == 0
-        if not is_empty.any():
-            return texts
-        return texts.take(pa.array(np.arange(len(texts)), mask=is_empty))
+        texts = pa.Array.from_buffers(_BINARY, len(sizes), buffers)
+        if sizes.all():
+            yield from (b'"', texts, b'"')
+        else:
+            is_empty = sizes == 0
+            yield _joined(b'"', texts, b'"').take(pa.array(np.arange(len(sizes)), mask=is_empty))
 
     def _each(self, name: str) -> Any:
         """A column whose values msgspec encodes one by one."""

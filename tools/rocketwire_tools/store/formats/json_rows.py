@@ -74,7 +74,7 @@ class JsonRows:
         from rocketwire_tools.store.formats.json_columns import JsonColumns
 
         columns = JsonColumns(rows, self.values)
-        lines = columns.lines(self._names, is_body_hex=self._body == "hex")
+        lines = columns.lines(self._names, self._body)
         return bytes(lines) if _is_plain(lines) else unbroken(bytes(lines))
 
     def _is_large(self, rows: Rows) -> bool:

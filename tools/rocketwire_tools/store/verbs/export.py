@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.memory import use_pool_of_least_memory
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results, written
@@ -81,7 +80,8 @@ def _written(
         yield from written(arguments, scans, encode, file)
         file.flush()
         return
-    output = _ArrowOutput(file, _columns(arguments), is_parquet=kind == "parquet")
+    compression = arguments.compression if kind == "parquet" else None
+    output = _ArrowOutput(file, _columns(arguments), compression)
     for batch, counts in results(arguments, scans, encode):
         if counts[0]:
             output.write(batch)
@@ -96,7 +96,6 @@ def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, 
         For some messages each: the lines or the record batch, and their number with the number of
         those with a wrong checksum that were left out.
     """
-    use_pool_of_least_memory()
     kind = _format(arguments)
     encoded = _encoder(kind, arguments)
     selection, topics = selection_of(arguments), TopicNames()
@@ -196,7 +195,9 @@ def _opened(name: str) -> Generator[IO[bytes], None, None]:
 
 
 class _ArrowOutput:
-    def __init__(self, file: IO[bytes], names: Sequence[str], *, is_parquet: bool) -> None:
+    """A file of Parquet, or of Arrow if no compression is given."""
+
+    def __init__(self, file: IO[bytes], names: Sequence[str], compression: str | None) -> None:
         from rocketwire_tools.store.formats import arrow_rows
         from rocketwire_tools.store.formats.arrow_rows import pa
 
@@ -206,12 +207,12 @@ class _ArrowOutput:
         schema = arrow_rows.schema_of(names)
         self._schema = schema
         self._writer: Any
-        if is_parquet:
+        if compression:
             parquet: Any = importlib.import_module("pyarrow.parquet")
             self._writer = parquet.ParquetWriter(
                 file,
                 schema,
-                compression="snappy",
+                compression=compression,
                 use_dictionary=list(arrow_rows.FEW_VALUES),
                 write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
             )

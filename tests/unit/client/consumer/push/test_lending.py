@@ -29,7 +29,7 @@ from rocketwire.wire.message.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire.client.consumer.push.lending import Failure
+    from rocketwire.client.consumer.push.lending import Failure, Settled
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 
@@ -68,7 +68,7 @@ class Library:
     def receive(self, parts: Sequence[LentMessages]) -> None:
         self.lent += parts
 
-    def take_settled(self) -> Sequence[tuple[LentMessages, Sequence[Failure]]]:
+    def take_settled(self) -> Settled:
         settled, self.settled = self.settled, []
         return settled
 
@@ -151,6 +151,63 @@ async def test_the_end_waits_for_parts_and_lends_nothing_more(
         await trio.testing.wait_all_tasks_blocked()
         assert library.sizes() == [1]
         assert library.sizes() == []
+
+
+async def test_the_end_takes_what_is_settled_but_not_yet_told(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=False, consume_thread_max=1)
+        library.bring(0, 1)
+        library.settled.append((library.lent[0], ()))
+        await library.all.settle(30)
+        assert library.offsets.told == [2]
+        assert trio.current_time() < 1
+
+
+async def test_what_is_settled_after_the_end_has_no_effect(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=False, consume_thread_max=1)
+        library.bring(0, 1)
+        (part,) = library.lent
+        await library.all.settle(0)
+    rejected: Any = [(part.messages, ConsumeConcurrentlyContext(message_queue=QUEUE))]
+    library.settled.append((part, rejected))
+    library.all.settle_later(1, library.take_settled)
+    library.all.settle_parts([(part, rejected)])
+    await trio.sleep(2)
+
+    assert library.offsets.told == []
+    assert len(library.settled) == 1
+
+
+async def test_the_end_does_not_wait_for_a_part_that_is_given_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=True, consume_thread_max=1)
+        library.bring(0)
+        nursery.start_soon(library.all.settle, 30)
+        await trio.testing.wait_all_tasks_blocked()
+        library.all.abandon(library.lent[0])
+        await trio.testing.wait_all_tasks_blocked()
+        assert trio.current_time() < 1
+        library.all.settle_parts([(library.lent[0], ())])
+        assert library.offsets.told == []
+
+
+async def test_parts_are_settled_later(autojump_clock: trio.testing.MockClock) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=False, consume_thread_max=1)
+        library.bring(0, 1)
+        library.all.settle_later(5, library.take_settled)
+        library.settled.append((library.lent[0], ()))
+        await trio.sleep(4)
+        assert library.offsets.told == []
+        await trio.sleep(2)
+        assert library.offsets.told == [2]
 
 
 async def test_a_dropped_queue_is_not_lent() -> None:

@@ -26,10 +26,11 @@ def blocks(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
     return [Rows(block, TopicNames()) for block in scan]
 
 
+@pytest.mark.parametrize("body", ["text", "hex", "base64"])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_each_column_is_as_msgspec_writes_it(name: str, blocks: list[Rows]) -> None:
+def test_each_column_is_as_msgspec_writes_it(name: str, body: str, blocks: list[Rows]) -> None:
     for rows in blocks:
-        as_objects = JsonRows([name], "hex")
+        as_objects = JsonRows([name], body)
         columns = JsonColumns(rows, as_objects.values)
 
-        assert bytes(columns.lines([name], is_body_hex=True)) == as_objects.objects(rows)
+        assert bytes(columns.lines([name], body)) == as_objects.objects(rows)

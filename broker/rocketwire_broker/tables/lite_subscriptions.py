@@ -1,0 +1,117 @@
+"""The lite topics that clients have subscribed to, by their light queues.
+
+A client of a group with wildcards subscribes to all lite topics of its parent. It is kept under a
+name of its own in the place of a queue, ``topic@group``, which operators see.
+
+Java: ``LiteSubscriptionRegistryImpl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocketwire_broker.tables.peer import Peer
+
+
+@dataclass(slots=True)
+class LiteSubscription:
+    """What a client has subscribed to.
+
+    Attributes:
+        group: its group.
+        topic: the parent topic.
+        updated: time of its last change, in milliseconds.
+        queues: names of the light queues.
+        peer: its connection, or that of its proxy; None if it has only ended subscriptions.
+    """
+
+    group: str
+    topic: str
+    updated: int
+    queues: dict[str, None] = field(default_factory=dict[str, None])
+    peer: Peer | None = None
+
+
+class LiteSubscriptions:
+    """Subscriptions by client and by light queue.
+
+    Attributes:
+        count: pairs of a client and a queue.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._by_client: dict[str, LiteSubscription] = {}
+        self._by_queue: dict[str, dict[str, str]] = {}  # group of each client
+
+    def __len__(self) -> int:
+        return len(self._by_client)
+
+    def get(self, client_id: str) -> LiteSubscription | None:
+        """Return what a client has subscribed to; None if it is unknown."""
+        return self._by_client.get(client_id)
+
+    def of_client(self, client_id: str, group: str, topic: str, now: int) -> LiteSubscription:
+        """Return the same, which is empty for a new client; its group and topic never change."""
+        subscription = self._by_client.setdefault(client_id, LiteSubscription(group, topic, now))
+        subscription.updated = now
+        return subscription
+
+    def add(self, client_id: str, queue: str) -> bool:
+        """Subscribe a known client to a queue; return whether it is new."""
+        subscription = self._by_client[client_id]
+        subscription.queues[queue] = None
+        clients = self._by_queue.setdefault(queue, {})
+        if client_id in clients:
+            return False
+        clients[client_id] = subscription.group
+        self.count += 1
+        return True
+
+    def remove(self, client_id: str, queue: str) -> bool:
+        """End a subscription; return whether there was one."""
+        subscription = self._by_client.get(client_id)
+        if subscription is not None:
+            subscription.queues.pop(queue, None)
+        clients = self._by_queue.get(queue, {})
+        if clients.pop(client_id, None) is None:
+            return False
+        self.count -= 1
+        if not clients:
+            del self._by_queue[queue]
+        return True
+
+    def remove_client(self, client_id: str) -> LiteSubscription | None:
+        """End everything of a client, and return what it was."""
+        subscription = self._by_client.get(client_id)
+        for queue in () if subscription is None else tuple(subscription.queues):
+            self.remove(client_id, queue)
+        return self._by_client.pop(client_id, None)
+
+    def remove_if_empty(self, client_id: str) -> None:
+        """Forget a client without subscriptions."""
+        subscription = self._by_client.get(client_id)
+        if subscription is not None and not subscription.queues:
+            del self._by_client[client_id]
+
+    def clients_of(self, queue: str, group: str) -> Sequence[str]:
+        """Return the clients of a group that have subscribed to a queue."""
+        clients = self._by_queue.get(queue, {})
+        return [client_id for client_id, name in clients.items() if name == group]
+
+    def groups_of(self, queue: str) -> Iterable[str]:
+        """Return the groups whose clients have subscribed to a queue."""
+        return dict.fromkeys(self._by_queue.get(queue, {}).values())
+
+    def clients_of_group(self, group: str) -> Sequence[str]:
+        """Return the clients of a group."""
+        return [name for name, one in self._by_client.items() if one.group == group]
+
+    def silent(self, before: int) -> Iterator[str]:
+        """Yield the clients whose last change was before a time."""
+        for client_id, subscription in list(self._by_client.items()):
+            if subscription.updated < before:
+                yield client_id

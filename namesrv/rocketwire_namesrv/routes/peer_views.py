@@ -1,0 +1,53 @@
+"""``PeerViews``: how the tables of other name servers compare with that of this one.
+
+Rules of this file: pure. A difference counts if two comparisons in a row have it: a registration
+reaches one name server after the other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rocketwire_namesrv.routes.table_digest import Drift, TableDigest
+
+
+class PeerView(NamedTuple):
+    """The latest comparison with a peer.
+
+    Attributes:
+        reached: whether it answered.
+        fault: why it could not be compared; empty if it could.
+        drift: lasting differences.
+    """
+
+    reached: bool = False
+    fault: str = ""
+    drift: Drift = Drift()
+
+
+class PeerViews:
+    """The comparisons with all peers.
+
+    Attributes:
+        digest: of this server's table; None before the first one.
+        views: peer -> latest comparison.
+    """
+
+    def __init__(self) -> None:
+        self.digest: TableDigest | None = None
+        self.views: dict[str, PeerView] = {}
+        self._latest: dict[str, Drift] = {}
+
+    def compared(self, peer: str, mine: TableDigest, other: TableDigest) -> PeerView:
+        """Record a comparison, and return the view of the peer."""
+        drift = mine.drift(other)
+        lasting = drift.lasting(self._latest.get(peer, Drift()))
+        self._latest[peer] = drift
+        self.views[peer] = PeerView(reached=True, drift=lasting)
+        return self.views[peer]
+
+    def failed(self, peer: str, fault: str) -> PeerView:
+        """Record that a peer could not be compared; return its view."""
+        self._latest.pop(peer, None)
+        self.views[peer] = PeerView(fault=fault)
+        return self.views[peer]

@@ -1,0 +1,132 @@
+"""The pages for people in a browser: nothing on the console, no finding of axe-core, narrow windows.
+
+``make browser`` runs these tests; without Chromium or Playwright they are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    Message,
+    PushConsumerConfig,
+    open_client,
+    open_producer,
+    open_push_consumer,
+)
+from rocketwire.messages.enums import ConsumeFromWhere
+from tests.support.browser import PHONE, Visit, opened
+from tests.support.java.dev_cluster import PROGRAM
+from tests.support.processes import LOOPBACK, Child, free_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from rocketwire.wire.message.stored import StoredMessage
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+LONG = "orders-of-all-shops-" + "x" * 80
+
+
+async def fill(name_server: str) -> None:
+    """Give the broker topics, messages of all kinds, and a group that is behind."""
+
+    async def handle(
+        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> ConsumeConcurrentlyStatus:
+        received.set()
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    received = trio.Event()
+    async with open_client(name_server) as client, open_producer(client, "shop") as producer:
+        for topic in ("orders", LONG):
+            for number in range(40):
+                await producer.send(
+                    Message(topic, b"%d apples" % number, keys=("k",), tags="fruit")
+                )
+        await producer.send(Message("orders", bytes(range(256)) * 20, keys=("k" * 200,)))
+        await producer.send(Message("orders", "<script>alert(1)</script>\n多".encode()))
+        config = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+        async with open_push_consumer(client, "billing", {"orders": "*"}, handle, config=config):
+            with trio.fail_after(60):
+                await received.wait()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Any]:
+    with opened() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def name_server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Generator[Child]:
+    """A name server with a page, which prints its address."""
+    folder = tmp_path_factory.mktemp("namesrv")
+    (folder / "namesrv.properties").write_text(
+        f"listenPort={free_ports()}\nbindAddress={LOOPBACK}\nrocketwire.observePort=0\n"
+    )
+    command = [sys.executable, "-m", "rocketwire_namesrv", "-c", "namesrv.properties"]
+    child = Child("namesrv", command, folder, environment={"ROCKETMQ_HOME": str(folder)})
+    child.wait_until(lambda: "status page: " in child.output, "ready")
+    yield child
+    child.stop()
+
+
+@pytest.fixture(scope="module")
+def broker(name_server: Child, tmp_path_factory: pytest.TempPathFactory) -> Generator[Child]:
+    """Two brokers in one process, with a page of both."""
+    folder = tmp_path_factory.mktemp("brokers")
+    properties = (name_server.folder / "namesrv.properties").read_text()
+    address = f"{LOOPBACK}:{properties.split()[0].removeprefix('listenPort=')}"
+    command = [*PROGRAM, "broker", "-n", address, "--broker-port", "0", "--status-port", "0"]
+    child = Child("broker", [*command, "--brokers", "2"], folder)
+    child.wait_until(lambda: child.output.count("ready: ") == 2, "ready")
+    trio.run(fill, address)
+    yield child
+    child.stop()
+
+
+def page_of(program: Child) -> str:
+    """The address that a program prints for its page."""
+    found = re.search(r"status page: (http://[^;\s]+)", program.output)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_pages_of_a_broker_have_no_findings(
+    browser: Any, broker: Child, width: int, *, dark: bool
+) -> None:
+    visit = Visit(browser, width=width, dark=dark)
+    home = page_of(broker)
+
+    findings = visit.findings(home)
+    findings += visit.findings(f"{home}?system=1")
+    findings += visit.findings(f"{home}group?name=billing")
+    findings += visit.findings(f"{home}messages?topic=orders")
+    links = visit.page.locator("a[href*='/message?']").evaluate_all("all => all.map(a => a.href)")
+    for link in links[:3]:
+        findings += visit.findings(link)
+
+    assert links
+    assert findings == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_the_page_of_a_name_server_has_no_findings(
+    browser: Any, name_server: Child, broker: Child, width: int, *, dark: bool
+) -> None:
+    assert broker.process.poll() is None  # it is registered
+    visit = Visit(browser, width=width, dark=dark)
+
+    assert visit.findings(page_of(name_server)) == []

@@ -1,0 +1,136 @@
+"""The kustomize base: what it names exists in the image and in the settings, and kustomize renders it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rocketwire_namesrv.admin_http.address_list import list_for, read_lists
+from rocketwire_namesrv.config.config import OBSERVE_PORT, Config
+from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire_namesrv.config.settings import Owner
+from rocketwire_tools.exporter.command_line import PORT, build_parser
+
+BASE = Path(__file__).parents[3] / "docs" / "deploy" / "kustomize"
+LISTS = read_lists((BASE / "addresses.properties").read_bytes())
+
+
+def documents() -> list[dict[str, Any]]:
+    """All objects of the base, in the order of the files."""
+    names = yaml.safe_load((BASE / "kustomization.yaml").read_text("utf-8"))["resources"]
+    return [
+        document
+        for name in names
+        for document in yaml.safe_load_all((BASE / name).read_text("utf-8"))
+    ]
+
+
+def one(kind: str, name: str) -> dict[str, Any]:
+    (found,) = (
+        each for each in documents() if (each["kind"], each["metadata"]["name"]) == (kind, name)
+    )
+    return found
+
+
+def container(kind: str, name: str) -> dict[str, Any]:
+    containers: list[dict[str, Any]] = one(kind, name)["spec"]["template"]["spec"]["containers"]
+    (found,) = containers
+    return found
+
+
+def ports(each: dict[str, Any]) -> dict[str, int]:
+    return {port["name"]: port["containerPort"] for port in each["ports"]}
+
+
+def test_the_settings_exist_and_are_taken() -> None:
+    entries = load_properties((BASE / "namesrv.properties").read_bytes())
+    config = Config.load(entries, home=".")
+    names = {name for name, _ in Config().items(*Owner)}
+
+    assert set(entries) <= names
+    grace = one("StatefulSet", "namesrv")["spec"]["template"]["spec"]
+    assert grace["terminationGracePeriodSeconds"] > config.shutdown_wait_time_seconds
+    mounted = {mount["mountPath"] for mount in container("StatefulSet", "namesrv")["volumeMounts"]}
+    for path in (config.address_server_file, config.known_brokers_path):
+        assert str(Path(path).parent) in mounted
+
+
+def test_ports_are_those_of_the_programs_and_services_and_probes_name_them() -> None:
+    server, exporter = (
+        container("StatefulSet", "namesrv"),
+        container("Deployment", "rocketmq-exporter"),
+    )
+
+    assert ports(server) == {"namesrv": Config().listen_port, "http": OBSERVE_PORT}
+    assert ports(exporter) == {"metrics": PORT}
+    for each in (server, exporter):
+        for probe in ("readinessProbe", "livenessProbe"):
+            if probe in each:
+                assert each[probe]["httpGet"]["port"] in ports(each)
+    for service in (each for each in documents() if each["kind"] == "Service"):
+        of = exporter if "exporter" in service["metadata"]["name"] else server
+        for port in service["spec"]["ports"]:
+            assert port["port"] == ports(of)[port["targetPort"]]
+
+
+def test_selectors_select_the_pods() -> None:
+    pods = [
+        each["spec"]["template"]["metadata"]["labels"]
+        for each in documents()
+        if "template" in each["spec"]
+    ]
+    for each in documents():
+        selector = each["spec"]["selector"]
+        labels = selector.get("matchLabels", selector)
+        assert any(labels.items() <= pod.items() for pod in pods), each["metadata"]
+
+
+def test_the_lists_and_the_exporter_name_every_pod_of_the_name_servers() -> None:
+    spec = one("StatefulSet", "namesrv")["spec"]
+    port = Config().listen_port
+    addresses = ";".join(
+        f"namesrv-{number}.{spec['serviceName']}:{port}" for number in range(spec["replicas"])
+    )
+
+    assert list_for(LISTS, "/rocketmq/nsaddr") == addresses
+    environment = container("Deployment", "rocketmq-exporter")["env"]
+    assert {each["name"]: each["value"] for each in environment} == {"NAMESRV_ADDR": addresses}
+
+
+def test_the_exporter_has_the_options_that_it_is_started_with() -> None:
+    program, *arguments = container("Deployment", "rocketmq-exporter")["args"]
+
+    assert program == "rocketwire-exporter"
+    assert build_parser().parse_args(arguments).listen == ("0.0.0.0", PORT)  # noqa: S104
+
+
+def test_pods_have_no_rights_that_they_do_not_need() -> None:
+    for kind, name in (("StatefulSet", "namesrv"), ("Deployment", "rocketmq-exporter")):
+        pod = one(kind, name)["spec"]["template"]["spec"]
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["automountServiceAccountToken"] is False
+        context = container(kind, name)["securityContext"]
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kustomize_renders_the_base() -> None:
+    rendered = subprocess.run(
+        ["kubectl", "kustomize", str(BASE)], capture_output=True, text=True, check=True
+    )
+    objects = list(yaml.safe_load_all(rendered.stdout))
+
+    kinds = sorted(each["kind"] for each in objects)
+    assert kinds == sorted([*(each["kind"] for each in documents()), "ConfigMap"])
+    (config,) = (each for each in objects if each["kind"] == "ConfigMap")
+    assert set(config["data"]) == {"namesrv.properties", "addresses.properties"}
+    assert config["metadata"]["name"] == "namesrv"

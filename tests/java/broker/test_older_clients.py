@@ -1,0 +1,135 @@
+"""Java clients of older releases at the broker for development, in groups and dialogues with ours."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    ConsumeOrderlyContext,
+    Message,
+    open_client,
+    open_producer,
+    open_push_consumer,
+)
+from tests.java.client.client_process import FIRST
+from tests.java.client.messages import create_topic, eventually, unique
+from tests.java.client.settings import PATIENCE, patient, patient_producer
+from tests.support.java import cache as java_cache
+from tests.support.java.dev_cluster import DevCluster
+from tests.support.java.peers import MIDDLE, OLD, JavaPeer
+from tests.support.java.shared_peers import have_here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rocketwire.wire.message.stored import StoredMessage
+
+QUEUES = 4
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevCluster]:
+    with DevCluster(tmp_path_factory.mktemp("dev")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=[MIDDLE, OLD])
+def java(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[JavaPeer]:
+    have_here(partial(java_cache.classes, request.param, "Peer.java"))
+    with JavaPeer(tmp_path_factory.mktemp("java"), version=request.param) as peer:
+        yield peer
+
+
+async def test_java_s_orderly_consumer_and_ours_share_a_group_in_order(
+    cluster: DevCluster, java: JavaPeer, tmp_path: Path
+) -> None:
+    topic, group, file = unique("ledger"), unique("orderly"), tmp_path / "java.txt"
+    ours: list[tuple[int, int]] = []
+
+    async def handle(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
+        ours.extend((message.queue_id, message.queue_offset) for message in messages)
+
+    def javas() -> list[tuple[int, int]]:
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [(int(queue), int(offset)) for _, queue, offset in map(str.split, lines)]
+
+    async with (
+        open_client(patient(namesrv_addr=cluster.address)) as client,
+        open_producer(client, unique("p"), patient_producer()) as producer,
+    ):
+        await create_topic(client, topic, queues=QUEUES)
+        words = ("note", cluster.address, topic, group, group, "orderly", str(file))
+        await trio.to_thread.run_sync(partial(java.call, *words))
+        async with open_push_consumer(
+            client, group, {topic: "*"}, orderly_listener=handle, config=FIRST
+        ):
+            sent = 0
+
+            async def both_consume() -> bool:
+                nonlocal sent
+                for _ in range(4 * QUEUES):
+                    await producer.send(Message(topic, b"x"), within=PATIENCE)
+                    sent += 1
+                return bool(ours) and bool(javas())
+
+            async def all_is_consumed() -> bool:
+                return len({*ours, *javas()}) == sent
+
+            await eventually(both_consume)
+            await eventually(all_is_consumed)
+        await trio.to_thread.run_sync(java.call, "close", group)
+
+    for consumed in (ours, javas()):
+        for queue in range(QUEUES):
+            offsets = [offset for number, offset in consumed if number == queue]
+            assert offsets == sorted(offsets)
+
+
+async def test_java_s_consumers_answer_our_requests(cluster: DevCluster, java: JavaPeer) -> None:
+    """Their own synchronous requests fail at any broker.
+
+    That of 4.9.4 returns its own message once that is stored, and that of 5.3.3 ends without
+    waiting (``DefaultMQProducerImpl.request``).
+    """
+    topic, group = unique("questions"), unique("replies")
+    async with (
+        open_client(patient(namesrv_addr=cluster.address)) as client,
+        open_producer(client, unique("p"), patient_producer()) as producer,
+    ):
+        await create_topic(client, topic)
+        await trio.to_thread.run_sync(java.call, "reply", cluster.address, topic, group)
+        reply = await producer.request(Message(topic, b"who?"), within=PATIENCE)
+        await trio.to_thread.run_sync(java.call, "close", group)
+
+    assert reply.body == b"re: who?"
+
+
+async def test_transactions_of_java_end_as_it_says_or_as_its_check_says(
+    cluster: DevCluster, java: JavaPeer
+) -> None:
+    topic, group = unique("transfers"), unique("tellers")
+    bodies: list[bytes] = []
+
+    async def handle(messages: Sequence[StoredMessage], _: object) -> None:
+        bodies.extend(message.body or b"" for message in messages)
+
+    async def both_are_there() -> bool:
+        return len(bodies) == 2
+
+    async with open_client(patient(namesrv_addr=cluster.address)) as client:
+        await create_topic(client, topic)
+        async with open_push_consumer(client, unique("g"), {topic: "*"}, handle, config=FIRST):
+            for body in ("rollback", "checked", "commit"):
+                words = ("transact", cluster.address, topic, group, body)
+                await trio.to_thread.run_sync(partial(java.call, *words))
+            await eventually(both_are_there)
+        await trio.to_thread.run_sync(java.call, "close", group)
+
+    assert sorted(bodies) == [b"checked", b"commit"]

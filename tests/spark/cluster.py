@@ -1,0 +1,91 @@
+"""Spark's standalone cluster on this machine: executors are processes of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.spark.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_SETTINGS = """
+spark.executor.memory 512m
+spark.driver.memory 512m
+spark.driver.host 127.0.0.1
+spark.ui.enabled false
+spark.log.level ERROR
+"""
+
+
+class LocalCluster:
+    """A distribution of Spark that pip's PySpark makes up, below which executors write.
+
+    Attributes:
+        folder: where jobs run.
+        home: the distribution.
+    """
+
+    def __init__(self, folder: Path, master: str, settings: str = "") -> None:
+        import pyspark
+
+        spark = Path(pyspark.__file__).parent
+        self.folder = folder
+        self.home = folder / "spark"
+        (self.home / "conf").mkdir(parents=True)
+        for name in ("bin", "jars"):
+            (self.home / name).symlink_to(spark / name)
+        defaults = f"spark.master {master}\n{_SETTINGS}{settings}"
+        (self.home / "conf" / "spark-defaults.conf").write_text(defaults)
+
+    def add_site(self, packages: Iterable[str]) -> None:
+        """Do what ``pip install --target site`` does; numpy and the like are here already."""
+        for package in packages:
+            shutil.copytree(
+                ROOT / package,
+                self.folder / "site" / Path(package).name,
+                ignore=shutil.ignore_patterns("__pycache__"),
+            )
+
+    def submit(self, commands: Iterable[str], environment: Mapping[str, str]) -> None:
+        """Run the commands of a recipe; they must succeed."""
+        variables = {
+            **os.environ,
+            "SPARK_HOME": str(self.home),
+            "PATH": f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            **environment,
+        }
+        ran = subprocess.run(
+            ["bash", "-ec", "\n".join(commands)],
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr[-5000:]
+
+    def executors(self) -> list[int]:
+        """Return the process ids of the executors."""
+        work = self.home / "work"
+        return [
+            int(process.name)
+            for process in Path("/proc").iterdir()
+            if process.name.isdecimal() and _is_executor(process, work)
+        ]
+
+
+def _is_executor(process: Path, work: Path) -> bool:
+    try:
+        is_java = b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes()
+        return is_java and (process / "cwd").resolve().is_relative_to(work)
+    except OSError:  # it has ended
+        return False

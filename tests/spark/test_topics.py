@@ -1,0 +1,305 @@
+"""Topics of Java's brokers 5.5.0 and 4.9.4 in a running Spark: what brokers store is read once.
+
+One session and one cluster serve all tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
+from tests.spark.streams import run_to_end
+from tests.spark.topics_of_java import Topics
+from tests.support.java.peers import OLD
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from tests.spark.topics_of_java import Place
+    from tests.support.java.cluster import JavaCluster
+    from tests.support.java.peers import JavaPeer
+
+# PySpark leaves sockets to the collector
+pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+PLACE = "brokerName string, queueId int, queueOffset bigint"
+
+
+@pytest.fixture(scope="module")
+def topics(java_cluster: JavaCluster) -> Topics:
+    """The topics of two brokers, one of each release."""
+    java_cluster.broker("broker-old", version=OLD)
+    return Topics(java_cluster.address, brokers=2)
+
+
+class Reader:
+    """Reads topics with Spark, and keeps streams below a folder."""
+
+    def __init__(self, spark: SparkSession, topics: Topics, folder: Path) -> None:
+        self.spark = spark
+        self.topics = topics
+        self.folder = folder
+
+    def options(self, **options: str) -> dict[str, str]:
+        return {"nameServers": self.topics.address, **options}
+
+    def batch(self, schema: str | None = None, **options: str) -> DataFrame:
+        reader = self.spark.read.format("rocketmq").options(**self.options(**options))
+        return (reader if schema is None else reader.schema(schema)).load()
+
+    def places(self, **options: str) -> list[Place]:
+        return [tuple(row) for row in self.batch(PLACE, **options).collect()]  # type: ignore[misc]
+
+    def stream(self, name: str, *, once: bool = False, **options: str) -> list[dict[str, Any]]:
+        """Run a stream into files until nothing is left; returns the progress of its batches."""
+        progress: list[dict[str, Any]] = []
+
+        def start() -> Any:
+            frames = (
+                self.spark.readStream.format("rocketmq")
+                .schema(PLACE)
+                .options(**self.options(startingOffsets="earliest", **options))
+                .load()
+            )
+            trigger: dict[str, Any] = {"once": True} if once else {"availableNow": True}
+            query = (
+                frames.writeStream.format("parquet")
+                .option("path", str(self.folder / name))
+                .option("checkpointLocation", str(self.folder / f"{name}-checkpoint"))
+                .trigger(**trigger)
+                .start()
+            )
+            query.awaitTermination()
+            progress.extend(json.loads(each.json) for each in query.recentProgress)
+            return query
+
+        run_to_end(start)
+        return progress
+
+    def written(self, name: str) -> list[Place]:
+        frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
+        return [tuple(row) for row in frames.collect()]  # type: ignore[misc]
+
+
+@pytest.fixture
+def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
+    return Reader(spark, topics, tmp_path)
+
+
+def dispatched(topics: Topics, topic: str, count: int) -> dict[tuple[str, int], int]:
+    """The ends of the queues, once they have so many messages: Java builds queues a moment later."""
+    wait_until(lambda: sum(topics.ends(topic).values()) == count, f"{count} messages in {topic}")
+    return topics.ends(topic)
+
+
+def once(places: list[Place], stored: set[Place]) -> bool:
+    """Whether each place is there, and there once."""
+    assert Counter(places) == Counter(stored)
+    return True
+
+
+def test_a_batch_has_what_java_has_sent(
+    reader: Reader, topics: Topics, java_peer: JavaPeer
+) -> None:
+    topic = topics.create("spark-from-java")
+    java_peer.send(topics.address, topic, "java-producers", range(300))
+    java_peer.fill(topics.address, topic, "java-fillers", size=9000, count=3, compression="ZLIB")
+    dispatched(topics, topic, 303)
+
+    rows = reader.batch(subscribe=topic).collect()
+
+    keys = Counter(key for row in rows for key in row.keys or ())
+    assert [name for name, _ in reader.batch(subscribe=topic).dtypes] == list(ROCKETMQ)
+    assert set(keys.values()) == {1}
+    assert len(keys) >= 300
+    assert {row.topic for row in rows} == {topic}
+    assert {row.brokerName for row in rows} == {"broker-a", "broker-old"}
+    assert sorted(len(row.body) for row in rows)[-3:] == [9000] * 3
+    assert all(len(row.msgId) == 32 and row.properties["UNIQ_KEY"] == row.msgId for row in rows)
+    assert all(row.bornTimestamp <= row.storeTimestamp for row in rows)
+    assert all(row.bornHost.startswith("127.0.0.1:") and row.reconsumeTimes == 0 for row in rows)
+
+
+def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> None:
+    topic = topics.create("spark-batches", queues=2)
+    stored = topics.fill(topic, [b"%d" % number for number in range(400)], tags="even")
+    stored |= topics.fill(topic, [b"x"] * 100, tags="odd")
+    ends = dispatched(topics, topic, 500)
+
+    assert once(reader.places(subscribe=topic), stored)
+    assert once(reader.places(subscribe=topic, minPartitions="9"), stored)
+    assert once(reader.places(subscribePattern="spark-bat.*"), stored)
+    queue = json.dumps({topic: {"broker-old": [1]}})
+    assert once(reader.places(assign=queue), {p for p in stored if p[:2] == ("broker-old", 1)})
+    half = {topic: {b: {"0": ends[b, 0] // 2, "1": -1} for b in ("broker-a", "broker-old")}}
+    text = json.dumps(half)
+    later = {p for p in stored if p[1] == 0 and p[2] >= ends[p[0], 0] // 2}
+    assert once(reader.places(subscribe=topic, startingOffsets=text), later)
+    earlier = {p for p in stored if p[1] == 1 or p not in later}
+    assert once(reader.places(subscribe=topic, endingOffsets=text), earlier)
+    assert reader.batch(subscribe=topic, tags="odd").count() == 100
+    assert reader.batch(subscribe=topic, sql="TAGS = 'odd'").count() == 100
+    frames = reader.batch(PLACE, subscribe=topic, pushFilters="true")
+    found = frames.where("brokerName = 'broker-a' and queueId = 1 and queueOffset >= 7").collect()
+    expected = {p for p in stored if p[:2] == ("broker-a", 1) and p[2] >= 7}
+    assert once([tuple(row) for row in found], expected)  # type: ignore[misc]
+
+
+def test_times_are_those_of_the_broker_at_both_releases(reader: Reader, topics: Topics) -> None:
+    topic = topics.create("spark-times", queues=1)
+    topics.fill(topic, [b"%d" % number for number in range(60)])
+    dispatched(topics, topic, 60)
+    rows = reader.batch(subscribe=topic).collect()
+    middle = sorted(row.storeTimestamp for row in rows)[30]
+    milliseconds = str(round(middle.timestamp() * 1000))
+    at_least = sum(row.storeTimestamp >= middle for row in rows)
+
+    lenient = {"startingTimestamp": milliseconds, "startingOffsetsByTimestampStrategy": "latest"}
+    assert reader.batch(subscribe=topic, **lenient).count() == at_least
+    assert reader.batch(subscribe=topic, endingTimestamp=milliseconds).count() == 60 - at_least
+
+
+def test_jobs_that_move_from_kafka_find_their_columns(reader: Reader, topics: Topics) -> None:
+    topic = topics.create("spark-kafka", queues=1)
+    topics.fill(topic, [b"value"], keys=("key",), properties={"trace": "1"})
+    dispatched(topics, topic, 1)
+
+    frames = reader.batch(subscribe=topic, columns="kafka")
+
+    row: Row = frames.collect()[0]
+    assert dict(frames.dtypes) == KAFKA
+    assert (row.key, row.value, row.topic, row.partition, row.offset) == (
+        b"key",
+        b"value",
+        topic,
+        0,
+        0,
+    )
+    assert ("trace", b"1") in [tuple(header) for header in row.headers]
+
+
+def test_a_stream_reads_each_message_once_while_queues_are_added(
+    reader: Reader, topics: Topics
+) -> None:
+    topic = topics.create("spark-streams", queues=2)
+    stored = topics.fill(topic, [b"x"] * 900)
+    dispatched(topics, topic, 900)
+
+    progress = reader.stream("out", subscribe=topic, maxOffsetsPerTrigger="400")
+    assert [each["numInputRows"] for each in progress if each["numInputRows"]] == [400, 400, 100]
+
+    topics.create(topic, queues=6)
+    stored |= topics.fill(topic, [b"y"] * 600)
+    dispatched(topics, topic, 1500)
+    progress = reader.stream("out", subscribe=topic, once=True, maxOffsetsPerTrigger="10")
+    assert [each["numInputRows"] for each in progress if each["numInputRows"]] == [600]
+
+    last = progress[-1]["sources"][0]
+    queues = last["endOffset"][topic]["broker-a"]
+    assert len(queues) == 6
+    assert {k: v for k, v in last["latestOffset"].items() if not k.startswith("(")} == {
+        k: v for k, v in last["endOffset"].items() if not k.startswith("(")
+    }
+    assert not any(each["numInputRows"] for each in reader.stream("out", subscribe=topic))
+    assert once(reader.written("out"), stored)
+
+
+def test_a_group_and_a_listener_show_how_far_a_stream_is(
+    reader: Reader, topics: Topics, java_peer: JavaPeer
+) -> None:
+    from pyspark_rocketmq import LagListener, QueueLag
+
+    topic = topics.create("spark-progress", queues=1)
+    topics.fill(topic, [b"x"] * 50)
+    dispatched(topics, topic, 50)
+    lags: list[QueueLag] = []
+    listener = LagListener(lags.extend)
+    reader.spark.streams.addListener(listener)
+    try:
+        options = {"group": "spark-readers", "commitGroup": "true", "maxOffsetsPerTrigger": "30"}
+        reader.stream("out", subscribe=topic, **options)
+        wait_until(lambda: len(lags) >= 4, "the listener has seen both batches")
+    finally:
+        reader.spark.streams.removeListener(listener)
+
+    assert sum(lag.messages for lag in lags[:2]) == 20
+    assert sum(lag.messages for lag in lags[-2:]) == 0
+
+    def consumer_progress() -> str:
+        return java_peer.admin(topics.address, "consumerProgress -g spark-readers").out
+
+    wait_until(lambda: "Consume Diff Total: 0" in consumer_progress(), "the group is at the end")
+
+
+def test_a_topic_that_was_created_again_fails_with_its_reason(
+    reader: Reader, topics: Topics
+) -> None:
+    topic = topics.create("spark-again", queues=1)
+    topics.fill(topic, [b"x"] * 60)
+    dispatched(topics, topic, 60)
+    reader.stream("out", subscribe=topic)
+    topics.delete(topic)
+    wait_until(lambda: not has_route(topics, topic), "the route is gone")
+    topics.create(topic, queues=1)
+    stored = topics.fill(topic, [b"y"] * 4)
+    dispatched(topics, topic, 4)
+
+    with pytest.raises(Exception, match="the topic was deleted and created again") as error:
+        reader.stream("out", subscribe=topic)
+
+    assert f"topic {topic}, broker broker-" in str(error.value)
+    reader.stream("out", subscribe=topic, failOnDataLoss="false")
+    again = Counter(reader.written("out"))
+    assert all(again[place] == 2 for place in stored)
+    assert sum(again.values()) == 64
+
+
+def has_route(topics: Topics, topic: str) -> bool:
+    try:
+        topics.ends(topic)
+    except Exception:  # noqa: BLE001 - of any kind
+        return False
+    return True
+
+
+def _read(reader: Reader, **options: str) -> None:
+    reader.batch(PLACE, **options).collect()
+
+
+def _stream(reader: Reader, **options: str) -> None:
+    reader.stream("bad", **options)
+
+
+@pytest.mark.parametrize("read", [_read, _stream])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subscribe": "no-such-topic"}, "topic no-such-topic does not exist: no name server has"),
+        ({"subscribe": "t", "nameServers": "127.0.0.1:1"}, "see whether name servers 127.0.0.1:1"),
+        ({"subscribe": "t", "topics": "t"}, "unknown option 'topics'"),
+        ({"subscribe": "t", "secretKey": "hidden"}, "'secretKey' would show a secret"),
+        ({"subscribe": "t", "credentialsFile": "/no/file"}, "/no/file: No such file"),
+        ({"subscribe": "t", "maxOffsetsPerTrigger": "x"}, "'maxOffsetsPerTrigger': 'x' is not"),
+        ({}, "says what to read; there is none"),
+    ],
+)
+def test_bad_input_ends_in_one_line_that_says_what_to_do(
+    reader: Reader,
+    read: Callable[..., None],
+    options: dict[str, str],
+    message: str,
+) -> None:
+    with pytest.raises(Exception, match=r"OptionError|UnknownTopicError|UnreachableError") as error:
+        read(reader, **options)
+
+    lines = [line for line in str(error.value).splitlines() if message in line]
+    assert lines
+    assert "hidden" not in str(error.value)

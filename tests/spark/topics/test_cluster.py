@@ -1,0 +1,97 @@
+"""The guide's recipe for clusters, and executors that are killed while they send.
+
+``make spark-kills`` runs it with 200,000 rows.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.spark.cluster import LocalCluster
+from tests.spark.conftest import without_spark
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "spark-topics.md"
+ROWS = int(os.environ.get("ROCKETWIRE_SINK_ROWS", "6000"))
+KILLS = int(os.environ.get("ROCKETWIRE_SINK_KILLS", "1"))
+PACKAGES = ("rocketwire", "tools/rocketwire_tools", "tools/pyspark_rocketmq")
+JOB = """
+import os
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+rows = int(os.environ["ROWS"])
+spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "200")
+frame = spark.range(0, rows, 1, 6).selectExpr("lpad(cast(id as string), 400, '0') as body")
+for topic, options in (("plain", {"ids": "stable"}), ("committed", {"transactional": "true"})):
+    writer = frame.write.format("rocketmq").option("topic", topic).options(**options)
+    writer.option("credentialsFile", "rocketmq.credentials").mode("append").save()
+"""
+
+
+def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Path) -> None:
+    without_spark()
+    cluster = LocalCluster(
+        tmp_path, "local-cluster[2,1,1024]", "spark.task.maxFailures 50\nspark.speculation false\n"
+    )
+    cluster.add_site(PACKAGES)
+    (tmp_path / "job.py").write_text(JOB)
+    (tmp_path / "rocketmq.credentials").write_text("accessKey=spark\nsecretKey=secret-of-spark\n")
+    topics = {"plain": "plain", "committed": "RMQ_SYS_TRANS_HALF_TOPIC"}
+    for topic in ("plain", "committed"):
+        rocketmq.topic(name=topic)
+    killed: Counter[str] = Counter()
+    job_ended = threading.Event()
+
+    def kill() -> None:
+        for topic, stored in topics.items():
+            for number in range(KILLS):
+                some = ROWS * (number + 1) // (KILLS + 2)
+                wait_until(
+                    lambda some=some, stored=stored: (  # type: ignore[misc]
+                        job_ended.is_set() or len(rocketmq.messages(stored)) >= some
+                    ),
+                    f"{some} rows of {topic}",
+                    1800,
+                )
+                for pid in cluster.executors()[:1]:
+                    os.kill(pid, signal.SIGKILL)
+                    killed[topic] += 1
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        install, *others = recipe()
+        assert install == 'pip install --target site "rocketwire[spark]"'
+        cluster.submit(others, {"NAMESRV_ADDR": rocketmq.address, "ROWS": str(ROWS)})
+    finally:
+        job_ended.set()
+        killer.join()
+    messages = rocketmq.messages("plain")
+    keys = {message.body: message.msg_id for message in messages}
+    committed = Counter(message.body for message in rocketmq.messages("committed"))
+
+    assert killed == {"plain": KILLS, "committed": KILLS}
+    assert {int(body or b"") for body in keys} == set(range(ROWS))
+    assert all(keys[message.body] == message.msg_id for message in messages)
+    assert len(set(keys.values())) == ROWS
+    assert {int(body or b"") for body in committed} == set(range(ROWS))
+    assert set(committed.values()) == {1}
+
+
+def recipe() -> list[str]:
+    """The guide's commands."""
+    text = GUIDE.read_text("utf-8").partition("\n## On a cluster\n")[2]
+    return text.partition("```sh\n")[2].partition("```")[0].splitlines()

@@ -1,0 +1,220 @@
+"""Rows written to real brokers of 5.5.0 and 4.9.4 by a running Spark."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections import Counter
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client.admin import open_admin
+from rocketwire.messages import message_const as const
+from rocketwire_tools.spark.topics.sink.driver import commit_job
+from rocketwire_tools.spark.topics.sink.options import read_sink_options
+from rocketwire_tools.spark.topics.sink.task import write_partition
+from tests.java.client.messages import create_topic, unique
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.processes import wait_until
+from tests.support.topics import frame_of, properties_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.support.java.cluster import JavaCluster
+    from tests.support.java.peers import JavaPeer
+
+# PySpark leaves sockets to the collector
+pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+class Brokers:
+    """A name server with a broker of 5.5.0 and one of 4.9.4."""
+
+    def __init__(self, cluster: JavaCluster) -> None:
+        self.address = cluster.address
+        self._addresses = {
+            CURRENT: cluster.master.address,
+            OLD: cluster.broker("broker-old", version=OLD).address,
+        }
+
+    def topic(self, release: str, queues: int = 4) -> str:
+        """Create a topic on one broker."""
+        name = "broker-old" if release == OLD else "broker-a"
+
+        async def create() -> str:
+            async with open_admin(self.address) as admin:
+                return await create_topic(
+                    admin.client,
+                    unique("sink"),
+                    queues=queues,
+                    broker=name,
+                    address=self._addresses[release],
+                )
+
+        topic: str = trio.run(create)
+        return topic
+
+    def messages(self, topic: str) -> list[StoredMessage]:
+        """Return the messages of a topic."""
+
+        async def read() -> list[StoredMessage]:
+            async with (
+                open_admin(self.address) as admin,
+                aclosing(admin.messages.walk(topic)) as walk,
+            ):
+                return [message async for message in walk]
+
+        messages: list[StoredMessage] = trio.run(read)
+        return messages
+
+    def bodies(self, topic: str) -> Counter[str]:
+        """Return the bodies of a topic."""
+        return Counter((message.body or b"").decode() for message in self.messages(topic))
+
+    def save(self, frame: DataFrame, topic: str, **options: str) -> None:
+        """Write a frame to a topic."""
+        options = {"nameServers": self.address, "topic": topic, **options}
+        frame.write.format("rocketmq").options(**options).mode("append").save()
+
+
+@pytest.fixture(scope="module")
+def brokers(shared_java_cluster: JavaCluster) -> Brokers:
+    """Both brokers."""
+    return Brokers(shared_java_cluster)
+
+
+releases = pytest.mark.parametrize("release", [CURRENT, OLD])
+
+
+@releases
+def test_every_column_is_a_part_of_the_message(
+    spark: SparkSession, brokers: Brokers, release: str
+) -> None:
+    topic = brokers.topic(release)
+    schema = (
+        "body binary, tags string, keys array<string>, properties map<string,string>,"
+        "shardingKey string, id string"
+    )
+    rows = [
+        (b"\x00\xff", "red", ["k1", "k2"], {"x": "1", "ä": "ö"}, "customer-7", str(number))
+        for number in range(20)
+    ]
+    brokers.save(frame_of(spark, rows, schema), topic, ids="stable")
+    messages = brokers.messages(topic)
+
+    assert len(messages) == 20
+    assert len({message.queue_id for message in messages}) == 1
+    assert len({properties_of(message)[const.UNIQ_KEY] for message in messages}) == 20
+    for message in messages:
+        assert message.body == b"\x00\xff"
+        assert properties_of(message)[const.TAGS] == "red"
+        assert properties_of(message)[const.KEYS] == "k1 k2"
+        assert properties_of(message)[const.SHARDING_KEY] == "customer-7"
+        assert (properties_of(message)["x"], properties_of(message)["ä"]) == ("1", "ö")
+
+
+@releases
+def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
+    spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, tmp_path: Path, release: str
+) -> None:
+    topic, group = brokers.topic(release), unique("orderly")
+    frame = spark.range(0, 3000, 1, 2).selectExpr(
+        "'x' as body", "cast(id % 7 as string) as shardingKey",
+        "concat(cast(id % 7 as string), '-', cast(id as string)) as keys",
+    )  # fmt: skip
+    frame = frame.repartition(2, "shardingKey").sortWithinPartitions(
+        frame.keys.substr(3, 9).cast("int")
+    )
+    brokers.save(frame, topic, batchSize="4k")
+    file = tmp_path / "deliveries"
+    java_peer.call("note", brokers.address, topic, group, group, "orderly", file)
+    wait_until(lambda: file.read_text().count("\n") >= 3000, "all deliveries", 180)
+    java_peer.close(group)
+    keys = {
+        (message.queue_id, message.queue_offset): properties_of(message)[const.KEYS]
+        for message in brokers.messages(topic)
+    }
+    by_key: dict[str, list[int]] = {}
+    for line in file.read_text().splitlines():
+        _, queue_id, offset = map(int, line.split())
+        sharding_key, _, number = keys[queue_id, offset].partition("-")
+        by_key.setdefault(sharding_key, []).append(int(number))
+
+    assert sum(map(len, by_key.values())) == len(keys) == 3000
+    assert all(numbers == sorted(numbers) for numbers in by_key.values())
+
+
+def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: Brokers) -> None:
+    topic = brokers.topic(CURRENT)
+    start = time.time()
+    frame = frame_of(spark, [("late", 4), ("now", None)], "body string, delaySeconds int")
+    brokers.save(frame, topic)
+    wait_until(lambda: brokers.bodies(topic) == {"now": 1, "late": 1}, "both rows", 60)
+    times = {message.body: message.store_timestamp for message in brokers.messages(topic)}
+
+    assert times[b"late"] >= (start + 4) * 1000 - 1000
+    assert times[b"late"] > times[b"now"]
+
+
+def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
+    topic = brokers.topic(OLD)
+    frame = frame_of(spark, [("late", 4)], "body string, delaySeconds int")
+    with pytest.raises(Exception, match=r"a broker is older than 5\.0, which ignores delays"):
+        brokers.save(frame, topic)
+
+    assert brokers.bodies(topic) == {}
+
+
+@releases
+def test_rows_of_a_transaction_are_seen_when_the_driver_commits(
+    spark: SparkSession, brokers: Brokers, release: str
+) -> None:
+    topic = brokers.topic(release)
+    frame = spark.range(0, 500, 1, 3).selectExpr("cast(id as string) as body")
+    brokers.save(frame, topic, transactional="true", ids="stable")
+    assert brokers.bodies(topic) == {str(number): 1 for number in range(500)}
+    bad = frame.selectExpr("if(body = '499', null, concat('bad', body)) as body")
+    with pytest.raises(Exception, match="column 'body' is null"):
+        brokers.save(bad, topic, transactional="true")
+
+    assert brokers.bodies(topic) == {str(number): 1 for number in range(500)}
+
+
+@releases
+def test_a_commit_finds_what_an_earlier_driver_has_committed(
+    brokers: Brokers, release: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pa: Any = importlib.import_module("pyarrow")
+    from rocketwire_tools.spark.topics.sink.driver import commit_batch
+    from rocketwire_tools.spark.topics.sink.journal import Journal
+
+    topic = brokers.topic(release)
+    location = str(tmp_path_factory.mktemp("checkpoint"))
+    settings = read_sink_options(
+        {
+            "nameServers": brokers.address,
+            "topic": topic,
+            "transactional": "true",
+            "ids": "stable",
+            "checkpointLocation": location,
+        }
+    )
+
+    def attempt(*bodies: str) -> bytes:
+        batches = iter([pa.record_batch({"body": list(bodies)})])
+        return write_partition(("body",), settings, batches, "query/0", 0)[1]
+
+    decided = [attempt("a", "b"), attempt("c", "d")]
+    Journal(location).decide(0, decided)
+    commit_job(settings, decided[:1])
+    wait_until(lambda: brokers.bodies(topic) == {"a": 1, "b": 1}, "committed rows", 30)
+    commit_batch(settings, [attempt("a", "b"), attempt("c", "d")], 0)
+
+    assert brokers.bodies(topic) == {"a": 1, "b": 1, "c": 1, "d": 1}

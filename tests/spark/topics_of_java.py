@@ -1,0 +1,99 @@
+"""Topics of Java's brokers for Spark: creates them, fills them, and asks the brokers what they have."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from rocketwire.client import Message, ProducerConfig, open_client, open_producer
+from rocketwire.client.admin.admin import Admin
+from rocketwire.client.consumer.queues import get_queues
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.topic_config import TopicConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from rocketwire.client import ClientInstance
+
+Place = tuple[str, int, int]
+"""Broker, queue id and queue offset."""
+_BATCH = 200
+
+
+class Topics:
+    """What tests do to the topics of a cluster.
+
+    Args:
+        address: of its name server.
+        brokers: number of brokers that a topic has to have.
+    """
+
+    def __init__(self, address: str, brokers: int = 1) -> None:
+        self.address = address
+        self.brokers = brokers
+
+    def run(self, work: Callable[[ClientInstance], Coroutine[Any, Any, Any]]) -> Any:
+        """Run a coroutine function with a client."""
+
+        async def main() -> Any:
+            async with open_client(self.address) as client:
+                return await work(client)
+
+        return trio.run(main)
+
+    def create(self, topic: str, queues: int = 4, cluster: str = "DefaultCluster") -> str:
+        """Create a topic, or change the number of its queues; returns when it has a route."""
+        config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
+
+        async def work(client: ClientInstance) -> None:
+            await Admin(client).topics.create_or_update(config, cluster=cluster)
+            with trio.fail_after(60):
+                while True:  # brokers register it a moment later
+                    with contextlib.suppress(RocketWireError):
+                        await client.refresh_route(topic)
+                        if len(await get_queues(client, topic)) == queues * self.brokers:
+                            return
+                    await trio.sleep(0.1)
+
+        self.run(work)
+        return topic
+
+    def delete(self, topic: str, cluster: str = "DefaultCluster") -> None:
+        """Delete a topic."""
+        self.run(lambda client: Admin(client).topics.delete(topic, cluster))
+
+    def fill(self, topic: str, bodies: Sequence[bytes], **fields: Any) -> set[Place]:
+        """Send messages; returns where the brokers have stored them."""
+
+        async def work(client: ClientInstance) -> set[Place]:
+            places: set[Place] = set()
+            config = ProducerConfig(send_msg_timeout=30)
+            async with open_producer(client, "fillers", config) as producer:
+                for first in range(0, len(bodies), _BATCH):
+                    part = bodies[first : first + _BATCH]
+                    results = await producer.send_many([Message(topic, b, **fields) for b in part])
+                    places |= {
+                        (
+                            r.message_queue.broker_name or "",
+                            r.message_queue.queue_id,
+                            r.queue_offset,
+                        )
+                        for r in results
+                    }
+            return places
+
+        places: set[Place] = self.run(work)
+        return places
+
+    def ends(self, topic: str) -> dict[tuple[str, int], int]:
+        """The end of each queue, as the brokers say (code 202)."""
+
+        async def work(client: ClientInstance) -> dict[tuple[str, int], int]:
+            table = (await Admin(client).topics.stats(topic)).offset_table or {}
+            return {(q.broker_name or "", q.queue_id): o.max_offset for q, o in table.items()}
+
+        ends: dict[tuple[str, int], int] = self.run(work)
+        return ends

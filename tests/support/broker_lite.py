@@ -1,0 +1,138 @@
+"""Clients of lite topics of a broker without sockets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages.enums import LiteSubscriptionAction as Action
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire.messages.lite import (
+    LiteSubscriptionCtlRequestBody,
+    LiteSubscriptionDTO,
+)
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import bodies
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from tests.support.broker import BrokerAtHand, Client
+
+PARENT = "rooms"
+GROUP = "room-readers"
+
+
+def light(lite_topic: str) -> str:
+    """The light queue of a lite topic of ``PARENT``."""
+    return f"%LMQ%${PARENT}${lite_topic}"
+
+
+def put_parent(home: BrokerAtHand, name: str = PARENT, *, minutes: int = -1) -> None:
+    """Create a topic with lite topics, which end after some minutes."""
+    attributes = {"message.type": "LITE", "lite.topic.expiration": str(minutes)}
+    topic = replace(new_topic(name, 2), attributes=attributes)
+    home.broker.topics.put(topic, home.now)
+
+
+def put_group(home: BrokerAtHand, name: str = GROUP, **attributes: str) -> None:
+    """Create a group that reads the lite topics of ``PARENT``; ``_`` stands for a dot."""
+    changes = {key.replace("_", "."): text for key, text in attributes.items()}
+    group = SubscriptionGroupConfig(
+        group_name=name, attributes={"lite.bind.topic": PARENT, **changes}
+    )
+    home.broker.groups.put(group, home.now)
+
+
+class Reader:
+    """A client of lite topics.
+
+    Attributes:
+        client: its connection.
+        client_id: its name.
+        group: its group.
+    """
+
+    def __init__(
+        self, home: BrokerAtHand, client: Client, client_id: str = "reader", group: str = GROUP
+    ) -> None:
+        self.client = client
+        self.client_id = client_id
+        self.group = group
+        self._home = home
+
+    def change(self, kind: Action, *names: str, **members: Any) -> RemotingCommand:
+        """Change what it has subscribed to."""
+        return self.client.call(200071, {}, self.body(kind, *names, **members))
+
+    def body(self, kind: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
+        """The body of a change of subscriptions."""
+        change = LiteSubscriptionDTO(
+            action=kind,
+            client_id=self.client_id,
+            group=self.group,
+            topic=PARENT,
+            lite_topic_set=names,
+        )
+        return LiteSubscriptionCtlRequestBody(subscription_set=(replace(change, **members),))
+
+    def subscribe(self, *names: str, **members: Any) -> RemotingCommand:
+        """Subscribe to lite topics."""
+        return self.change(Action.PARTIAL_ADD, *names, **members)
+
+    def ask(self, count: int = 32, invisible: int = 10_000, poll: int = 0, **more: object) -> int:
+        """Ask for messages; return the request's number. Times are milliseconds."""
+        fields: dict[str, object] = {
+            "clientId": self.client_id,
+            "consumerGroup": self.group,
+            "topic": PARENT,
+            "maxMsgNum": count,
+            "invisibleTime": invisible,
+            "pollTime": poll,
+            "bornTime": self._home.now,
+        }
+        return self.client.ask(200070, {**fields, **more})
+
+    def answer(self, **settings: Any) -> RemotingCommand:
+        """Ask for messages, and return the answer, which must come at once."""
+        answer = self.client.answer_to(self.ask(**settings))
+        assert answer is not None
+        return answer
+
+    def pop(self, **settings: Any) -> list[bytes]:
+        """Pop, and return the bodies of the messages."""
+        answer = self.answer(**settings)
+        return bodies(answer) if answer.code == 0 else []
+
+    def ack(
+        self, lite_topic: str, offset: int, pop_time: int | None = None, **changes: Any
+    ) -> RemotingCommand:
+        """Acknowledge a message of the pop at a time; now by default."""
+        return self.client.call(200051, self._handle(lite_topic, offset, pop_time) | changes)
+
+    def hide(
+        self, lite_topic: str, offset: int, milliseconds: int, **changes: Any
+    ) -> RemotingCommand:
+        """Hide a message that was popped now for another time."""
+        fields = self._handle(lite_topic, offset, None) | {"invisibleTime": milliseconds}
+        return self.client.call(200053, fields | changes)
+
+    def _handle(self, lite_topic: str, offset: int, pop_time: int | None) -> dict[str, object]:
+        time = self._home.now if pop_time is None else pop_time
+        return {
+            "consumerGroup": self.group,
+            "topic": PARENT,
+            "liteTopic": lite_topic,
+            "queueId": 0,
+            "extraInfo": f"0 {time} 10000 999 0 broker-a 0 {offset}",
+            "offset": offset,
+        }
+
+
+def send(
+    client: Client, lite_topic: str, *texts: str, topic: str = PARENT, delay: str = ""
+) -> None:
+    """Send messages to a lite topic, maybe with a delay level."""
+    properties = {"__LITE_TOPIC": lite_topic} | ({"DELAY": delay} if delay else {})
+    for text in texts:
+        answer = client.send(topic, text.encode(), properties=properties)
+        assert answer.code == 0

@@ -1,0 +1,175 @@
+"""Changes of subscriptions to lite topics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rocketwire.messages.enums import LiteSubscriptionAction as Action
+from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody
+from rocketwire.messages.message_queue import MessageQueue
+from tests.support.broker import BrokerAtHand, Client
+from tests.support.broker_lite import GROUP, PARENT, Reader, light, put_group, put_parent, send
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    home = BrokerAtHand(max_lite_subscriptions=4)
+    put_parent(home)
+    put_group(home)
+    return home
+
+
+@pytest.fixture
+def client(home: BrokerAtHand) -> Client:
+    return home.connect()
+
+
+@pytest.fixture
+def reader(home: BrokerAtHand, client: Client) -> Reader:
+    return Reader(home, client)
+
+
+def queues(home: BrokerAtHand, client_id: str = "reader") -> list[str] | None:
+    subscription = home.broker.lite.subscriptions.get(client_id)
+    return None if subscription is None else sorted(subscription.queues)
+
+
+def test_subscriptions_are_added_ended_and_replaced(home: BrokerAtHand, reader: Reader) -> None:
+    reader.subscribe("a", "b")
+    assert queues(home) == [light("a"), light("b")]
+    reader.change(Action.PARTIAL_REMOVE, "a")
+    assert queues(home) == [light("b")]
+    reader.change(Action.COMPLETE_ADD, "b", "c")
+    assert queues(home) == [light("b"), light("c")]
+    reader.change(Action.COMPLETE_REMOVE)
+    assert queues(home) is None
+    assert home.broker.lite.subscriptions.count == 0
+
+
+@pytest.mark.parametrize("body", [None, b'{"subscriptionSet":[]}', b"{}"])
+def test_a_request_without_changes_is_refused(client: Client, body: bytes | None) -> None:
+    answer = client.call(200071, {}, body)
+
+    expected = "LiteSubscriptionCtlRequestBody is empty." if body else "Request body is null."
+    assert (answer.code, answer.remark) == (604, expected)
+
+
+def test_a_change_without_names_or_action_is_ignored(home: BrokerAtHand, reader: Reader) -> None:
+    for members in ({"client_id": ""}, {"group": " "}, {"topic": None}, {"action": None}):
+        assert reader.subscribe("a", **members).code == 0
+
+    assert queues(home) is None
+
+
+def test_a_lite_topic_without_a_name_is_an_error(reader: Reader) -> None:
+    answer = reader.subscribe("a", "")
+
+    assert (answer.code, answer.remark) == (1, "java.lang.NullPointerException")
+
+
+def test_groups_that_may_not_consume_are_refused(home: BrokerAtHand, reader: Reader) -> None:
+    group = home.broker.groups.get(GROUP)
+    assert group is not None
+    home.broker.groups.put(replace(group, consume_enable=False), home.now)
+
+    for answer in (reader.subscribe("a"), reader.subscribe("a", group="a b")):
+        assert answer.code == 604
+        assert answer.remark == (
+            "java.lang.IllegalStateException: Consumer group is not allowed to consume."
+        )
+
+
+def test_a_group_with_a_wildcard_does_not_name_lite_topics(
+    home: BrokerAtHand, client: Client
+) -> None:
+    put_group(home, "all", lite_sub_wildcard="true")
+    reader = Reader(home, client, group="all")
+
+    assert reader.subscribe("a").code == 604
+    assert reader.change(Action.COMPLETE_ADD).code == 0
+    assert queues(home) == [f"{PARENT}@all"]
+
+
+def test_too_many_subscriptions_and_too_many_clients_are_refused(
+    home: BrokerAtHand, client: Client, reader: Reader
+) -> None:
+    remark = (
+        "org.apache.rocketmq.broker.lite.LiteQuotaException: lite subscription quota exceeded 4"
+    )
+
+    assert reader.subscribe("a", "b", "c", "d").code == 0
+    answers = [reader.subscribe("e"), reader.change(Action.COMPLETE_ADD, "e", "f")]
+    reader.change(Action.COMPLETE_REMOVE)
+    for number in range(4):
+        Reader(home, client, f"client-{number}").change(Action.PARTIAL_REMOVE, "a")
+    answers.append(reader.change(Action.PARTIAL_REMOVE, "a"))
+
+    assert [(answer.code, answer.remark) for answer in answers] == [(2018, remark)] * 3
+
+
+def test_in_an_exclusive_group_a_client_takes_a_lite_topic_from_another_one(
+    home: BrokerAtHand, client: Client
+) -> None:
+    put_group(home, lite_sub_model="Exclusive", lite_sub_reset_offset_exclusive="true")
+    first = Reader(home, home.connect(), "first")
+    second = Reader(home, client, "second")
+    first.subscribe("a", "b")
+    send(client, "a", "1")
+    first.pop()
+    first.ack("a", 0)
+
+    second.subscribe("a")
+
+    (request,) = first.client.requests()
+    assert (request.code, request.is_oneway) == (200073, True)
+    expected = {"liteTopic": "a", "consumerGroup": GROUP, "clientId": "first"}
+    assert request.ext_fields == expected
+    assert (queues(home, "first"), queues(home, "second")) == ([light("b")], [light("a")])
+    assert second.pop() == [b"1"]  # the group begins anew
+    second.subscribe("b")
+    assert queues(home, "first") is None
+
+
+def test_only_the_broker_that_has_a_lite_topic_takes_subscriptions_to_it(
+    home: BrokerAtHand, client: Client, reader: Reader
+) -> None:
+    routes = home.broker.routes
+    asked: list[str] = []
+    routes.on_asked = lambda: asked.extend(routes.asked())
+    opaque = client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d"))
+
+    assert (client.answer_to(opaque), asked) == (None, [PARENT])
+    at = [
+        MessageQueue(topic=PARENT, broker_name=name, queue_id=number)
+        for name in ("broker-a", "broker-b")
+        for number in range(2)
+    ]
+    routes.put(PARENT, at, home.now)
+    home.settle()
+
+    assert client.answer_to(opaque) is not None
+    own = queues(home) or []
+    assert 0 < len(own) < 4
+    other = next(name for name in "abcd" if light(name) not in own)
+    home.broker.store.has_light_queues = True
+    send(client, other, "1")  # a message of it makes this broker its own, too
+    reader.subscribe(other)
+    assert light(other) in (queues(home) or [])
+
+
+def test_a_request_that_nobody_waits_for_asks_no_name_server(
+    home: BrokerAtHand, client: Client, reader: Reader
+) -> None:
+    home.broker.routes.on_asked = lambda: None
+
+    client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
+
+    assert queues(home) == [light("a")]
+
+
+def test_an_empty_body_is_refused(client: Client) -> None:
+    answer = client.call(200071, {}, LiteSubscriptionCtlRequestBody())
+
+    assert answer.code == 604

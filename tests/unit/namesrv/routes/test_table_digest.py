@@ -1,0 +1,123 @@
+"""Digests of tables: equal for equal tables, whatever the order in which brokers came."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.table_digest import (
+    MAX_DOCUMENT,
+    MOST_BROKERS,
+    STEP,
+    TOPIC_GROUPS,
+    Drift,
+    InvalidDigestError,
+    TableDigest,
+    digest_steps,
+)
+from tests.support.builders.route_table_builders import A, B, register, registration
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.routes.brokers import Registration
+
+FIRST = registration(A)
+SECOND = registration(B, broker_name="b2")
+
+
+def table_of(*registrations: Registration) -> RouteTable:
+    table = RouteTable()
+    for each in registrations:
+        register(table, each)
+    return table
+
+
+def digest_of(table: RouteTable) -> TableDigest:
+    steps = digest_steps(table)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            digest: TableDigest = end.value
+            return digest
+
+
+def test_the_order_of_registrations_does_not_matter() -> None:
+    forwards = digest_of(table_of(FIRST, SECOND))
+    backwards = digest_of(table_of(SECOND, FIRST))
+
+    assert forwards.drift(backwards) == Drift()
+    assert forwards.drift(backwards).text == ""
+    assert any(forwards.topics)
+
+
+def test_a_broker_that_only_one_server_has_is_named() -> None:
+    drift = digest_of(table_of(FIRST, SECOND)).drift(digest_of(table_of(FIRST)))
+
+    assert drift.brokers == {f"C b2 {B}"}
+    assert drift.topics
+    assert drift.text == (
+        f"1 brokers that only one of them has: C b2 {B}; "
+        f"{len(drift.topics)} of {TOPIC_GROUPS} groups of topics"
+    )
+
+
+def test_another_version_of_the_topics_is_a_difference() -> None:
+    newer = registration(A, counter=99)
+    drift = digest_of(table_of(FIRST)).drift(digest_of(table_of(newer)))
+
+    assert drift.versions == {f"C b1 {A}"}
+    assert drift.text.startswith(f"1 brokers with different versions: C b1 {A}")
+
+
+def test_a_write_permission_that_is_wiped_at_one_server_is_a_difference_of_topics() -> None:
+    wiped = table_of(FIRST)
+    wiped.change_perm("b1", lambda perm: perm & ~2)
+    drift = digest_of(table_of(FIRST)).drift(digest_of(wiped))
+
+    assert drift.topics
+    assert drift == Drift(topics=drift.topics)
+
+
+def test_a_large_table_is_read_in_steps() -> None:
+    table = table_of(registration(A, 0, *(f"T{number}" for number in range(3 * STEP))))
+
+    assert len(list(digest_steps(table))) == 3
+
+
+def test_a_document_is_read_back() -> None:
+    digest = digest_of(table_of(FIRST, SECOND))
+
+    assert TableDigest.read(digest.document()) == digest
+
+
+def test_a_digest_of_two_thousand_brokers_is_read() -> None:
+    brokers = {f"cluster {'x' * 200}{number} 10.0.0.1:1": "0 1 1" for number in range(MOST_BROKERS)}
+    digest = TableDigest(brokers, (0,) * TOPIC_GROUPS)
+
+    assert TableDigest.read(digest.document()) == digest
+
+
+TOPICS = [0] * TOPIC_GROUPS
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        json.dumps({"form": 2, "brokers": {}, "topics": TOPICS}).encode(),
+        json.dumps({"form": 1, "brokers": {}, "topics": [0]}).encode(),
+        json.dumps({"form": 1, "brokers": {}, "topics": [*TOPICS[1:], "x"]}).encode(),
+        json.dumps({"form": 1, "brokers": {"a": 1}, "topics": TOPICS}).encode(),
+        json.dumps({"form": 1, "brokers": {"a" * 2_000: ""}, "topics": TOPICS}).encode(),
+        b" " * (MAX_DOCUMENT + 1),
+    ],
+)
+def test_invalid_documents_are_refused(document: bytes) -> None:
+    with pytest.raises(InvalidDigestError):
+        TableDigest.read(document)

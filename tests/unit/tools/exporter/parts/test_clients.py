@@ -1,0 +1,60 @@
+"""Members of groups: their number, and what they say of themselves."""
+
+from __future__ import annotations
+
+from rocketwire.codes import ResponseCode
+from rocketwire.messages.callbacks import ConsumerRunningInfo, ConsumeStatus
+from rocketwire_tools.exporter.parts.clients import add_counts, collect_clients
+from rocketwire_tools.exporter.parts.groups import GroupMembers
+from tests.support.fakes.exported_cluster import ExportedCluster, refusal
+
+
+def test_groups_without_members_have_a_count_of_zero() -> None:
+    asking = ExportedCluster().asking()
+    members = GroupMembers()
+    members.places["c", "alone"] = {}
+    members.add(asking, "g", "x", "x:1")
+
+    add_counts(asking.samples, members)
+
+    counts = asking.samples.values["rocketmq_group_count"]
+    assert counts == {("c", "alone"): 0, ("c", "g"): 1}
+
+
+async def test_a_member_is_asked_once_through_one_broker() -> None:
+    status = ConsumeStatus(
+        consume_failed_msgs=1,
+        consume_failed_tps=2,
+        consume_oktps=3,
+        consume_rt=4,
+        pull_rt=5,
+        pull_tps=6,
+    )
+    cluster = ExportedCluster(running={"x": ConsumerRunningInfo(status_table={"t": status})})
+    first, second = cluster.asking(), cluster.asking()
+    members = GroupMembers()
+    members.add(first, "g", "x", "x:1")
+    members.add(second, "g", "x", "x:2")
+
+    await collect_clients(members, 10)
+
+    values = first.samples.values
+    labels = ("c", "x:1", "x", "g", "t")
+    assert values["rocketmq_client_consume_fail_msg_count"] == {labels: 1}
+    assert values["rocketmq_client_consumer_pull_tps"] == {labels: 6}
+    assert (first.requests, second.requests) == (1, 0)
+
+
+async def test_members_that_have_left_are_skipped_and_the_others_are_bounded() -> None:
+    left = refusal(ResponseCode.CONSUMER_NOT_ONLINE)
+    cluster = ExportedCluster(running={"x": left, "y": refusal(ResponseCode.SYSTEM_ERROR)})
+    asking = cluster.asking()
+    members = GroupMembers()
+    for client_id in ("x", "y", "z"):
+        members.add(asking, "g", client_id, f"{client_id}:1")
+
+    await collect_clients(members, 2)
+
+    assert asking.requests == 2
+    assert asking.failures == {("clients", "SYSTEM_ERROR"): 1}
+    assert list(asking.incomplete) == ["clients"]

@@ -1,0 +1,122 @@
+"""Requests to one broker: their number, their failures, and when a broker is given up."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    ConnectFailedError,
+    DecodeError,
+    RequestTimeoutError,
+    RocketWireError,
+)
+from rocketwire_tools.exporter.asking import (
+    MOST_CHANNEL_ERRORS,
+    Asking,
+    BrokerGoneError,
+    error_name,
+)
+from tests.support.fakes.exported_cluster import ADDRESS, ExportedCluster, refusal
+
+
+def refused() -> ConnectFailedError:
+    return ConnectFailedError(f"{ADDRESS}: refused")
+
+
+async def test_an_error_leaves_a_part_incomplete() -> None:
+    asking = ExportedCluster().asking()
+
+    async def part(asking: Asking) -> None:
+        raise refusal(ResponseCode.NO_PERMISSION)
+
+    await asking.run("groups", part)
+
+    assert list(asking.incomplete) == ["groups"]
+    assert asking.failures == {("groups", "NO_PERMISSION"): 1}
+
+
+async def test_a_part_without_failures_is_complete() -> None:
+    asking = ExportedCluster().asking()
+
+    async def part(asking: Asking) -> None:
+        await trio.lowlevel.checkpoint()
+
+    await asking.run("groups", part)
+
+    assert not asking.incomplete
+
+
+async def test_a_broker_that_does_not_answer_is_given_up() -> None:
+    asking = ExportedCluster().asking()
+    calls = 0
+
+    async def request() -> None:
+        nonlocal calls
+        calls += 1
+        raise refused()
+
+    async def part(asking: Asking) -> None:
+        async def ask(_: int) -> None:
+            await asking.ask(request)
+
+        await asking.each("topics", range(100), ask)
+
+    await asking.run("topics", part)
+
+    assert MOST_CHANNEL_ERRORS <= calls <= MOST_CHANNEL_ERRORS + 1
+    assert asking.failures == {("topics", "connection"): calls}
+    with pytest.raises(BrokerGoneError):
+        await asking.ask(request)
+
+
+async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
+    asking = ExportedCluster().asking()
+    done: list[int] = []
+
+    async def ask(number: int) -> None:
+        if number == 1:
+            raise refusal(ResponseCode.SYSTEM_BUSY)
+        if number == 2:
+            raise refusal(ResponseCode.TOPIC_NOT_EXIST)
+        done.append(number)
+
+    await asking.each("topics", range(4), ask)
+
+    assert done == [0, 3]
+    assert asking.failures == {("topics", "SYSTEM_BUSY"): 1}
+
+
+async def test_requests_at_once_are_bounded() -> None:
+    asking = ExportedCluster().asking(concurrent=3)
+    running = most = 0
+
+    async def request() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await trio.lowlevel.checkpoint()
+        running -= 1
+
+    async def ask(_: int) -> None:
+        await asking.ask(request)
+
+    await asking.each("topics", range(10), ask)
+
+    assert (most, asking.requests) == (3, 10)
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (refusal(ResponseCode.SYSTEM_BUSY), "SYSTEM_BUSY"),
+        (refusal(ResponseCode.SYSTEM_ERROR, "AclException: no"), "NO_PERMISSION"),
+        (refusal(123_456), "unlisted code"),
+        (RequestTimeoutError(ADDRESS, 28, 1.0), "timeout"),
+        (refused(), "connection"),
+        (DecodeError("no number"), "invalid response"),
+    ],
+)
+def test_errors_have_few_names(error: RocketWireError, name: str) -> None:
+    assert error_name(error) == name

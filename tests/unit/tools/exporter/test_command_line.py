@@ -1,0 +1,49 @@
+"""The options of ``rocketwire-exporter``."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire_tools.exporter.collection import Limits
+from rocketwire_tools.exporter.command_line import Options, build_parser, options_of
+
+
+def parsed(*arguments: str) -> Options:
+    return options_of(build_parser().parse_args(arguments), 5.0)
+
+
+def test_without_options_it_listens_on_loopback_at_the_port_of_apaches_exporter() -> None:
+    options = parsed()
+
+    assert (options.address, options.port, options.once) == ("127.0.0.1", 5557, False)
+    assert options.limits == Limits()
+
+
+def test_every_limit_has_an_option() -> None:
+    options = parsed(
+        *("--deadline", "9", "--max-series", "8", "--concurrent", "7", "--max-clients", "0"),
+        *("--min-interval", "0", "--wait", "3", "--listen", "[::1]:0"),
+    )
+
+    assert options.limits == Limits(deadline=9, series=8, concurrent=7, clients=0)
+    assert (options.min_interval, options.wait) == (0, 3)
+    assert (options.address, options.port) == ("::1", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--listen", "here"), "must be ADDRESS:PORT"),
+        (("--listen", "a:65536"), "must be ADDRESS:PORT"),
+        (("--concurrent", "0"), "must be a positive integer"),
+        (("--max-clients", "-1"), "must not be negative"),
+        (("--deadline", "0"), "must be a positive number of seconds"),
+    ],
+)
+def test_invalid_values_are_rejected(
+    arguments: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parsed(*arguments)
+
+    assert complaint in capsys.readouterr().err

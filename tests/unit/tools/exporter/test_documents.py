@@ -1,0 +1,38 @@
+"""The documents of the port."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire_tools.exporter.collector import Collector
+from rocketwire_tools.exporter.documents import Documents
+
+
+async def collect() -> bytes:
+    return b""
+
+
+def get(path: str, *, host: str = "localhost", accept: str = "*/*", local: bool = True) -> str:
+    exchange = Documents(Collector(collect), local_only=local).exchange()
+    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: {accept}\r\n\r\n"
+    return exchange.receive(head.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/", "200"), ("/healthz", "200"), ("/metrics", "200"), ("/other", "404")],
+)
+def test_each_path_has_its_document(path: str, status: str) -> None:
+    assert get(path).startswith(f"HTTP/1.1 {status} ")
+
+
+def test_openmetrics_is_sent_to_a_client_that_accepts_it() -> None:
+    text = get("/metrics", accept="application/openmetrics-text;version=1.0.0")
+
+    assert "content-type: application/openmetrics-text" in text.lower()
+    assert text.endswith("# EOF\n")
+
+
+def test_a_foreign_host_name_is_refused_on_a_loopback_address_only() -> None:
+    assert get("/metrics", host="evil.example").startswith("HTTP/1.1 421 ")
+    assert get("/metrics", host="exporter.example", local=False).startswith("HTTP/1.1 200 ")

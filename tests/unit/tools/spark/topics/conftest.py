@@ -1,0 +1,23 @@
+"""Topics of a broker in this process, and sessions that end with their test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.spark.topics.connection import Connection, close_sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+
+@pytest.fixture
+def connection(rocketmq: RocketMQ) -> Iterator[Connection]:
+    """How to reach the broker; short timeouts, so that no test waits for one."""
+    yield Connection(name_servers=rocketmq.address, request_timeout=2.0)
+    close_sessions()

@@ -1,0 +1,51 @@
+"""Rows and options for the tests of the sink, which send to a broker in this process."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.spark.topics.sink.options import SinkSettings, read_sink_options
+from rocketwire_tools.spark.topics.sink.task import write_partition
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+
+class Rows:
+    """Writes rows to the topics of a cluster.
+
+    Attributes:
+        cluster: the cluster.
+    """
+
+    def __init__(self, cluster: RocketMQ) -> None:
+        self.cluster = cluster
+
+    def settings(self, **options: str) -> SinkSettings:
+        """Options of a sink that loses no time."""
+        quick = {"requestTimeout": "1", "sendTimeout": "1", "retryTimeout": "30"}
+        return read_sink_options({"nameServers": self.cluster.address, **quick, **options})
+
+    def write(
+        self, *batches: dict[str, Any], partition: int = 0, scope: str = "s", **options: str
+    ) -> tuple[int, bytes]:
+        """Write a partition; ``batches`` are columns of record batches."""
+        pa: Any = importlib.import_module("pyarrow")
+        tables = [pa.record_batch(batch) for batch in batches]
+        names = tuple(batches[0]) if batches else ("body",)
+        return write_partition(names, self.settings(**options), iter(tables), scope, partition)
+
+    def bodies(self, topic: str) -> list[str]:
+        """Return the bodies of a topic."""
+        return [(message.body or b"").decode() for message in self.cluster.messages(topic)]
+
+
+@pytest.fixture
+def rows(rocketmq: RocketMQ) -> Rows:
+    """Writes rows to a broker in this process."""
+    return Rows(rocketmq)

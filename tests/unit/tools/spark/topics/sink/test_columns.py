@@ -1,0 +1,54 @@
+"""The check of a frame's columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.sink.columns import COLUMNS, check_columns
+
+
+def check(*fields: tuple[str, str], **options: bool) -> tuple[str, ...]:
+    flags = {"has_topic": True, "stable_ids": False, "transactional": False, **options}
+    return check_columns(fields, **flags)
+
+
+def test_columns_get_their_names_in_the_order_of_the_frame() -> None:
+    assert check(("BODY", "binary"), ("shardingkey", "string")) == ("body", "shardingKey")
+
+
+def test_every_type_of_the_table_is_accepted() -> None:
+    for name, types in COLUMNS.items():
+        for column_type in types:
+            fields = [(name, column_type)] if name == "body" else [("body", "binary")]
+            fields += [] if name == "body" else [(name, column_type)]
+            assert check(*fields, stable_ids=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "reason"),
+    [
+        ([("value", "binary")], {}, "column 'value' is unknown; the columns are topic, body"),
+        ([("body", "int")], {}, "column 'body' has type int, but must be of type binary or"),
+        ([("tags", "string")], {}, "there is no column 'body'"),
+        ([("body", "string"), ("Body", "string")], {}, "column 'Body' is there twice"),
+        ([("body", "string")], {"has_topic": False}, "there is no topic: set option 'topic'"),
+        ([("body", "string"), ("id", "string")], {}, "column 'id' needs option ids=stable"),
+        (
+            [("body", "string"), ("delaySeconds", "int"), ("deliverTimestamp", "timestamp")],
+            {},
+            "columns 'delaySeconds' and 'deliverTimestamp': use one of them",
+        ),
+        (
+            [("body", "string"), ("delaySeconds", "int")],
+            {"transactional": True},
+            "column 'delaySeconds' is not possible with transactional=true",
+        ),
+    ],
+)
+def test_an_invalid_column_is_refused_by_name(
+    fields: list[tuple[str, str]], options: dict[str, bool], reason: str
+) -> None:
+    with pytest.raises(OptionError) as refused:
+        check(*fields, **options)
+    assert str(refused.value).startswith(reason)

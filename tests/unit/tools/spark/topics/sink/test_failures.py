@@ -1,0 +1,87 @@
+"""Lines that say what failed and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.codes import RequestCode
+from rocketwire.errors import (
+    BrokerError,
+    BrokerNotFoundError,
+    ConnectFailedError,
+    IllegalAddressError,
+    IllegalMessageError,
+    NoNameServerError,
+    RocketWireError,
+    SendFailedError,
+    TopicRouteNotFoundError,
+)
+from rocketwire_tools.spark.topics.sink.failures import SinkError, describe, first_error, may_pass
+
+
+def broker_error(code: int, remark: str = "") -> BrokerError:
+    return BrokerError(code, remark, RequestCode.SEND_MESSAGE_V2, "b:1")
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (TopicRouteNotFoundError("a"), "create the topic, or check its name"),
+        (NoNameServerError("no name server"), "set option 'nameServers'"),
+        (ConnectFailedError("b:1 refused"), "check that brokers and name servers run"),
+        (BrokerNotFoundError("b"), "check that brokers and name servers run"),
+        (IllegalMessageError("too long"), "correct the rows"),
+        (broker_error(16), "check the credentials"),
+        (broker_error(13), "shorten the rows"),
+        (broker_error(17), "create the topic"),
+        (broker_error(2), "check the broker's load"),
+        (broker_error(26), "check the broker's log"),
+        (
+            broker_error(16, "the broker[x] sending transaction message is forbidden"),
+            "write without option 'transactional'",
+        ),
+    ],
+)
+def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str) -> None:
+    line = describe(error, "a")
+
+    assert line.startswith("topic a: ")
+    assert f": {advice}" in line
+    assert "\n" not in line
+
+
+def test_several_attempts_have_the_error_of_the_last_one() -> None:
+    error = SendFailedError("a", ("b", "b"))
+    error.__cause__ = broker_error(16, "denied")
+
+    assert "denied" in describe(error, "a")
+    assert not may_pass(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (broker_error(2), True),
+        (broker_error(1, "disk"), True),
+        (broker_error(1, "AclException: wrong"), False),
+        (broker_error(13), False),
+        (ConnectFailedError("x"), True),
+        (IllegalAddressError("x"), False),
+        (BrokerNotFoundError("b"), True),
+        (TopicRouteNotFoundError("a"), False),
+        (IllegalMessageError("x"), False),
+    ],
+)
+def test_what_may_pass_is_tried_again(error: RocketWireError, passes: bool) -> None:
+    assert may_pass(error) == passes
+
+
+def test_a_long_text_of_a_broker_is_cut() -> None:
+    assert len(describe(broker_error(1, "x" * 9999), "a")) < 500
+
+
+def test_the_error_of_a_group_is_the_one_that_says_most() -> None:
+    nested = BaseExceptionGroup("g", [ValueError("v"), BaseExceptionGroup("h", [SinkError("s")])])
+
+    assert str(first_error(nested)) == "s"
+    assert str(first_error(BaseExceptionGroup("g", [ValueError("v")]))) == "v"

@@ -1,0 +1,86 @@
+"""Messages that wait until a request is full."""
+
+from __future__ import annotations
+
+from rocketwire.client import Message
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.spark.topics.sink.outbox import Outbox, Parcel
+from rocketwire_tools.spark.topics.sink.rows import Row
+
+QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
+
+
+def row(topic: str, body: bytes, *, alone: bool = False) -> Row:
+    """A row whose bytes in a batch are its body."""
+    return Row(Message(topic, body), None if alone else body)
+
+
+def shape(parcels: list[Parcel]) -> list[tuple[str, int | None, list[bytes] | bytes]]:
+    return [
+        (
+            parcel.lane.topic,
+            parcel.lane.queue.queue_id if parcel.lane.queue else None,
+            parcel.entries if parcel.message is None else parcel.message.body,
+        )
+        for parcel in parcels
+    ]
+
+
+def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[Parcel]:
+    return [parcel for one in rows for parcel in outbox.add(*one)]
+
+
+def test_messages_of_a_topic_share_a_batch_until_it_is_full() -> None:
+    outbox = Outbox(5)
+    full = fill(outbox, *((row("a", body), None) for body in (b"11", b"22", b"33")))
+
+    assert shape(full) == [("a", None, [b"11", b"22"])]
+    assert shape(list(outbox.rest())) == [("a", None, [b"33"])]
+
+
+def test_topics_and_queues_have_batches_of_their_own() -> None:
+    outbox = Outbox(100)
+    rows = [(row("a", b"1"), None), (row("b", b"2"), None), (row("a", b"3"), QUEUE)]
+    assert not fill(outbox, *rows, *rows)
+
+    assert shape(list(outbox.rest())) == [
+        ("a", None, [b"1", b"1"]),
+        ("b", None, [b"2", b"2"]),
+        ("a", 1, [b"3", b"3"]),
+    ]
+
+
+def test_a_message_alone_does_not_wait() -> None:
+    outbox = Outbox(100)
+
+    assert shape(fill(outbox, (row("a", b"1", alone=True), None))) == [("a", None, b"1")]
+    assert not list(outbox.rest())
+
+
+def test_a_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
+    outbox = Outbox(100)
+    sent = fill(outbox, (row("a", b"1"), QUEUE), (row("a", b"2", alone=True), QUEUE))
+    sent += fill(outbox, (row("a", b"3"), QUEUE))
+
+    assert shape(sent) == [("a", 1, [b"1"]), ("a", 1, b"2")]
+    assert shape(list(outbox.rest())) == [("a", 1, [b"3"])]
+
+
+def test_the_memory_of_all_queues_is_bounded() -> None:
+    outbox = Outbox(100, max_pending=3)
+    rows = [
+        (row("a", b"11"), MessageQueue(topic="a", broker_name="b", queue_id=number))
+        for number in range(2)
+    ]
+
+    assert len(fill(outbox, *rows)) == 2
+    assert not list(outbox.rest())
+    assert not fill(outbox, rows[1])
+    assert shape(list(outbox.rest())) == [("a", 1, [b"11"])]
+
+
+def test_a_batch_has_a_largest_number_of_messages() -> None:
+    outbox = Outbox(1 << 20)
+    full = fill(outbox, *((row("a", b"1"), None) for _ in range(10_001)))
+
+    assert [len(parcel.entries) for parcel in full] == [10_000]

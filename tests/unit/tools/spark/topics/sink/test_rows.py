@@ -1,0 +1,190 @@
+"""Messages of the rows of record batches."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from rocketwire.client import Message
+from rocketwire.messages import message_const as const
+from rocketwire.wire.message.batch import BatchMessage, decode_batch
+from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.rows import Row, RowReader
+from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
+
+pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+
+def rows(
+    columns: dict[str, Any],
+    topic: str | None = "orders",
+    keys: StableKeys | None = None,
+    **options: Any,
+) -> list[Row]:
+    settings: dict[str, Any] = {"max_message_size": 1000, "single_above": 900, **options}
+    reader = RowReader(list(columns), topic=topic, keys=keys, **settings)
+    return list(reader.rows(pa.record_batch(columns)))
+
+
+def messages(columns: dict[str, Any], topic: str | None = "orders") -> list[Message]:
+    return [row.message for row in rows(columns, topic)]
+
+
+def entries(columns: dict[str, Any], **options: Any) -> list[BatchMessage]:
+    """The messages as a broker reads them in a batch."""
+    return list(decode_batch(b"".join(row.entry or b"" for row in rows(columns, **options))))
+
+
+def test_a_row_with_all_columns_is_a_message() -> None:
+    time = datetime(2026, 11, 26, 7, 30, 0, 123456, tzinfo=UTC)
+    (message,) = messages(
+        {
+            "topic": ["t"],
+            "body": pa.array([b"\x00\xff"], pa.binary()),
+            "tags": ["red"],
+            "keys": pa.array([["k1", None, "k2"]], pa.list_(pa.string())),
+            "properties": pa.array([[("x", "1")]], pa.map_(pa.string(), pa.string())),
+            "shardingKey": ["s"],
+            "deliverTimestamp": pa.array([time], pa.timestamp("us", tz="UTC")),
+        },
+        topic=None,
+    )
+
+    assert message == Message(
+        "t",
+        b"\x00\xff",
+        tags="red",
+        keys=("k1", "k2"),
+        properties={"x": "1"},
+        sharding_key="s",
+        deliver_millis=1_795_678_200_123,
+    )
+
+
+def test_a_text_is_a_body_in_utf_8() -> None:
+    assert [m.body for m in messages({"body": ["ä", "b"]})] == ["ä".encode(), b"b"]
+
+
+def test_the_option_wins_over_the_column_topic() -> None:
+    (message,) = messages({"topic": ["column"], "body": ["b"]}, topic="option")
+
+    assert message.topic == "option"
+
+
+def test_nulls_stand_for_nothing() -> None:
+    nothing: dict[str, Any] = {
+        "body": ["b"],
+        "tags": pa.array([None], pa.string()),
+        "keys": pa.array([None], pa.string()),
+        "properties": pa.array([None], pa.map_(pa.string(), pa.string())),
+        "shardingKey": pa.array([""], pa.string()),
+        "delaySeconds": pa.array([None], pa.int32()),
+    }
+
+    assert messages(nothing) == [Message("orders", b"b")]
+
+
+def test_a_text_of_keys_is_separated_by_spaces() -> None:
+    (message,) = messages({"body": ["b"], "keys": ["a b"]})
+
+    assert message.joined_keys == "a b"
+
+
+def test_properties_of_clients_and_brokers_are_left_out() -> None:
+    pairs = [("UNIQ_KEY", "X"), ("TAGS", "t"), ("mine", "1")]
+    columns = {"body": ["b"], "properties": pa.array([pairs], pa.map_(pa.string(), pa.string()))}
+
+    assert messages(columns)[0].properties == {"mine": "1"}
+
+
+def test_a_batch_has_all_parts_of_a_message() -> None:
+    (entry,) = entries(
+        {
+            "body": ["b"],
+            "tags": ["red"],
+            "keys": ["a b"],
+            "properties": pa.array([[("x", "1")]], pa.map_(pa.string(), pa.string())),
+            "shardingKey": ["s"],
+            "id": ["17"],
+        },
+        keys=StableKeys("s", 0),
+        namespace="space",
+    )
+
+    assert entry.body == b"b"
+    assert entry.properties == {
+        const.UNIQ_KEY: StableKeys("t", 9).of_id("orders", "17"),
+        const.WAIT: "true",
+        const.TAGS: "red",
+        const.KEYS: "a b",
+        const.SHARDING_KEY: "s",
+        "x": "1",
+        const.INSTANCE_ID: "space",
+    }
+
+
+def test_rows_without_stable_keys_have_new_ones() -> None:
+    first, second = entries({"body": ["b", "b"]})
+
+    assert first.properties[const.UNIQ_KEY] != second.properties[const.UNIQ_KEY]
+
+
+def test_stable_keys_are_those_of_the_rows() -> None:
+    columns = {"body": ["b", "b"], "tags": ["x", "x"]}
+    expected = StableKeys("s", 0)
+    row = Message("orders", b"b", tags="x")
+
+    assert [
+        entry.properties[const.UNIQ_KEY] for entry in entries(columns, keys=StableKeys("s", 0))
+    ] == [expected.of_message(row), expected.of_message(row)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ({"delaySeconds": pa.array([3], pa.int32())}, {}),
+        ({"deliverTimestamp": pa.array([3], pa.int64())}, {}),
+        ({}, {"topic": "%RETRY%g"}),
+        ({}, {"single_above": 0}),
+        ({}, {"only_singles": True}),
+    ],
+)
+def test_what_no_batch_may_contain_is_sent_alone(
+    columns: dict[str, Any], options: dict[str, Any]
+) -> None:
+    stable = StableKeys("s", 0)
+    (row,) = rows({"body": ["b"], "id": ["17"], **columns}, keys=stable, **options)
+
+    assert row.entry is None
+    key = stable.of_id(options.get("topic", "orders"), "17")
+    assert row.message.system == {const.UNIQ_KEY: key}
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"body": ["b", None]}, "row 1 of the partition: column 'body' is null: filter such rows"),
+        ({"body": ["b", ""]}, "row 1 of the partition: the body is empty: correct or filter such"),
+        ({"body": ["b", "x" * 1001]}, "row 1 of the partition: a body of 1001 bytes is larger"),
+        (
+            {"body": ["b", "b"], "topic": ["a", None]},
+            "row 1 of the partition: column 'topic' is null",
+        ),
+        ({"body": ["b", "b"], "topic": ["a", "a b"]}, "row 1 of the partition: topic 'a b': only"),
+        ({"body": ["b", "b"], "id": ["a", None]}, "row 1 of the partition: column 'id' is null"),
+    ],
+)
+def test_a_row_that_cannot_be_a_message_is_named(columns: dict[str, Any], reason: str) -> None:
+    columns = {name: pa.array(values, pa.string()) for name, values in columns.items()}
+    with pytest.raises(SinkError) as refused:
+        rows(columns, None if "topic" in columns else "orders", StableKeys("s", 0))
+    assert str(refused.value).startswith(reason)
+
+
+@pytest.mark.parametrize("only_singles", [False, True])
+def test_an_invalid_property_is_named_with_its_row(only_singles: bool) -> None:
+    pairs = pa.array([[("x", " ")]], pa.map_(pa.string(), pa.string()))
+    with pytest.raises(SinkError, match="row 0 of the partition: property 'x': name and value"):
+        rows({"body": ["b"], "properties": pairs}, only_singles=only_singles)

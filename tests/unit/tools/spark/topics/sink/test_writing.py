@@ -1,0 +1,153 @@
+"""The writers as Spark calls them, without Spark."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
+
+from pyspark.sql.types import IntegerType, StringType, StructType
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.writing import BATCH_ID, QUERY_ID, Written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.unit.tools.spark.topics.sink.conftest import Rows
+
+BODY = StructType().add("body", StringType())
+
+
+class Context:
+    """A task's context."""
+
+    def __init__(self, **properties: str) -> None:
+        self.properties = properties
+
+    def partitionId(self) -> int:
+        return 3
+
+    def getLocalProperty(self, name: str) -> str | None:
+        return self.properties.get(name)
+
+
+def source(rows: Rows, **options: str) -> Any:
+    from pyspark_rocketmq import DefaultSource
+
+    return DefaultSource({"nameServers": rows.cluster.address, **options})
+
+
+def sent_to_a_worker(writer: Any) -> Any:
+    return pickle.loads(pickle.dumps(writer))  # noqa: S301 - as Spark does
+
+
+def batches(*bodies: str) -> Any:
+    pa: Any = importlib.import_module("pyarrow")
+    return iter([pa.record_batch({"body": list(bodies)})])
+
+
+def sent_keys(rows: Rows, topic: str) -> set[str]:
+    return {message.msg_id for message in rows.cluster.messages(topic)}
+
+
+@pytest.fixture
+def context(monkeypatch: pytest.MonkeyPatch) -> Context:
+    """The context of the running task."""
+    given = Context()
+    monkeypatch.setattr("pyspark.TaskContext.get", lambda: given)
+    return given
+
+
+def test_a_task_sends_the_rows_of_a_frame(rows: Rows, context: Context) -> None:
+    topic = rows.cluster.topic()
+    writer = sent_to_a_worker(source(rows, topic=topic).writer(BODY, False))
+    written = writer.write(batches("a", "b"))
+
+    assert written == Written(2)
+    assert sorted(rows.bodies(topic)) == ["a", "b"]
+    writer.commit([written])
+    writer.abort([written, None])
+
+
+def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
+    topic = rows.cluster.topic()
+    writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
+    writer.write(batches("a"))
+    sent_to_a_worker(writer).write(batches("a"))
+    assert len(sent_keys(rows, topic)) == 1
+    source(rows, topic=topic, ids="stable").writer(BODY, False).write(batches("a"))
+
+    assert len(sent_keys(rows, topic)) == 2
+
+
+def test_a_run_that_has_a_name_has_the_same_unique_keys_again(rows: Rows, context: Context) -> None:
+    topic = rows.cluster.topic()
+    for _ in range(2):
+        writer = source(rows, topic=topic, ids="stable", runId="june").writer(BODY, False)
+        writer.write(batches("a"))
+
+    assert len(sent_keys(rows, topic)) == 1
+
+
+def test_a_repeated_micro_batch_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
+    topic = rows.cluster.topic()
+    for batch in ("7", "7", "8"):
+        context.properties = {QUERY_ID: "q", BATCH_ID: batch}
+        source(rows, topic=topic, ids="stable").streamWriter(BODY, False).write(batches("a"))
+
+    assert len(rows.cluster.messages(topic)) == 3
+    assert len(sent_keys(rows, topic)) == 2
+
+
+def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Context) -> None:
+    writer = source(rows, topic="a", ids="stable").streamWriter(BODY, False)
+
+    with pytest.raises(SinkError, match="Spark gives this task no micro-batch: add a column 'id'"):
+        writer.write(batches("a"))
+
+
+def test_rows_of_a_transaction_are_visible_after_its_commit(rows: Rows, context: Context) -> None:
+    topic = rows.cluster.topic()
+    writer = source(rows, topic=topic, transactional="true").writer(BODY, False)
+    good, bad = writer.write(batches("a")), writer.write(batches("b"))
+    assert rows.bodies(topic) == []
+    writer.commit([good])
+    writer.abort([bad, None])
+
+    assert rows.bodies(topic) == ["a"]
+
+
+def test_rows_of_a_micro_batch_are_visible_after_its_commit(
+    rows: Rows, context: Context, tmp_path: Path
+) -> None:
+    topic = rows.cluster.topic()
+    options = {"topic": topic, "transactional": "true", "checkpointLocation": str(tmp_path)}
+    task = source(rows, **options).streamWriter(BODY, False)
+    good, bad = task.write(batches("a")), task.write(batches("b"))
+    driver = source(rows, **options).streamWriter(BODY, False)
+    driver.commit([good], 0)
+    driver.abort([bad, None], 1)
+
+    assert rows.bodies(topic) == ["a"]
+
+
+def test_a_transactional_stream_needs_its_checkpoint(rows: Rows) -> None:
+    with pytest.raises(OptionError, match="set option 'checkpointLocation' of writeStream"):
+        source(rows, topic="a", transactional="true").streamWriter(BODY, False)
+
+
+@pytest.mark.parametrize("method", ["writer", "streamWriter"])
+def test_a_topic_is_never_overwritten(rows: Rows, method: str) -> None:
+    with pytest.raises(OptionError, match="a topic cannot be overwritten"):
+        getattr(source(rows, topic="a"), method)(BODY, True)
+
+
+def test_a_column_of_another_type_is_refused(rows: Rows) -> None:
+    with pytest.raises(OptionError, match="column 'body' has type int"):
+        source(rows, topic="a").writer(StructType().add("body", IntegerType()), False)

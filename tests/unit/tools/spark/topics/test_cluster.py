@@ -1,0 +1,194 @@
+"""Questions to a broker in this process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.cluster import (
+    Cluster,
+    UnknownTopicError,
+    UnreachableError,
+    is_compacted,
+)
+from rocketwire_tools.spark.topics.connection import Connection, session_of
+from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
+from rocketwire_tools.spark.topics.options import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+
+
+@pytest.fixture
+def cluster(connection: Connection) -> Callable[..., Cluster]:
+    def create(*topics: str, pattern: str = "", assign: str = "") -> Cluster:
+        queues = read_places("assign", assign) if assign else None
+        settings = Settings(
+            connection=connection, topics=topics, pattern=pattern, queues=queues, group="readers"
+        )
+        return Cluster(settings)
+
+    return create
+
+
+def test_ends_of_all_queues_take_one_request_for_each_broker(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    second = rocketmq.add_broker()
+    topic = rocketmq.topic(queues=64)
+    rocketmq.produce(topic, b"1", b"2", queue_id=3)
+    rocketmq.produce(topic, b"1", queue_id=63, broker=second)
+    questions = cluster(topic)
+    queues = questions.queues(questions.topics())
+    names = [broker.state.config.broker_name for broker in rocketmq.brokers]
+    requests = rocketmq.broker.state.faults  # a question more would be refused
+    rocketmq.broker.refuse_next(times=99, requests=[RequestCode.GET_MAX_OFFSET])
+    assert requests
+
+    bounds = questions.bounds(queues)
+
+    assert len(queues) == len(bounds) == 128
+    assert bounds[Queue(topic, names[0], 3)] == Bounds(0, 2)
+    assert bounds[Queue(topic, names[1], 63)] == Bounds(0, 1)
+    assert sum(most for _, most in bounds.values()) == 3
+
+
+def test_queues_are_asked_one_by_one_where_the_statistics_are_not_permitted(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=2)
+    rocketmq.produce(topic, b"1", queue_id=1)
+    rocketmq.broker.refuse_next(
+        ResponseCode.NO_PERMISSION, requests=[RequestCode.GET_TOPIC_STATS_INFO]
+    )
+    questions = cluster(topic)
+
+    bounds = questions.bounds(questions.queues([topic]))
+
+    assert {queue.queue_id: pair for queue, pair in bounds.items()} == {
+        0: Bounds(0, 0),
+        1: Bounds(0, 1),
+    }
+
+
+def test_other_refusals_are_errors_that_say_what_to_do(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic()
+    rocketmq.broker.refuse_next(
+        ResponseCode.SYSTEM_ERROR, requests=[RequestCode.GET_TOPIC_STATS_INFO], remark="two\nlines"
+    )
+    questions = cluster(topic)
+
+    with pytest.raises(UnreachableError, match="two lines; see whether name servers") as error:
+        questions.bounds(questions.queues([topic]))
+
+    assert "\n" not in str(error.value)
+
+
+def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic()
+    rocketmq.broker.refuse_next(
+        ResponseCode.TOPIC_NOT_EXIST, requests=[RequestCode.GET_TOPIC_STATS_INFO]
+    )
+    questions = cluster(topic)
+
+    assert questions.bounds(questions.queues([topic])) == {}
+
+
+def test_a_broker_that_is_away_is_an_error_or_left_out(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=1)
+    questions = cluster(topic)
+    queues = questions.queues([topic])
+    rocketmq.broker.cut_next(2, requests=[RequestCode.GET_TOPIC_STATS_INFO])
+
+    with pytest.raises(UnreachableError):
+        questions.bounds(queues)
+
+    assert questions.bounds(queues, may_be_missing=True) == {}
+
+
+def test_a_pattern_matches_topics_of_users(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    for name in ("logs-a", "logs-b", "other-logs-c", "%RETRY%logs-g"):
+        rocketmq.topic(name=name)
+
+    assert cluster(pattern="logs-.").topics() == ("logs-a", "logs-b")
+    assert cluster(pattern=".*").topics() == ("logs-a", "logs-b", "other-logs-c")
+    assert cluster(pattern="%RETRY%logs-.").topics() == ("%RETRY%logs-g",)
+
+
+def test_queues_are_assigned(rocketmq: RocketMQ, cluster: Callable[..., Cluster]) -> None:
+    topic = rocketmq.topic(queues=4)
+    name = rocketmq.broker.state.config.broker_name
+    one = cluster(assign=f'{{"{topic}": {{"{name}": {{"2": 0}}}}}}')
+    missing = cluster(assign=f'{{"{topic}": {{"{name}": {{"9": 0}}}}}}')
+
+    assert one.queues(one.topics()) == (Queue(topic, name, 2),)
+    with pytest.raises(OptionError, match=f"'assign': there is no topic {topic}, broker"):
+        missing.queues(missing.topics())
+
+
+def test_a_topic_without_a_route_is_named(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    questions = cluster("no-such-topic")
+
+    with pytest.raises(UnknownTopicError, match="topic no-such-topic does not exist"):
+        questions.queues(["no-such-topic"])
+
+    assert questions.queues(["no-such-topic"], may_be_gone=True) == ()
+
+
+def test_times_offsets_of_groups_and_sizes(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=1)
+    rocketmq.produce(topic, b"1" * 100)
+    rocketmq.advance(60)
+    rocketmq.produce(topic, b"2" * 300)
+    times = [message.store_timestamp for message in rocketmq.messages(topic)]
+    questions = cluster(topic)
+    (queue,) = questions.queues([topic])
+
+    assert questions.offsets_at({queue: times[0] + 1}) == {queue: 1}
+    assert questions.offsets_at({queue: times[1] + 1}) == {queue: 2}
+    assert 200 < questions.mean_sizes({queue: 0})[topic] < 600
+    assert questions.mean_sizes({queue: 2}) == {}
+
+    questions.commit({queue: 1})
+    rocketmq.wait_until_consumed  # noqa: B018 - a one-way request: the lag shows it below
+    assert questions.bounds([queue]) == {queue: Bounds(0, 2)}
+    assert rocketmq.lag("readers", topic) == 1
+
+
+def test_the_cleanup_policy_is_that_of_the_topic(
+    rocketmq: RocketMQ, connection: Connection
+) -> None:
+    topic = rocketmq.topic()
+    name = rocketmq.broker.state.config.broker_name
+    session = session_of(connection)
+
+    assert not session.call(is_compacted, topic, name)
+    assert not session.call(is_compacted, "no-such-topic", "nowhere")
+
+
+def test_a_name_server_that_is_away_ends_in_one_line() -> None:
+    connection = Connection(name_servers="127.0.0.1:1", request_timeout=0.5)
+    questions = Cluster(Settings(connection=connection, topics=("t",)))
+
+    with pytest.raises(UnreachableError, match=r"see whether name servers 127\.0\.0\.1:1") as error:
+        questions.queues(["t"])
+
+    assert "\n" not in str(error.value)
+    session_of(connection).close()

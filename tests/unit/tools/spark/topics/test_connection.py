@@ -1,0 +1,135 @@
+"""Options that reach a cluster, and the secrets that they do not show."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.connection import Connection, local_file, open_connection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVERS = {"nameServers": "127.0.0.1:9876"}
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NAMESRV_ADDR", "ROCKETWIRE_ACCESS_KEY", "ROCKETWIRE_SECRET_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_it_travels_to_workers_and_skips_the_options_of_others() -> None:
+    connection = Connection.from_options(
+        {"nameservers": "a:1;b:2", "REQUESTTIMEOUT": "4", "subscribe": "orders"}
+    )
+
+    assert pickle.loads(pickle.dumps(connection)) == connection  # noqa: S301 - its own bytes
+    config = connection.client_config()
+    assert config.namesrv_addr == "a:1;b:2"
+    assert config.mq_client_api_timeout == 4
+    assert config.credentials is None
+    assert config.tls is None
+
+
+def test_name_servers_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAMESRV_ADDR", "c:3")
+
+    assert Connection.from_options({}).name_servers == "c:3"
+
+
+@pytest.mark.parametrize(
+    "text", ["accessKey=me\nsecretKey=a=b:c\n", "secretKey: 'a=b:c'\naccessKey: me"]
+)
+def test_a_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "keys"
+    path.write_text(f"# of the test\n{text}")
+
+    connection = Connection.from_options({**SERVERS, "credentialsFile": str(path)})
+
+    credentials = connection.client_config().credentials
+    assert credentials is not None
+    assert (credentials.access_key, credentials.secret_key) == ("me", "a=b:c")
+    assert b"a=b:c" not in pickle.dumps(connection)
+    assert "a=b:c" not in repr(connection)
+
+
+def test_the_environment_has_the_credentials_without_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", "me")
+    connection = Connection.from_options(SERVERS)
+    with pytest.raises(OptionError, match="ROCKETWIRE_SECRET_KEY is not set"):
+        connection.client_config()
+
+    monkeypatch.setenv("ROCKETWIRE_SECRET_KEY", "hidden")
+
+    credentials = connection.client_config().credentials
+    assert credentials is not None
+    assert credentials.secret_key == "hidden"  # noqa: S105 - of the test
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "set option 'nameServers'"),
+        ({"nameServers": "nowhere"}, "option 'nameServers': "),
+        ({**SERVERS, "secretKey": "hidden"}, "'secretKey' would show a secret"),
+        ({**SERVERS, "tls": "yes"}, "'yes' is not one of true, false"),
+        ({**SERVERS, "requestTimeout": "0"}, "'0' is not a number of seconds"),
+        ({**SERVERS, "requestTimeout": "soon"}, "'soon' is not a number of seconds"),
+    ],
+)
+def test_invalid_options_are_refused_by_name(options: dict[str, str], message: str) -> None:
+    with pytest.raises(OptionError, match=message) as error:
+        Connection.from_options(options)
+
+    assert "hidden" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "message"),
+    [
+        ("credentialsFile", None, "No such file"),
+        ("credentialsFile", b"\xff", "it is not UTF-8"),
+        ("credentialsFile", b"accessKey=me", "no line 'secretKey=...'"),
+        ("credentialsFile", b"", "no line 'accessKey=...'"),
+        ("caFile", None, "No such file"),
+        ("certFile", b"no certificate", "certificates .*file: "),
+    ],
+)
+def test_a_file_that_is_missing_or_invalid_is_named(
+    tmp_path: Path, option: str, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "file"
+    if content is not None:
+        path.write_bytes(content)
+    connection = Connection.from_options({**SERVERS, option: str(path)})
+
+    with pytest.raises(OptionError, match=message):
+        connection.client_config()
+
+
+def test_tls_uses_the_certificates_of_the_system_without_a_file() -> None:
+    assert Connection.from_options({**SERVERS, "tls": "true"}).client_config().tls is not None
+    named = Connection.from_options({**SERVERS, "tlsServerName": "broker"}).client_config()
+    assert named.tls is not None
+    assert named.tls_server_hostname == "broker"
+
+
+def test_a_file_that_is_nowhere_keeps_its_name() -> None:
+    assert local_file("no-such-file.pem") == "no-such-file.pem"
+    assert local_file("") == ""
+
+
+async def _name_servers() -> object:
+    async with open_connection(Connection.from_options(SERVERS)) as client:
+        return client.config.namesrv_addr
+
+
+def test_it_opens_a_client_in_trio() -> None:
+    assert trio.run(_name_servers) == "127.0.0.1:9876"

@@ -1,0 +1,96 @@
+"""Offsets as JSON: of options, and of checkpoints."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.offsets import (
+    Queue,
+    QueueRange,
+    begins_of,
+    flat,
+    nested,
+    read_places,
+    with_begins,
+)
+
+A0, A1, B0 = Queue("t", "a", 0), Queue("t", "a", 1), Queue("t", "b", 0)
+NAMES = st.text(alphabet="ab%|_-0", min_size=1, max_size=4)
+OFFSETS = st.dictionaries(
+    st.builds(Queue, NAMES, NAMES, st.integers(0, 1023)), st.integers(0, 2**63 - 1), max_size=8
+)
+
+
+@given(OFFSETS, OFFSETS)
+def test_they_come_back_from_a_checkpoint(
+    offsets: dict[Queue, int], begins: dict[Queue, int]
+) -> None:
+    stored = json.loads(json.dumps(with_begins(offsets, begins)))
+
+    assert flat(stored) == offsets
+    assert begins_of(stored) == begins
+
+
+def test_the_same_offsets_have_the_same_text() -> None:
+    one, other = nested({B0: 2, A0: 1}), nested({A0: 1, B0: 2})
+
+    assert json.dumps(one) == json.dumps(other) == '{"t": {"a": {"0": 1}, "b": {"0": 2}}}'
+
+
+@pytest.mark.parametrize(
+    "tree", [{"t": 1}, {"t": {"a": 1}}, {"t": {"a": {"x": 1}}}, {"t": {"a": {"0": "1"}}}]
+)
+def test_a_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> None:
+    with pytest.raises(OptionError, match="offsets of another source"):
+        flat(tree)
+
+
+def test_the_most_exact_place_counts() -> None:
+    places = read_places("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
+
+    assert places.of(A0) == 23
+    assert places.of(A1) is None
+    assert places.of(B0) == -1
+    assert places.of(Queue("u", "z", 9)) == -2
+    assert places.unknown([A0, B0, Queue("u", "z", 9)]) == ""
+    assert places.unknown([A1, B0]) == "topic t, broker a, queue 0"
+    assert places.unknown([A0]) == "topic t, broker b"
+    assert places.unknown([A0, B0]) == "topic u"
+    assert places == read_places("o", '{"u": -2, "t": {"b": -1, "a": {"0": 23}}}')
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not JSON like"),
+        ("[]", "is not JSON like"),
+        ("{}", "is not JSON like"),
+        ("[" * 5000, "is not JSON like"),
+        ('{"t": "23"}', "'23' is not an offset, -1 .latest. or -2 .earliest."),
+        ('{"t": true}', "True is not an offset"),
+        ('{"t": {"a": -3}}', "-3 is not an offset"),
+        ('{"t": {"a": {"0": 9223372036854775808}}}', "9223372036854775808 is not an offset"),
+        ('{"t": {"a": {"zero": 1}}}', "'zero' is not a queue id"),
+        ('{"t": {"a": {"0": 1.5}}}', "1.5 is not an offset"),
+    ],
+)
+def test_what_is_no_place_is_refused_by_name(text: str, message: str) -> None:
+    with pytest.raises(OptionError, match=f"option 'startingOffsets': .*{message}"):
+        read_places("startingOffsets", text)
+
+
+def test_an_end_cannot_be_the_first_message() -> None:
+    with pytest.raises(OptionError, match="-2 is not an offset or -1"):
+        read_places("endingOffsets", '{"t": -2}', least=-1)
+
+
+def test_a_range_names_its_queue() -> None:
+    place = QueueRange(topic="t", broker="a", queue_id=0, begin=3, end=7)
+
+    assert len(place) == 4
+    assert str(place) == str(A0) == "topic t, broker a, queue 0"

@@ -1,0 +1,143 @@
+"""Options of reads: each is read by name, and a wrong one is refused by name."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.columns import ROCKETMQ
+from rocketwire_tools.spark.topics.offsets import Queue
+from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.ranges import Limits
+
+if TYPE_CHECKING:
+    from rocketwire_tools.spark.topics.options import Settings
+
+
+def options(**more: str) -> dict[str, str]:
+    return {"nameServers": "127.0.0.1:9876", "subscribe": "orders", **more}
+
+
+def settings(**more: str) -> Settings:
+    return read_options(options(**more))
+
+
+def test_defaults_need_name_servers_and_topics_only() -> None:
+    read = settings()
+
+    assert read.topics == ("orders",)
+    assert read.columns == ROCKETMQ
+    assert read.fails_on_loss
+    assert read.group == "spark-rocketwire"
+    assert (read.start, read.end) == (None, None)
+    assert pickle.loads(pickle.dumps(read)) == read  # noqa: S301 - its own bytes
+
+
+def test_case_of_names_does_not_matter() -> None:
+    read = read_options({"NAMESERVERS": "a:1", "SUBSCRIBE": "a, b,a", "MINPARTITIONS": "3"})
+
+    assert read.topics == ("a", "b")
+    assert read.min_partitions == 3
+
+
+def test_queues_can_be_assigned() -> None:
+    read = read_options({"nameServers": "a:1", "assign": '{"t": {"broker-a": [0, 3]}}'})
+
+    assert read.queues is not None
+    assert list(read.queues.by_queue) == [Queue("t", "broker-a", 0), Queue("t", "broker-a", 3)]
+
+
+def test_limits_are_numbers_sizes_and_times() -> None:
+    read = settings(
+        maxOffsetsPerTrigger="100",
+        maxBytesPerTrigger="64m",
+        minOffsetsPerTrigger="10",
+        maxTriggerDelay="15m",
+        maxRecordsPerPartition="7",
+    )
+
+    assert read.limits == Limits(max_offsets=100, max_bytes=64 << 20, min_offsets=10, max_delay=900)
+    assert read.max_records == 7
+    assert settings(maxTriggerDelay="500").limits.max_delay == 0.5
+    assert settings(maxTriggerDelay="2 h").limits.max_delay == 7200
+
+
+def test_offsets_are_words_or_places() -> None:
+    read = settings(startingOffsets="EARLIEST", endingOffsets='{"orders": {"a": {"0": 9}}}')
+
+    assert read.start is not None
+    assert read.start.everywhere == -2
+    assert read.end is not None
+    assert read.end.places.of(Queue("orders", "a", 0)) == 9
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1700000000000", "2023-11-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14 23:13:20+01:00"],
+)
+def test_a_time_is_milliseconds_or_a_date_and_comes_before_offsets(text: str) -> None:
+    read = settings(startingTimestamp=text, startingOffsets="latest", endingTimestamp=text)
+
+    assert read.start is not None
+    assert read.start.time == 1_700_000_000_000
+    assert read.end is not None
+    assert read.end.time == 1_700_000_000_000
+
+
+def test_times_by_topic_have_the_shape_of_offsets() -> None:
+    read = settings(
+        startingOffsetsByTimestamp='{"orders": 5}', startingOffsetsByTimestampStrategy="latest"
+    )
+
+    assert read.start is not None
+    assert read.start.times is not None
+    assert read.start.times.of(Queue("orders", "a", 1)) == 5
+    assert not read.by_time_fails
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"topics": "a"}, "unknown option 'topics'; the options are subscribe, .*nameServers"),
+        ({"path": "x"}, "a topic has no path"),
+        ({"subscribe": " ,"}, "option 'subscribe': ' ,' has no topic"),
+        ({"assign": '{"t": {"a": [0]}}'}, "there is 'subscribe' and 'assign'"),
+        ({"assign": '{"t": {"a": [-1]}}'}, "option 'assign': .* is not JSON like"),
+        ({"assign": '{"t": ["a"]}'}, "option 'assign': .* is not JSON like"),
+        ({"assign": "{}"}, "option 'assign': .* is not JSON like"),
+        ({"subscribePattern": "("}, "option 'subscribePattern': .* is not a pattern"),
+        ({"subscribePattern": ""}, "the pattern is empty"),
+        ({"startingOffsets": "oldest"}, "option 'startingOffsets': 'oldest' is not JSON like"),
+        ({"endingOffsets": "earliest"}, "cannot end at 'earliest'; use 'latest'"),
+        ({"startingTimestamp": "noon"}, "option 'startingTimestamp': 'noon' is not millisec"),
+        ({"startingTimestamp": '{"t": -1}'}, "-1 is not an offset"),
+        ({"maxOffsetsPerTrigger": "0"}, "'0' is not a whole number from 1 on"),
+        ({"maxOffsetsPerTrigger": "many"}, "'many' is not a whole number from 1 on"),
+        ({"maxBytesPerTrigger": "0"}, "a trigger has at least one byte"),
+        ({"maxTriggerDelay": "soon"}, "'soon' is not a time such as 500ms"),
+        ({"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "8"}, "is larger than"),
+        ({"failOnDataLoss": "no"}, "option 'failOnDataLoss': 'no' is not one of true, false"),
+        ({"tags": "||"}, "option 'tags': no tag"),
+        ({"sql": "a ="}, "option 'sql': "),
+        ({"sql": "a = 1", "tags": "A"}, "exclude each other"),
+        ({"group": "a b"}, "'a b' is not the name of a group"),
+        ({"columns": "payload"}, "option 'columns': no column 'payload'"),
+    ],
+)
+def test_wrong_options_are_refused_by_name(more: dict[str, str], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        read_options(options(**more))
+
+
+def test_something_has_to_be_read() -> None:
+    with pytest.raises(OptionError, match="says what to read; there is none"):
+        read_options({"nameServers": "a:1"})
+
+
+def test_all_tags_are_no_filter() -> None:
+    assert settings(tags="*").tags == ""
+    assert settings(tags="A || B").tags == "A || B"
+    assert settings(sql="a > 1").sql == "a > 1"

@@ -1,0 +1,228 @@
+"""The strides of a range, with a broker that answers what a test wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.testing import reply
+from rocketwire_tools.spark.topics import pulling
+from rocketwire_tools.spark.topics.loss import DataLossError
+from rocketwire_tools.spark.topics.offsets import QueueRange
+from rocketwire_tools.spark.topics.pulling import PullFailedError, PullSettings, open_pull
+from tests.support.fakes.storing_cluster import StoringCluster, connected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire.wire.command import RemotingCommand
+
+SETTINGS = PullSettings(group="readers", patience=12.0)
+
+
+class Broker:
+    """A queue of messages of one size, pulled by offset.
+
+    Attributes:
+        most: most messages of an answer.
+        size: bytes of a body of an answer for each of its messages.
+        least: offset of the first message.
+        pulls: offset and most messages of each pull.
+        under_way: pulls that wait for their answer at once, at most.
+    """
+
+    def __init__(self, count: int, *, most: int = 32, size: int = 10) -> None:
+        self.count, self.most, self.size = count, most, size
+        self.least = 0
+        self.pulls: list[tuple[int, int]] = []
+        self.refuse: Callable[[int], RemotingCommand | None] = lambda _: None
+
+    def pull(self, request: RemotingCommand) -> RemotingCommand:
+        fields = request.ext_fields or {}
+        offset, most = int(fields["queueOffset"]), int(fields["maxMsgNums"])
+        self.pulls.append((offset, most))
+        refusal = self.refuse(offset)
+        if refusal is not None:
+            return refusal
+        count = min(most, self.most, self.count - offset)
+        body = b"%9d;" % offset * max(1, self.size // 10) * count
+        return self.answer(ResponseCode.SUCCESS, offset + count, body)
+
+    def answer(self, code: int, offset: int, body: bytes | None = None) -> RemotingCommand:
+        fields = {
+            "nextBeginOffset": str(offset),
+            "minOffset": str(self.least),
+            "maxOffset": str(self.count),
+            "suggestWhichBrokerId": "0",
+        }
+        return reply(ext_fields=fields, code=code, body=body)
+
+
+def read(broker: Broker, begin: int, end: int, settings: PullSettings = SETTINGS) -> list[Any]:
+    """All chunks of a range."""
+
+    chunks: list[Any] = []
+
+    async def main() -> Exception | None:
+        cluster = StoringCluster(t=1)
+        async with connected(cluster) as client:
+            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
+            place = QueueRange(topic="t", broker="a", queue_id=0, begin=begin, end=end)
+            async with open_pull(client, place, settings) as pull:
+                try:
+                    while (chunk := await pull.next_chunk()) is not None:
+                        chunks.append(chunk)
+                except (PullFailedError, DataLossError) as error:  # outside of groups of trio
+                    return error
+        return None
+
+    error = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
+    if error is not None:
+        raise error
+    return chunks
+
+
+def offsets(chunks: list[Any]) -> list[int]:
+    return [
+        int(text) for chunk in chunks for body in chunk.bodies for text in body.split(b";")[:-1]
+    ]
+
+
+def test_strides_are_as_long_as_the_first_answer() -> None:
+    broker = Broker(1000, most=64)
+
+    chunks = read(broker, 0, 1000)
+
+    assert broker.pulls[0] == (0, 1000)
+    assert sorted(broker.pulls[1:]) == [
+        (offset, min(64, 1000 - offset)) for offset in range(64, 1000, 64)
+    ]
+    assert [(chunk.begin, chunk.end) for chunk in chunks] == [(0, 1000)]
+    assert offsets(chunks) == sorted(offsets(chunks))
+
+
+def test_a_short_range_takes_one_pull() -> None:
+    broker = Broker(1000)
+
+    assert len(offsets(read(broker, 10, 30))) == 20
+    assert broker.pulls == [(10, 20)]
+    assert read(broker, 30, 30) == []
+
+
+def test_a_stride_goes_on_where_an_answer_was_short() -> None:
+    broker = Broker(200, most=5)
+
+    chunks = read(broker, 3, 200)
+
+    assert len(offsets(chunks)) == 197
+    assert len(broker.pulls) == -(-5 // 5) + sum(
+        -(-min(32, 200 - offset) // 5) for offset in range(8, 200, 32)
+    )
+
+
+def test_chunks_have_about_two_megabytes_and_pulls_stay_a_little_ahead() -> None:
+    broker = Broker(32 * 100, size=32_000)
+
+    chunks = read(broker, 0, 3200)
+
+    assert [chunk.begin for chunk in chunks[1:]] == [chunk.end for chunk in chunks[:-1]]
+    sizes = [sum(map(len, chunk.bodies)) for chunk in chunks]
+    assert all(pulling.CHUNK <= size < pulling.CHUNK + 2 * pulling.AHEAD for size in sizes[:-1])
+
+
+def test_nobody_who_takes_chunks_slowly_makes_it_pull_everything() -> None:
+    broker = Broker(32 * 1000, size=32_000)
+
+    async def main() -> None:
+        cluster = StoringCluster(t=1)
+        async with connected(cluster) as client:
+            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
+            place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=32_000)
+            async with open_pull(client, place, SETTINGS) as pull:
+                await pull.next_chunk()
+                await trio.sleep(60)
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
+
+    most = (pulling.AHEAD + 2 * pulling.CHUNK) / (32 * 32_000) + 2 * pulling.LANES
+    assert len(broker.pulls) <= most + 10
+
+
+def test_a_filtered_pull_passes_over_what_does_not_match() -> None:
+    broker = Broker(2000)
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        code = ResponseCode.PULL_RETRY_IMMEDIATELY
+        return broker.answer(code, min(2000, offset + 800)) if offset < 1600 else None
+
+    broker.refuse = refuse
+
+    chunks = read(broker, 0, 2000, PullSettings(group="g", tags="A"))
+
+    assert [(chunk.begin, chunk.end, chunk.lost) for chunk in chunks] == [(0, 2000, 0)]
+    assert all(most == pulling.MOST for _, most in broker.pulls)
+
+
+def test_without_a_filter_what_is_passed_over_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    broker = Broker(200)
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        is_inside = 64 <= offset < 96
+        return broker.answer(ResponseCode.PULL_RETRY_IMMEDIATELY, 96) if is_inside else None
+
+    broker.refuse = refuse
+    with pytest.raises(DataLossError, match="messages 64 to 95 are lost, the broker skipped them"):
+        read(broker, 0, 200)
+
+    chunks = read(broker, 0, 200, PullSettings(group="g", fails_on_loss=False))
+
+    assert [chunk.lost for chunk in chunks] == [32]
+    assert "messages 64 to 95 are lost" in capsys.readouterr().err
+
+
+def test_a_reset_of_the_group_is_answered_once_and_read_over() -> None:
+    broker = Broker(20)
+    answers = [ResponseCode.PULL_OFFSET_MOVED]
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        return broker.answer(answers.pop(), 3) if answers else None
+
+    broker.refuse = refuse
+
+    assert len(offsets(read(broker, 0, 20))) == 20
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [None, {}, {"nextBeginOffset": "5", "minOffset": "x", "maxOffset": "9" * 30}],
+)
+def test_answers_without_offsets_are_invalid(fields: dict[str, str] | None) -> None:
+    broker = Broker(20)
+    broker.refuse = lambda _: reply(ext_fields=fields or {}, code=ResponseCode.PULL_NOT_FOUND)
+
+    with pytest.raises(PullFailedError, match="sends invalid answers to pulls"):
+        read(broker, 0, 20)
+
+
+def test_an_answer_that_does_not_go_on_is_invalid() -> None:
+    broker = Broker(20)
+    broker.refuse = lambda offset: broker.answer(ResponseCode.SUCCESS, offset, b"x")
+
+    with pytest.raises(PullFailedError, match="sends invalid answers to pulls"):
+        read(broker, 0, 20)
+
+
+def test_a_slave_that_catches_up_loses_nothing() -> None:
+    broker = Broker(20)
+    answers = [ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED] * 2
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        return broker.answer(answers.pop(), offset) if offset >= 10 and answers else None
+
+    broker.most, broker.refuse = 10, refuse
+
+    assert len(offsets(read(broker, 0, 20))) == 20

@@ -1,0 +1,157 @@
+"""The data source as Spark calls it, without Spark."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.spark.option_values import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+    from rocketwire_tools.spark.topics.connection import Connection
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
+
+
+def source(**options: str) -> Any:
+    from pyspark_rocketmq import DefaultSource
+
+    return DefaultSource({"nameServers": "127.0.0.1:9876", "subscribe": "t", **options})
+
+
+def of(connection: Connection, topic: str, **options: str) -> Any:
+    return source(nameServers=connection.name_servers, subscribe=topic, **options)
+
+
+def schema(text: str) -> Any:
+    from pyspark.sql.types import (
+        BinaryType,
+        IntegerType,
+        LongType,
+        StringType,
+        StructField,
+        StructType,
+    )
+
+    types = {"string": StringType, "bigint": LongType, "int": IntegerType, "binary": BinaryType}
+    pairs = (column.split() for column in text.split(","))
+    return StructType([StructField(name, types[kind]()) for name, kind in pairs])
+
+
+OFFSETS = "queueId int, queueOffset bigint"
+
+
+def rows_of(reader: Any, partitions: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """All rows; readers and partitions travel to workers first."""
+    return [
+        tuple(row.values())
+        for partition in partitions
+        for batch in pickle.loads(pickle.dumps(reader)).read(partition)  # noqa: S301 - its own bytes
+        for row in batch.to_pylist()
+    ]
+
+
+def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
+    from rocketwire_tools.spark.topics.columns import ROCKETMQ
+
+    assert source().name() == "rocketmq"
+    assert source().schema() == ", ".join(f"`{name}` {kind}" for name, kind in ROCKETMQ.items())
+    assert source(columns="body,tags").schema() == "`body` binary, `tags` string"
+    assert "`value` binary" in source(columns="kafka").schema()
+
+
+def test_a_batch_has_the_columns_of_its_schema(rocketmq: RocketMQ, connection: Connection) -> None:
+    topic = rocketmq.topic(queues=2)
+    rocketmq.produce(topic, *[b"x"] * 70, queue_id=1)
+    reader = of(connection, topic, minPartitions="3").reader(schema(OFFSETS))
+
+    partitions = reader.partitions()
+
+    assert len(partitions) == 3
+    assert rows_of(reader, partitions) == [(1, offset) for offset in range(70)]
+    assert rows_of(reader, [type(partitions[0])(None)]) == []
+
+
+def test_filters_choose_what_is_read(rocketmq: RocketMQ, connection: Connection) -> None:
+    from pyspark.sql.datasource import EqualTo, GreaterThanOrEqual
+
+    topic = rocketmq.topic(queues=2)
+    for queue in range(2):
+        rocketmq.produce(topic, *[b"x"] * 9, queue_id=queue)
+    reader = of(connection, topic, pushFilters="true").reader(schema(OFFSETS))
+    filters: list[Any] = [EqualTo(("queueId",), 1), GreaterThanOrEqual(("queueOffset",), 7)]
+
+    assert reader.pushFilters(filters) == filters
+    assert rows_of(reader, reader.partitions()) == [(1, 7), (1, 8)]
+    plain: Any = of(connection, topic).reader(schema(OFFSETS))
+    assert type(plain).__name__ == "TopicReader"
+
+
+def test_a_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection) -> None:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+
+    topic = rocketmq.topic(queues=1)
+    rocketmq.produce(topic, *[b"x"] * 5)
+    options = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": "3"}
+    reader = of(connection, topic, **options).streamReader(schema(OFFSETS))
+    assert reader.getDefaultReadLimit() == ReadMaxRows(3)
+    start = json.loads(json.dumps(reader.initialOffset()))
+
+    middle = json.loads(json.dumps(reader.latestOffset(start, ReadMaxRows(3))))
+    end = reader.latestOffset(middle, ReadAllAvailable())
+
+    assert rows_of(reader, reader.partitions(start, middle)) == [(0, 0), (0, 1), (0, 2)]
+    assert rows_of(reader, reader.partitions(middle, end)) == [(0, 3), (0, 4)]
+    assert reader.latestOffset(end, ReadMaxRows(3)) == end == reader.reportLatestOffset()
+    reader.commit(end)
+    reader.prepareForTriggerAvailableNow()
+    rocketmq.produce(topic, b"later")
+    assert reader.latestOffset(end, ReadMaxRows(3)) == end
+    reader.stop()
+    of(connection, topic).streamReader(schema(OFFSETS)).stop()
+
+
+def test_the_read_limit_is_one_of_the_options() -> None:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMinRows
+
+    def limit(**options: str) -> Any:
+        return source(**options).streamReader(schema(OFFSETS)).getDefaultReadLimit()
+
+    assert limit() == ReadAllAvailable()
+    assert limit(maxBytesPerTrigger="1m") == ReadMaxBytes(1 << 20)
+    assert limit(minOffsetsPerTrigger="5") == ReadMinRows(5)
+
+
+def test_wrong_options_and_columns_are_refused_before_anything_is_asked() -> None:
+    with pytest.raises(OptionError, match="unknown option 'topics'"):
+        source(topics="t").schema()
+    with pytest.raises(OptionError, match="no column 'payload' of type string; the columns are"):
+        source().reader(schema("payload string"))
+    with pytest.raises(OptionError, match="no column 'body' of type string"):
+        source().streamReader(schema("body string"))
+    with pytest.raises(OptionError, match=r"no column 'body' of type binary; .*value binary"):
+        source(columns="kafka").reader(schema("body binary"))
+    with pytest.raises(OptionError, match="a stream has no end"):
+        source(endingOffsets="latest").streamReader(schema(OFFSETS))
+
+
+@pytest.mark.process
+def test_the_import_of_the_package_is_cheap() -> None:
+    program = (
+        "import sys; import pyspark_rocketmq; pyspark_rocketmq.DefaultSource({}).name();"
+        "print(sorted({'trio', 'numpy', 'pyarrow', 'rocketwire.client'} & sys.modules.keys()))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "[]\n"

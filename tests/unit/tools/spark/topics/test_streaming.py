@@ -1,0 +1,291 @@
+"""Streams: how far a micro-batch goes, and that it is the same after a restart."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.loss import DataLossError
+from rocketwire_tools.spark.topics.offsets import Bounds, Queue
+from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stream
+from tests.unit.tools.spark.topics.test_planning import A0, A1, B0, Answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Cluster(Answers):
+    """A cluster whose queues grow and vanish.
+
+    Attributes:
+        commits: all offsets that were committed.
+        asked: queues of each question for bounds.
+    """
+
+    def __init__(self, **bounds: tuple[int, int]) -> None:
+        super().__init__(**bounds)
+        self.commits: list[dict[Queue, int]] = []
+        self.asked: list[set[Queue]] = []
+        self.size = 100.0
+
+    def bounds(
+        self, queues: Iterable[Queue], *, may_be_missing: bool = False
+    ) -> dict[Queue, Bounds]:
+        self.asked.append(set(queues))
+        return {queue: self.table[queue] for queue in queues if queue in self.table}
+
+    def commit(self, offsets: Mapping[Queue, int]) -> None:
+        self.commits.append(dict(offsets))
+
+    def mean_sizes(self, begins: Mapping[Queue, int]) -> dict[str, float]:
+        return {"t": self.size}
+
+
+class Clock:
+    """A clock that only waiting moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Query:
+    """A stream as Spark drives it, with its offset log."""
+
+    def __init__(self, cluster: Cluster, **options: str) -> None:
+        self.cluster = cluster
+        self.clock = Clock()
+        self.sleep = self.clock.sleep
+        self.options = {
+            "nameServers": "n:1",
+            "subscribe": "t",
+            "startingOffsets": "earliest",
+            **options,
+        }
+        self.log: list[str] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Start a new driver with the same checkpoint."""
+        self.stream = Stream(
+            read_options(self.options),
+            self.cluster,
+            self.clock,
+            lambda seconds: self.sleep(seconds),
+        )
+
+    def start(self) -> dict[str, Any]:
+        return json.loads(self.log[-1]) if self.log else self.stream.initial()
+
+    def trigger(self, *, is_limited: bool = True) -> dict[str, tuple[int, int]] | None:
+        """Plan a batch; None if there is nothing to do."""
+        start = self.start()
+        end = json.dumps(self.stream.latest(start, is_limited=is_limited))
+        if end == json.dumps(start):
+            return None
+        self.log.append(end)
+        return self.ranges()
+
+    def ranges(self) -> dict[str, tuple[int, int]]:
+        """The ranges of the last batch; those of a new driver are the same."""
+        start = json.loads(self.log[-2]) if len(self.log) > 1 else self.stream.initial()
+        ranges = self.stream.ranges(start, json.loads(self.log[-1]))
+        return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
+
+
+def test_batches_follow_each_other_without_gap_or_overlap() -> None:
+    query = Query(Cluster(a0=(5, 20), b0=(0, 9)))
+
+    assert query.trigger() == {"a0": (5, 20), "b0": (0, 9)}
+    assert query.trigger() is None
+    query.cluster.table[A0] = Bounds(5, 22)
+    assert query.trigger() == {"a0": (20, 22)}
+    assert query.stream.newest() == {"t": {"a": {"0": 22}, "b": {"0": 9}}}
+
+
+@pytest.mark.parametrize("start", ["earliest", "latest"])
+def test_a_first_batch_is_the_same_after_a_restart_whatever_the_queues_have_become(
+    start: str,
+) -> None:
+    query = Query(Cluster(a0=(5, 20)), startingOffsets=start)
+    initial = query.stream.initial()
+    query.cluster.table[A0] = Bounds(5, 25)
+    query.log.append(json.dumps(query.stream.latest(initial)))
+    before = query.ranges()
+
+    query.restart()
+    query.cluster.table[A0] = Bounds(15, 40)
+
+    assert query.ranges() == before
+    assert query.trigger() == {"a0": (25, 40)}
+
+
+def test_a_stream_without_a_start_begins_at_the_ends() -> None:
+    query = Query(Cluster(a0=(5, 20)))
+    del query.options["startingOffsets"]
+    query.restart()
+
+    assert query.stream.initial() == {"t": {"a": {"0": 20}}}
+
+
+def test_new_queues_begin_at_their_first_message_and_so_after_a_restart() -> None:
+    query = Query(Cluster(a0=(0, 4)))
+    query.trigger()
+
+    query.cluster.table[B0] = Bounds(3, 6)
+    assert query.trigger() is None
+    query.clock.now += ROUTES
+    assert query.trigger() == {"b0": (3, 6)}
+
+    query.restart()
+    query.cluster.table[B0] = Bounds(5, 9)
+    assert query.ranges() == {"b0": (3, 6)}
+    assert query.trigger() == {"b0": (6, 9)}
+
+
+def test_limits_share_a_trigger_and_trigger_once_ignores_them() -> None:
+    query = Query(Cluster(a0=(0, 300), b0=(0, 100)), maxOffsetsPerTrigger="100")
+
+    assert query.trigger() == {"a0": (0, 75), "b0": (0, 25)}
+    assert query.trigger() == {"a0": (75, 150), "b0": (25, 50)}
+    assert query.trigger(is_limited=False) == {"a0": (150, 300), "b0": (50, 100)}
+
+
+def test_bytes_are_estimated_from_samples() -> None:
+    query = Query(Cluster(a0=(0, 300), b0=(0, 100)), maxBytesPerTrigger="4000")
+
+    assert query.trigger() == {"a0": (0, 30), "b0": (0, 10)}
+
+
+def test_few_messages_wait_but_not_for_ever() -> None:
+    query = Query(Cluster(a0=(0, 4)), minOffsetsPerTrigger="5", maxTriggerDelay="30s")
+
+    assert query.trigger() == {"a0": (0, 4)}  # the first one does not wait, as in spark-sql-kafka
+    query.cluster.table[A0] = Bounds(0, 8)
+    assert query.trigger() is None
+    query.clock.now += 30
+    assert query.trigger() == {"a0": (4, 8)}
+    query.cluster.table[A0] = Bounds(0, 13)
+    assert query.trigger() == {"a0": (8, 13)}
+
+
+def test_available_now_ends_at_the_messages_of_its_start() -> None:
+    query = Query(Cluster(a0=(0, 10)), maxOffsetsPerTrigger="6", minOffsetsPerTrigger="5")
+    query.stream.stop_at_present()
+    query.cluster.table[A0] = Bounds(0, 100)
+    query.cluster.table[B0] = Bounds(0, 100)
+    query.clock.now += ROUTES
+
+    assert query.trigger() == {"a0": (0, 6)}
+    assert query.trigger() == {"a0": (6, 10)}
+    assert query.trigger() is None
+
+    query.restart()
+    query.stream.stop_at_present()
+    assert query.trigger() == {"a0": (10, 13), "b0": (0, 3)}
+
+
+def test_a_group_follows_what_spark_has_committed() -> None:
+    query = Query(Cluster(a0=(0, 4)), commitGroup="true")
+    query.trigger()
+    assert query.cluster.commits == []
+    query.cluster.table[A0] = Bounds(0, 6)
+    query.trigger()
+    query.stream.commit(json.loads(query.log[0]))
+    query.trigger()
+
+    assert query.cluster.commits == [{A0: 4}, {A0: 6}]
+    other = Query(Cluster(a0=(0, 4)))
+    other.trigger()
+    other.stream.commit(json.loads(other.log[0]))
+    assert other.cluster.commits == []
+
+
+def test_a_broker_that_is_away_keeps_its_place() -> None:
+    query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
+    query.trigger()
+    gone = query.cluster.table.pop(B0)
+    query.cluster.table[A0] = Bounds(0, 5)
+
+    assert query.trigger() == {"a0": (4, 5)}
+    assert query.trigger() is None
+    query.cluster.table[B0] = Bounds(gone.least, 7)
+    query.clock.now += ROUTES
+    assert query.trigger() == {"b0": (4, 7)}
+
+
+def test_a_queue_that_stays_away_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
+    query.trigger()
+    del query.cluster.table[B0]
+    query.trigger()
+    assert "topic t, broker b, queue 0: no broker answers" in capsys.readouterr().err
+    query.clock.now += GONE
+
+    with pytest.raises(DataLossError, match="queue 0: messages 4 to the end are lost, no broker"):
+        query.trigger()
+
+    lenient = Query(Cluster(a0=(0, 4), b0=(0, 4)), failOnDataLoss="false")
+    lenient.trigger()
+    del lenient.cluster.table[B0]
+    lenient.trigger()
+    lenient.clock.now += GONE
+    lenient.cluster.table[A0] = Bounds(0, 9)
+    assert lenient.trigger() == {"a0": (4, 9)}
+
+
+def test_a_topic_that_was_created_again_is_an_error_or_read_again() -> None:
+    query = Query(Cluster(a0=(0, 40)))
+    query.trigger()
+    query.cluster.table[A0] = Bounds(0, 3)
+    with pytest.raises(DataLossError, match="messages 3 to 39 are lost, the queue ends before"):
+        query.trigger()
+
+    query = Query(Cluster(a0=(0, 40)), failOnDataLoss="false")
+    query.trigger()
+    query.cluster.table[A0] = Bounds(0, 3)
+    assert query.trigger() == {"a0": (0, 3)}
+    query.restart()
+    assert query.ranges() == {"a0": (0, 3)}
+    assert query.trigger() is None
+
+
+def test_a_slave_that_is_behind_for_a_moment_loses_nothing() -> None:
+    query = Query(Cluster(a0=(0, 40)))
+    query.trigger()
+    query.cluster.table[A0] = Bounds(0, 39)
+
+    def catch_up(seconds: float) -> None:
+        query.clock.now += seconds
+        if query.clock.now >= 1000 + PATIENCE / 2:
+            query.cluster.table[A0] = Bounds(0, 41)
+
+    query.sleep = catch_up
+
+    assert query.trigger() == {"a0": (40, 41)}
+
+
+def test_a_query_without_a_topic_is_refused() -> None:
+    query = Query(Cluster())
+    query.cluster.names = ()
+
+    with pytest.raises(OptionError, match="the query reads no topic"):
+        query.stream.initial()
+
+
+def test_min_partitions_cut_a_batch() -> None:
+    query = Query(Cluster(a0=(0, 40), a1=(0, 2)), minPartitions="4")
+    query.trigger()
+    end = json.loads(query.log[0])
+
+    assert len(query.stream.ranges(query.stream.initial(), end)) == 4
+    assert {each.queue_id for each in query.stream.ranges({}, end)} == {A0.queue_id, A1.queue_id}

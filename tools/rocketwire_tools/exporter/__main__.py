@@ -1,0 +1,102 @@
+"""``python -m rocketwire_tools.exporter``, and the entry point of ``rocketwire-exporter``."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.client.admin import open_admin
+from rocketwire.output import reader_may_go
+from rocketwire_namesrv.runtime.sockets import BindError
+from rocketwire_tools.admin.cli import exit_status as statuses
+from rocketwire_tools.admin.cli.client_config import REQUEST_TIMEOUT, client_config
+from rocketwire_tools.admin.cli.settings import settings_of
+from rocketwire_tools.admin.cli.signals import stopping
+from rocketwire_tools.exporter.collection import collect
+from rocketwire_tools.exporter.command_line import NAME, Options, build_parser, options_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.client import ClientConfig
+    from rocketwire_tools.exporter.samples import Samples
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program with these arguments, or those of the process; returns the exit status."""
+    with reader_may_go():
+        try:
+            return _run(argv)
+        except SystemExit as ended:  # argparse has printed the reason
+            return ended.code if isinstance(ended.code, int) else statuses.USAGE
+        except KeyboardInterrupt:
+            return statuses.INTERRUPTED
+    return statuses.DONE
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    arguments = build_parser().parse_args(argv)
+    logging.basicConfig(
+        level=logging.INFO if arguments.verbose else logging.WARNING,
+        format=f"{NAME}: %(message)s",
+        stream=sys.stderr,
+    )
+    try:
+        settings = settings_of(arguments, os.environ)
+        timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
+        options = options_of(arguments, timeout)
+        return trio.run(_once if options.once else _serve, client_config(settings), options)
+    except BaseExceptionGroup as group:
+        return _status_of(statuses.errors_of(group)[0])
+    except (*statuses.ERRORS, BindError, ImportError) as error:
+        return _status_of(error)
+
+
+def _status_of(error: BaseException) -> int:
+    """Print an error that ends the program; returns the exit status."""
+    if isinstance(error, statuses.ERRORS):
+        print(f"{NAME}: {statuses.line_of(error)}", file=sys.stderr)
+        return statuses.status_of(error)
+    if isinstance(error, (BindError, ImportError)):
+        needs = "" if isinstance(error, BindError) else "; pip install 'rocketwire[observe]'"
+        print(f"{NAME}: {error}{needs}", file=sys.stderr)
+        return statuses.REFUSED
+    raise error
+
+
+async def _once(config: ClientConfig, options: Options) -> int:
+    """Collect once and print."""
+    from rocketwire_tools.exporter.exposition import gauges_text
+
+    async with open_admin(config, within=options.request_timeout) as admin:
+        samples = await collect(admin, options.limits)
+    sys.stdout.write(gauges_text(samples).decode())
+    return statuses.DONE if _is_complete(samples) else statuses.UNREACHABLE
+
+
+def _is_complete(samples: Samples) -> bool:
+    """Return whether the name server and all brokers have answered."""
+    families = ("rocketmq_exporter_up", "rocketmq_exporter_broker_up")
+    return all(value for name in families for value in samples.values[name].values())
+
+
+async def _serve(config: ClientConfig, options: Options) -> int:
+    """Serve metrics until a signal."""
+    from rocketwire_tools.exporter.server import serve
+
+    async with stopping() as stop, trio.open_nursery() as nursery:
+        url = await nursery.start(serve, config, options)
+        print(f"{NAME}: metrics at {url}metrics", file=sys.stderr, flush=True)
+        await stop.requested.wait()
+        nursery.cancel_scope.cancel()
+    return statuses.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""One collection: all brokers of all clusters at once, bounded in time, requests and series."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.errors import RocketWireError
+from rocketwire.policy.routing import MASTER_ID
+from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS, Asking, BrokerPlace
+from rocketwire_tools.exporter.parts.clients import MOST_CLIENTS, add_counts, collect_clients
+from rocketwire_tools.exporter.parts.groups import GroupMembers, collect_groups
+from rocketwire_tools.exporter.parts.runtime import collect_producers, collect_runtime
+from rocketwire_tools.exporter.parts.topics import collect_topics
+from rocketwire_tools.exporter.samples import MOST_SERIES, Samples
+
+if TYPE_CHECKING:
+    from rocketwire.client.admin import Admin
+    from rocketwire.messages.route import ClusterInfo
+
+_LOG: Final = logging.getLogger("rocketwire.exporter")
+
+DEADLINE: Final = 30.0
+"""Default limit of a collection in seconds."""
+
+WAIT: Final = 8.0
+"""Default seconds that a scrape waits for a collection; Prometheus itself waits 10 s."""
+MIN_INTERVAL: Final = 1.0
+"""Default seconds after a collection in which no other begins."""
+
+Part = Callable[[Asking], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits of a collection.
+
+    Attributes:
+        deadline: seconds, after which parts that have not ended are incomplete.
+        series: maximum number of series.
+        concurrent: maximum number of concurrent requests to one broker.
+        clients: maximum number of members that are asked for their state; 0 for none.
+    """
+
+    deadline: float = DEADLINE
+    series: int = MOST_SERIES
+    concurrent: int = CONCURRENT_REQUESTS
+    clients: int = MOST_CLIENTS
+
+
+async def collect(admin: Admin, limits: Limits) -> Samples:
+    """Collect the metrics of all clusters; failures are metrics, too."""
+    samples = Samples(limits.series)
+    began = trio.current_time()
+    askings: list[Asking] = []
+    with trio.move_on_after(limits.deadline):
+        try:
+            info = await admin.clusters.info()
+        except RocketWireError as error:
+            _LOG.warning("no name server answers: %s", error)
+        else:
+            samples.set("rocketmq_exporter_up", (), 1)
+            askings += [
+                Asking(admin, place, samples, concurrent=limits.concurrent)
+                for place in places(info)
+            ]
+            await _collect_all(askings, limits)
+    _report(samples, askings)
+    samples.set("rocketmq_exporter_collection_seconds", (), trio.current_time() - began)
+    return samples
+
+
+def places(info: ClusterInfo) -> Iterator[BrokerPlace]:
+    """Yield all brokers; a broker group belongs to the first cluster that lists it."""
+    clusters: dict[str, str] = {}
+    for cluster, names in (info.cluster_addr_table or {}).items():
+        for name in names:
+            clusters.setdefault(name or "", cluster)
+    for name, group in (info.broker_addr_table or {}).items():
+        addresses = group.broker_addrs or {}
+        primary = MASTER_ID if MASTER_ID in addresses else min(addresses, default=MASTER_ID)
+        for number, address in addresses.items():
+            cluster = clusters.get(name, "")
+            yield BrokerPlace(cluster, name, address, number, number == primary)
+
+
+async def _collect_all(askings: list[Asking], limits: Limits) -> None:
+    members = GroupMembers()
+    for asking in askings:
+        asking.incomplete["clients"] = None
+    async with trio.open_nursery() as nursery:
+        for asking in askings:
+            nursery.start_soon(_collect_broker, asking, members)
+    for asking in askings:
+        _add_commit_log_diff(asking.samples, asking.place, askings)
+    if askings:
+        add_counts(askings[0].samples, members)
+    for asking in askings:
+        del asking.incomplete["clients"]
+    await collect_clients(members, limits.clients)
+
+
+async def _collect_broker(asking: Asking, members: GroupMembers) -> None:
+    parts: dict[str, Part] = {"runtime": collect_runtime}
+    if asking.place.is_primary:
+        parts |= {
+            "producers": collect_producers,
+            "topics": collect_topics,
+            "groups": partial(collect_groups, members),
+        }
+    asking.incomplete |= dict.fromkeys(parts)
+    for part, call in parts.items():
+        await asking.run(part, call)
+
+
+def _add_commit_log_diff(samples: Samples, place: BrokerPlace, askings: list[Asking]) -> None:
+    """Add the bytes that a slave is behind its master."""
+    if place.broker_id == MASTER_ID:
+        return
+    offsets = samples.values["rocketmq_brokeruntime_commitlog_maxoffset"]
+    for other in (asking.place for asking in askings):
+        if other.name == place.name and other.broker_id == MASTER_ID:
+            master, slave = offsets.get(other.labels), offsets.get(place.labels)
+            if master is not None and slave is not None:
+                samples.set("rocketmq_broker_commitlog_diff", place.labels, master - slave)
+
+
+def _report(samples: Samples, askings: list[Asking]) -> None:
+    """Add the metrics of the collection itself."""
+    samples.add("rocketmq_exporter_up", (), 0)
+    for asking in askings:
+        place = asking.place
+        is_up = asking.incomplete.keys() <= {"clients"}
+        samples.set("rocketmq_exporter_broker_up", place.labels, is_up)
+        for part in ("runtime", "producers", "topics", "groups", "clients"):
+            if place.is_primary or part == "runtime":
+                family = "rocketmq_exporter_part_complete"
+                samples.set(family, (*place.labels, part), part not in asking.incomplete)
+        for (part, error), count in asking.failures.items():
+            samples.set("rocketmq_exporter_failures", (*place.labels, part, error), count)
+    samples.set("rocketmq_exporter_requests", (), sum(asking.requests for asking in askings))
+    samples.set("rocketmq_exporter_dropped_series", (), samples.dropped)
+    samples.set("rocketmq_exporter_series", (), len(samples))

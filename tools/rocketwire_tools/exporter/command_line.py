@@ -1,0 +1,135 @@
+"""The options of ``rocketwire-exporter``."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Final
+
+from rocketwire import __version__
+from rocketwire_tools.admin.cli.arguments import seconds
+from rocketwire_tools.admin.cli.settings import add_settings
+from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS
+from rocketwire_tools.exporter.collection import DEADLINE, MIN_INTERVAL, WAIT, Limits
+from rocketwire_tools.exporter.parts.clients import MOST_CLIENTS
+from rocketwire_tools.exporter.samples import MOST_SERIES
+
+NAME: Final = "rocketwire-exporter"
+PORT: Final = 5557
+"""Apache's exporter listens on the same port."""
+MAX_PORT: Final = 65_535
+
+_EPILOG: Final = """\
+examples:
+  rocketwire-exporter -n '10.0.0.1:9876;10.0.0.2:9876' --listen 0.0.0.0:5557
+  ROCKETWIRE_SECRET_KEY=... rocketwire-exporter -n mq:9876 --access-key monitor
+  rocketwire-exporter -n mq:9876 --once > /var/lib/node_exporter/rocketmq.prom
+
+exit status: 0 success or a signal, 1 the port is in use, 2 invalid usage,
+3 with --once: no name server or not every broker answered
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options.
+
+    Attributes:
+        address: to listen on.
+        port: to listen on; 0 for any free one.
+        once: collect once and print.
+        wait: seconds that a scrape waits for a collection.
+        min_interval: seconds after a collection in which no other begins.
+        request_timeout: seconds of a request.
+        limits: of a collection.
+    """
+
+    address: str
+    port: int
+    once: bool
+    wait: float
+    min_interval: float
+    request_timeout: float
+    limits: Limits
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog=NAME,
+        description="Metrics of a RocketMQ cluster for Prometheus, by the names of Apache's\n"
+        "rocketmq-exporter. A scrape of /metrics begins a collection and waits for it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("-v", "--verbose", action="store_true", help="log progress to stderr")
+    parser.add_argument(
+        "--listen",
+        type=_place,
+        default=("127.0.0.1", PORT),
+        metavar="ADDRESS:PORT",
+        help=f"where Prometheus scrapes (default 127.0.0.1:{PORT})",
+    )
+    parser.add_argument("--once", action="store_true", help="collect once, print, and exit")
+    limits = parser.add_argument_group("limits")
+    for name, kind, default, text in (
+        ("--wait", seconds, WAIT, "seconds that a scrape waits for a collection"),
+        ("--deadline", seconds, DEADLINE, "seconds after which a collection ends incomplete"),
+        ("--min-interval", _duration, MIN_INTERVAL, "seconds between two collections, at least"),
+        ("--concurrent", _positive, CONCURRENT_REQUESTS, "concurrent requests to one broker"),
+        ("--max-series", _positive, MOST_SERIES, "series of a collection"),
+        ("--max-clients", _count, MOST_CLIENTS, "members asked for their state; 0 for none"),
+    ):
+        limits.add_argument(
+            name, type=kind, default=default, metavar="N", help=f"{text} (default {default:g})"
+        )
+    add_settings(parser)
+    return parser
+
+
+def options_of(arguments: argparse.Namespace, request_timeout: float) -> Options:
+    """Return the options of a parsed command line."""
+    address, port = arguments.listen
+    return Options(
+        address=address,
+        port=port,
+        once=arguments.once,
+        wait=arguments.wait,
+        min_interval=arguments.min_interval,
+        request_timeout=request_timeout,
+        limits=Limits(
+            deadline=arguments.deadline,
+            series=arguments.max_series,
+            concurrent=arguments.concurrent,
+            clients=arguments.max_clients,
+        ),
+    )
+
+
+def _place(text: str) -> tuple[str, int]:
+    """Read ``ADDRESS:PORT``; the address may be an IPv6 address in brackets."""
+    address, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be ADDRESS:PORT")
+    return address.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _count(text: str) -> int:
+    """Read a number from 0 on."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r}: must not be negative")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    """Read a number from 1 on."""
+    if (number := _count(text)) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a positive integer")
+    return number
+
+
+def _duration(text: str) -> float:
+    """Read a number of seconds from 0 on."""
+    return 0.0 if text == "0" else seconds(text)

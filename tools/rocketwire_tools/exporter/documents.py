@@ -1,0 +1,51 @@
+"""The documents of the exporter's port by path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
+from rocketwire_tools.exporter.exposition import content_type_for
+
+if TYPE_CHECKING:
+    from rocketwire_tools.exporter.collector import Collector
+
+_PAGE = """\
+<!doctype html><html lang=en><meta charset=utf-8><title>rocketwire-exporter</title>
+<h1>rocketwire-exporter</h1><p><a href=/metrics>metrics</a> · <a href=/healthz>healthz</a></p>
+"""
+
+
+class Documents:
+    """The documents of one exporter.
+
+    Args:
+        collector: has the metrics.
+        local_only: whether requests to host names other than localhost are refused.
+    """
+
+    def __init__(self, collector: Collector, *, local_only: bool) -> None:
+        """Answer nothing yet."""
+        self._collector = collector
+        self._local_only = local_only
+
+    def exchange(self) -> Exchange:
+        """Return the HTTP exchange of a connection."""
+
+        def respond(path: str, _: Mapping[str, str]) -> Document | None:
+            return self.respond(path, exchange.accept)
+
+        exchange = Exchange(respond, local_only=self._local_only)
+        return exchange
+
+    def respond(self, path: str, accept: str) -> Document | None:
+        """Return the document at a path, or None; ``accept`` is the header of the request."""
+        if path == "/metrics":
+            form = content_type_for(accept)
+            return Document(200, form, self._collector.text(form))
+        if path == "/healthz":
+            return plain(200, "ok")
+        if path == "/":
+            return Document(200, "text/html; charset=utf-8", _PAGE.encode())
+        return None

@@ -1,0 +1,81 @@
+"""Samples in the forms that Prometheus reads; prometheus_client knows these forms.
+
+Rules of this file: one family is rendered after the other, so that the objects and texts of one
+family alone are in memory beside the result. A collection consists of gauges, whose text is the
+same in both forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client import exposition as plain
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.openmetrics import exposition as openmetrics
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from rocketwire_tools.exporter.families import FAMILIES
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+    from rocketwire_tools.exporter.samples import Labels, Samples
+
+PLAIN: Final = plain.CONTENT_TYPE_PLAIN_0_0_4
+OPENMETRICS: Final = openmetrics.CONTENT_TYPE_LATEST
+
+
+class _Families(Collector):
+    """A collector of given families."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+
+def gauges_text(samples: Samples) -> bytes:
+    """Return the text of all families of a collection that have values."""
+    return b"".join(_text_of(name, values) for name, values in samples.values.items() if values)
+
+
+def _text_of(name: str, values: Mapping[Labels, float]) -> bytes:
+    try:
+        return text_of((_gauge(name, values),), PLAIN)
+    except UnicodeEncodeError:  # a name from a broker with half of a surrogate pair
+        return text_of((_gauge(name, {_valid(k): v for k, v in values.items()}),), PLAIN)
+
+
+def _valid(labels: Labels) -> Labels:
+    return tuple(label.encode("utf-8", "replace").decode() for label in labels)
+
+
+def _gauge(name: str, values: Mapping[Labels, float]) -> Metric:
+    family = FAMILIES[name]
+    metric = GaugeMetricFamily(name, family.text, labels=family.labels)
+    for labels, value in values.items():
+        metric.add_metric(labels, value)
+    return metric
+
+
+def text_of(metrics: Iterable[Metric], content_type: str) -> bytes:
+    """Return the text of families.
+
+    Args:
+        content_type: ``PLAIN`` or ``OPENMETRICS``; the text of the latter has its last line.
+    """
+    registry = CollectorRegistry()
+    registry.register(_Families(metrics))
+    if content_type == OPENMETRICS:
+        return bytes(openmetrics.generate_latest(registry))  # type: ignore[no-untyped-call]
+    return plain.generate_latest(registry)
+
+
+def content_type_for(accept: str) -> str:
+    """Return the form for an ``Accept`` header: OpenMetrics for a client that names it."""
+    return OPENMETRICS if "application/openmetrics-text" in accept else PLAIN

@@ -1,0 +1,1 @@
+"""Parts of a collection: each asks one broker about one subject, and adds samples."""

@@ -1,0 +1,146 @@
+"""Consumer groups: progress (201, 43, 208), age of what is not consumed (303), rates (315).
+
+A group without a committed offset on a broker costs nothing: code 43 returns the offsets of all
+groups in one response, and only groups in it are asked about.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, ChannelBrokenError, LimitExceededError
+from rocketwire.policy.resource_names import is_retry_topic
+from rocketwire_tools.exporter.parts.runtime import minute_rate, minute_sum
+
+if TYPE_CHECKING:
+    from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
+    from rocketwire_tools.exporter.asking import Asking
+
+_NO_MEMBER: Final = ResponseCode.CONSUMER_NOT_ONLINE
+
+Queues: TypeAlias = "Mapping[int, OffsetWrapper]"
+"""Progress by id of the queue."""
+
+
+class GroupMembers:
+    """The connected members of groups, of all brokers.
+
+    Attributes:
+        places: (cluster, group) -> client id -> the broker that relays requests to it, and the
+            address of its connection there.
+    """
+
+    def __init__(self) -> None:
+        """Begin without members."""
+        self.places: dict[tuple[str, str], dict[str, tuple[Asking, str]]] = {}
+
+    def add(self, asking: Asking, group: str, client_id: str, address: str) -> None:
+        """Add a member; that of the first broker stays."""
+        clients = self.places.setdefault((asking.place.cluster, group), {})
+        clients.setdefault(client_id, (asking, address))
+
+
+async def collect_groups(members: GroupMembers, asking: Asking) -> None:
+    """Add the progress of all groups of a broker, and note their members."""
+
+    async def add(group: str) -> None:
+        consumers, address = asking.admin.consumers, asking.place.address
+        stats = await asking.ask(partial(consumers.stats_of, address, group))
+        await _add_progress(asking, group, stats)
+        await _note_members(members, asking, group)
+
+    await asking.each("groups", await _groups(asking), add)
+
+
+async def _groups(asking: Asking) -> list[str]:
+    """Return the groups with committed offsets, or all if the offsets are too many to read."""
+    admin, address = asking.admin, asking.place.address
+    groups = await asking.ask(partial(admin.groups.configs, address))
+    try:
+        offsets = await asking.ask(partial(admin.offsets.all_of_broker, address))
+    except (ChannelBrokenError, LimitExceededError):  # the first one: the frame is too large
+        return list(groups)
+    consuming = {key.rpartition("@")[2] for key in offsets}
+    return [group for group in groups if group in consuming]
+
+
+async def _add_progress(asking: Asking, group: str, stats: ConsumeStats) -> None:
+    topics: defaultdict[str, dict[int, OffsetWrapper]] = defaultdict(dict)
+    for queue, progress in (stats.offset_table or {}).items():
+        topics[queue.topic or ""][queue.queue_id] = progress
+    for topic, queues in topics.items():
+        _add_offsets(asking, group, topic, queues)
+        await _add_ages(asking, group, topic, queues)
+        await _add_rates(asking, group, topic, queues, is_read=stats.consume_tps > 0)
+
+
+def _lag(progress: OffsetWrapper) -> int:
+    """Return the number of messages that are not consumed yet.
+
+    An offset beyond the end of a queue is what a broker keeps that has lost messages.
+    """
+    return max(0, progress.broker_offset - progress.consumer_offset)
+
+
+def _add_offsets(asking: Asking, group: str, topic: str, queues: Queues) -> None:
+    place, samples = asking.place, asking.samples
+    labels = place.of(topic, group)
+    lag = 0
+    for queue_id, progress in queues.items():
+        queue_lag = _lag(progress)
+        samples.set("rocketmq_group_queue_lag_messages", (*labels, str(queue_id)), queue_lag)
+        lag += queue_lag
+    committed = sum(progress.consumer_offset for progress in queues.values())
+    samples.set("rocketmq_consumer_offset", labels, committed)
+    samples.set("rocketmq_message_accumulation", labels, lag)
+    family = "rocketmq_group_retrydiff" if is_retry_topic(topic) else "rocketmq_group_diff"
+    samples.add(family, (place.cluster, group, topic), lag)
+
+
+async def _add_ages(asking: Asking, group: str, topic: str, queues: Queues) -> None:
+    """Add the ages of the oldest messages that are not consumed; asks only if there are any."""
+    ages = dict.fromkeys(queues, 0)
+    if any(map(_lag, queues.values())):
+        consumers, address = asking.admin.consumers, asking.place.address
+        for span in await asking.ask(partial(consumers.time_spans_of, address, group, topic)):
+            if span.message_queue is not None and span.message_queue.queue_id in ages:
+                ages[span.message_queue.queue_id] = max(0, span.delay_time)
+    labels = asking.place.of(topic, group)
+    for queue_id, age in ages.items():
+        queue_labels = (*labels, str(queue_id))
+        asking.samples.set("rocketmq_group_queue_lag_seconds", queue_labels, age / 1000)
+    family = "rocketmq_group_get_latency_by_storetime"
+    asking.samples.set(family, labels, max(ages.values(), default=0))
+
+
+async def _add_rates(
+    asking: Asking, group: str, topic: str, queues: Queues, *, is_read: bool
+) -> None:
+    """Add the rates of a group in a topic; asks only if it has read any topic in a minute."""
+    labels, key = asking.place.of(topic, group), f"{topic}@{group}"
+    for family, name in (
+        ("rocketmq_consumer_tps", "GROUP_GET_NUMS"),
+        ("rocketmq_consumer_message_size", "GROUP_GET_SIZE"),
+    ):
+        rate = await minute_rate(asking, name, key) if is_read else 0.0
+        asking.samples.set(family, labels, rate)
+    sent_back = await minute_sum(asking, "SNDBCK_PUT_NUMS", key) if is_read else 0.0
+    asking.samples.set("rocketmq_send_back_nums", labels, sent_back)
+
+
+async def _note_members(members: GroupMembers, asking: Asking, group: str) -> None:
+    consumers, address = asking.admin.consumers, asking.place.address
+    try:
+        connected = await asking.ask(partial(consumers.connection, group, broker=address))
+    except BrokerError as error:
+        if error.code != _NO_MEMBER:
+            raise
+        members.places.setdefault((asking.place.cluster, group), {})
+        return
+    for connection in connected.connection_set or ():
+        client_id = connection.client_id or ""
+        members.add(asking, group, client_id, connection.client_addr or "")

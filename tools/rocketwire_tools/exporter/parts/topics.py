@@ -1,0 +1,67 @@
+"""Topics: offsets (21, 202), and rates of those that have new messages (315)."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.policy.resource_names import (
+    DLQ_PREFIX,
+    LMQ_PREFIX,
+    RETRY_PREFIX,
+)
+from rocketwire.versions import MQVersion
+from rocketwire_tools.exporter.parts.runtime import minute_rate
+
+if TYPE_CHECKING:
+    from rocketwire.messages.topics import TopicStatsTable
+    from rocketwire_tools.exporter.asking import Asking
+
+RECENT_MS: Final = 120_000
+"""A topic without a message for so long has rates of 0: brokers count over a minute. Clocks of
+machines may differ by the rest."""
+RATE_IN_STATS: Final = MQVersion.V5_3_3
+"""From this version on, the response of code 202 has the rate of the topic."""
+
+
+async def collect_topics(asking: Asking) -> None:
+    """Add the offsets of all topics of a broker, and their rates."""
+    admin, address = asking.admin, asking.place.address
+    names = list(await asking.ask(partial(admin.topics.configs, address)))
+
+    async def add(topic: str) -> None:
+        stats = await asking.ask(partial(admin.topics.stats_of, address, topic))
+        _add_offsets(asking, topic, stats)
+        if not topic.startswith((RETRY_PREFIX, DLQ_PREFIX)):
+            await _add_rates(asking, topic, stats)
+
+    await asking.each("topics", (n for n in names if not n.startswith(LMQ_PREFIX)), add)
+
+
+def _add_offsets(asking: Asking, topic: str, stats: TopicStatsTable) -> None:
+    place, samples = asking.place, asking.samples
+    queues = (stats.offset_table or {}).values()
+    offset = sum(queue.max_offset for queue in queues)
+    if topic.startswith(RETRY_PREFIX):
+        samples.set("rocketmq_topic_retry_offset", place.of(topic), offset)
+    elif topic.startswith(DLQ_PREFIX):
+        group = topic.removeprefix(DLQ_PREFIX)
+        samples.set("rocketmq_topic_dlq_offset", place.of(group), offset)
+        stored = sum(queue.max_offset - queue.min_offset for queue in queues)
+        samples.add("rocketmq_group_dlqdiff", (place.cluster, group, topic), stored)
+    else:
+        samples.set("rocketmq_producer_offset", place.of(topic), offset)
+
+
+async def _add_rates(asking: Asking, topic: str, stats: TopicStatsTable) -> None:
+    newest = max((q.last_update_timestamp for q in (stats.offset_table or {}).values()), default=0)
+    is_recent = newest > time.time() * 1000 - RECENT_MS
+    if asking.version >= RATE_IN_STATS:
+        rate = stats.topic_put_tps
+    else:
+        rate = await minute_rate(asking, "TOPIC_PUT_NUMS", topic) if is_recent else 0.0
+    size = await minute_rate(asking, "TOPIC_PUT_SIZE", topic) if rate > 0 else 0.0
+    labels = asking.place.of(topic)
+    asking.samples.set("rocketmq_producer_tps", labels, rate)
+    asking.samples.set("rocketmq_producer_message_size", labels, size)

@@ -1,0 +1,55 @@
+"""``Samples``: the values of one collection."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketwire_tools.exporter.families import FAMILIES
+
+MOST_SERIES: Final = 500_000
+"""Default limit of the series of a collection."""
+
+Labels = tuple[str, ...]
+
+
+class Samples:
+    """Values by family and labels.
+
+    Args:
+        most: maximum number of series; further ones are counted and dropped.
+
+    Attributes:
+        values: family -> values of labels -> value.
+        dropped: number of dropped series.
+    """
+
+    def __init__(self, most: int = MOST_SERIES) -> None:
+        """Begin without values."""
+        self.values: dict[str, dict[Labels, float]] = {name: {} for name in FAMILIES}
+        self.dropped = 0
+        self._most = most
+        self._count = 0
+
+    def __len__(self) -> int:
+        """The number of series."""
+        return self._count
+
+    def set(self, family: str, labels: Labels, value: float) -> None:
+        """Set a value."""
+        if self._has_place(family, labels):
+            self.values[family][labels] = value
+
+    def add(self, family: str, labels: Labels, value: float) -> None:
+        """Add to a value, which begins at 0."""
+        if self._has_place(family, labels):
+            values = self.values[family]
+            values[labels] = values.get(labels, 0) + value
+
+    def _has_place(self, family: str, labels: Labels) -> bool:
+        if labels in self.values[family]:
+            return True
+        if self._count >= self._most and not family.startswith("rocketmq_exporter_"):
+            self.dropped += 1
+            return False
+        self._count += 1
+        return True

@@ -1,0 +1,61 @@
+"""The exporter's port, its client and its collector, until a signal."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.admin import open_admin
+from rocketwire_namesrv.config.access_control import is_loopback
+from rocketwire_namesrv.server.http_port import HttpPort
+from rocketwire_tools.exporter.collection import collect
+from rocketwire_tools.exporter.collector import Collector
+from rocketwire_tools.exporter.documents import Documents
+from rocketwire_tools.exporter.exposition import gauges_text
+
+if TYPE_CHECKING:
+    from rocketwire.client import ClientConfig
+    from rocketwire_namesrv.admin_http.http import Exchange
+    from rocketwire_tools.exporter.command_line import Options
+
+_LOG: Final = logging.getLogger("rocketwire.exporter")
+
+SEND_SECONDS: Final = 10.0
+"""Time to send a response, beside the time that a scrape waits for a collection."""
+
+
+async def serve(
+    config: ClientConfig,
+    options: Options,
+    task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve metrics until cancelled; the task's value is the address of the first page.
+
+    Raises:
+        BindError: the port is in use, or a library is missing.
+    """
+    async with open_admin(config, within=options.request_timeout) as admin:
+
+        async def collect_text() -> bytes:
+            samples = await collect(admin, options.limits)
+            return await trio.to_thread.run_sync(gauges_text, samples)
+
+        collector = Collector(collect_text, wait=options.wait, min_interval=options.min_interval)
+
+        async def open_exchange(address: str) -> Exchange:
+            await trio.lowlevel.checkpoint()
+            return Documents(collector, local_only=is_loopback(address)).exchange()
+
+        port = HttpPort(
+            open_exchange,
+            before_answer=collector.refresh,
+            exchange_seconds=options.wait + SEND_SECONDS,
+        )
+        await port.start(options.address, options.port)
+        _LOG.info("metrics at %smetrics", port.url)
+        task_status.started(port.url)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(collector.serve)
+            nursery.start_soon(port.serve)

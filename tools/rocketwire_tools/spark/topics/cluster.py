@@ -1,0 +1,339 @@
+"""Questions to a cluster: topics, queues, and their first and last offsets.
+
+Rules of this file: ends are asked by topic and broker (code 202), not by queue, except where that
+is not permitted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import trio
+
+from rocketwire.client.admin.admin import Admin
+from rocketwire.client.consumer.offset_lookup import find_offset_at
+from rocketwire.client.consumer.pull import PullCalls, PullRequest
+from rocketwire.client.consumer.queues import find_master, find_replica, get_queues
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import (
+    BrokerError,
+    BrokerNotFoundError,
+    ChannelError,
+    ClientError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStatsTable
+from rocketwire.policy.routing import MOCK_BROKER_PREFIX
+from rocketwire.policy.subscription import subscription_data
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.offsets import Bounds, Queue
+from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS, Kind, kind_of_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.messages.topics import TopicOffset
+    from rocketwire_tools.spark.topics.options import Settings
+
+T = TypeVar("T")
+
+_AT_ONCE: Final = 16
+_SAMPLED: Final = 32
+_OF_GROUPS: Final = frozenset({Kind.RETRY, Kind.DLQ})
+_COMPACTION: Final = "COMPACTION"
+_REFUSED: Final = frozenset(
+    (int(ResponseCode.NO_PERMISSION), int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
+)
+
+
+class UnknownTopicError(Exception):
+    """A topic of a query does not exist."""
+
+
+class UnreachableError(Exception):
+    """A cluster does not answer; the text says who, and what to do."""
+
+
+async def _each(places: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) -> None:
+    """Ask for each place, some at once; the first error is raised after all have ended."""
+    limit = trio.CapacityLimiter(_AT_ONCE)
+    errors: list[Exception] = []
+
+    async def ask_one(place: Any) -> None:
+        async with limit:
+            try:
+                await ask(place)
+            except Exception as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+
+    async with trio.open_nursery() as nursery:
+        for place in places:
+            nursery.start_soon(ask_one, place)
+    if errors:
+        raise errors[0]
+
+
+async def matching_topics(client: ClientInstance, pattern: str) -> tuple[str, ...]:
+    """Topics of users whose whole name matches a pattern.
+
+    Topics of retries and dead letters have to be meant: only a pattern with ``%`` matches them.
+    """
+    kinds = USERS_KINDS if "%" in pattern else USERS_KINDS - _OF_GROUPS
+    admin = Admin(client)
+    clusters = await admin.clusters.info()
+    of_brokers = {*(clusters.cluster_addr_table or {}), *(clusters.broker_addr_table or {})}
+    names = set(await admin.topics.names()) - of_brokers  # brokers create topics of their names
+    matches = re.compile(pattern).fullmatch
+    return tuple(sorted(name for name in names if kind_of_topic(name) in kinds and matches(name)))
+
+
+async def queues_of(
+    client: ClientInstance, topics: Iterable[str], *, may_be_gone: bool = False
+) -> tuple[Queue, ...]:
+    """The readable queues of topics, from new routes.
+
+    Args:
+        client: asks the name servers.
+        topics: names of topics.
+        may_be_gone: whether a topic without a route has no queues instead of an error, and one
+            whose route cannot be asked those of its last route.
+
+    Raises:
+        UnknownTopicError: a topic has no route.
+    """
+    queues: list[Queue] = []
+
+    async def ask(topic: str) -> None:
+        try:
+            await client.refresh_route(topic)
+        except TopicRouteNotFoundError:
+            client.routes.forget(topic)
+            if may_be_gone:
+                return
+            raise UnknownTopicError(
+                f"topic {topic} does not exist: no name server has a route of it; create it, or"
+                " see options 'subscribe', 'namespace' and 'nameServers'"
+            ) from None
+        except (ChannelError, ClientError):
+            if not may_be_gone or client.routes.get(topic) is None:
+                raise
+        queues.extend(
+            Queue(topic, queue.broker_name or "", queue.queue_id)
+            for queue in await get_queues(client, topic)
+        )
+
+    await _each(topics, ask)
+    return tuple(sorted(queues))
+
+
+async def bounds_of(
+    client: ClientInstance, queues: Iterable[Queue], *, may_be_missing: bool = False
+) -> dict[Queue, Bounds]:
+    """First and last offsets of queues; a queue that its broker does not have is left out.
+
+    Args:
+        client: asks the brokers.
+        queues: of any topics.
+        may_be_missing: whether the queues of a broker that does not answer are left out, too.
+    """
+    groups: dict[tuple[str, str], list[Queue]] = {}
+    for queue in queues:
+        groups.setdefault((queue.topic, queue.broker), []).append(queue)
+    bounds: dict[Queue, Bounds] = {}
+
+    async def ask(place: tuple[str, str]) -> None:
+        try:
+            bounds.update(await _bounds_at(client, *place, groups[place]))
+        except (ChannelError, BrokerNotFoundError):
+            if not may_be_missing:
+                raise
+
+    await _each(groups, ask)
+    return bounds
+
+
+async def _bounds_at(
+    client: ClientInstance, topic: str, broker: str, queues: Iterable[Queue]
+) -> dict[Queue, Bounds]:
+    """The same for queues of one topic at one broker."""
+    answer: Mapping[MessageQueue, TopicOffset]
+    try:
+        if broker.startswith(MOCK_BROKER_PREFIX):
+            answer = await Admin(client).static_topics.stats(topic)
+        else:
+            answer = (await _stats(client, topic, broker)).offset_table or {}
+    except BrokerError as error:
+        if error.code == ResponseCode.TOPIC_NOT_EXIST:
+            return {}
+        if int(error.code) not in _REFUSED:
+            raise
+        return {queue: await _bounds_of_one(client, queue) for queue in queues}
+    table = {queue.queue_id: offsets for queue, offsets in answer.items()}
+    return {
+        queue: Bounds(max(0, offsets.min_offset), max(0, offsets.max_offset))
+        for queue in queues
+        if (offsets := table.get(queue.queue_id)) is not None
+    }
+
+
+async def _stats(client: ClientInstance, topic: str, broker: str) -> TopicStatsTable:
+    place = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
+    address = (await find_replica(client, place)).address
+    header = GetTopicStatsInfoRequestHeader(topic=topic)
+    admin = Admin(client, within=client.config.mq_client_api_timeout)
+    return await admin.topics.fetch(
+        TopicStatsTable, address, RequestCode.GET_TOPIC_STATS_INFO, header
+    )
+
+
+def _message_queue(queue: Queue) -> MessageQueue:
+    return MessageQueue(topic=queue.topic, broker_name=queue.broker, queue_id=queue.queue_id)
+
+
+async def _bounds_of_one(client: ClientInstance, queue: Queue) -> Bounds:
+    place = _message_queue(queue)
+    address = (await find_replica(client, place)).address
+    least = await client.brokers.min_offset(address, place)
+    return Bounds(max(0, least), await client.brokers.max_offset(address, place))
+
+
+async def offsets_at(
+    client: ClientInstance, group: str, times: Mapping[Queue, int]
+) -> dict[Queue, int]:
+    """Offset of the first message of each queue that was stored at or after a time (code 29)."""
+    offsets: dict[Queue, int] = {}
+
+    async def ask(queue: Queue) -> None:
+        place = _message_queue(queue)
+        offsets[queue] = await find_offset_at(client, group, place, times[queue])
+
+    await _each(times, ask)
+    return offsets
+
+
+async def commit(client: ClientInstance, group: str, offsets: Mapping[Queue, int]) -> None:
+    """Commit offsets of a group, so that operators see how far a query is (code 15)."""
+
+    async def tell(queue: Queue) -> None:
+        place = _message_queue(queue)
+        address = await find_master(client, place)
+        await client.brokers.update_consumer_offset(
+            address, group, place, offsets[queue], oneway=True
+        )
+
+    await _each(offsets, tell)
+
+
+async def mean_sizes(
+    client: ClientInstance, group: str, begins: Mapping[Queue, int]
+) -> dict[str, float]:
+    """Mean size of a message of each topic, from one pull at each of some places."""
+    sums: dict[str, tuple[int, int]] = {}
+    pulls = PullCalls(client)
+
+    async def ask(queue: Queue) -> None:
+        request = PullRequest(
+            queue=_message_queue(queue),
+            offset=begins[queue],
+            group=group,
+            subscription=subscription_data(queue.topic, version=0),
+            max_msg_nums=_SAMPLED,
+            suspend_timeout=0,
+            send_subscription=True,
+        )
+        try:
+            result = await pulls.pull(request)
+        except (ChannelError, ClientError):  # the read reports what is wrong
+            return
+        size = sum(message.store_size for message in result.messages)
+        total, count = sums.get(queue.topic, (0, 0))
+        sums[queue.topic] = total + size, count + len(result.messages)
+
+    await _each(begins, ask)
+    return {topic: size / count for topic, (size, count) in sums.items() if count}
+
+
+async def is_compacted(client: ClientInstance, topic: str, broker: str) -> bool:
+    """Whether a broker keeps only the last message of each key of a topic (code 351)."""
+    place = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
+    try:
+        address = (await find_replica(client, place)).address
+        config = (await Admin(client).topics.config(address, topic)).attributes or {}
+    except (ChannelError, ClientError):
+        return False
+    return config.get("cleanup.policy") == _COMPACTION
+
+
+class Cluster:
+    """The questions of one query, asked from the thread in which Spark runs Python."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Ask nothing yet."""
+        self._settings = settings
+
+    def _ask(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        connection = self._settings.connection
+        try:
+            return session_of(connection).call(function, *arguments)
+        except (ChannelError, ClientError) as error:
+            raise unreachable(error, connection.name_servers) from None
+
+    def topics(self) -> tuple[str, ...]:
+        """The topics of the query, as of now."""
+        settings = self._settings
+        if settings.pattern:
+            return self._ask(matching_topics, settings.pattern)
+        if settings.queues is not None:
+            return tuple(dict.fromkeys(queue.topic for queue in settings.queues.by_queue))
+        return settings.topics
+
+    def queues(self, topics: Iterable[str], *, may_be_gone: bool = False) -> tuple[Queue, ...]:
+        """The queues of topics; of option ``assign`` only those."""
+
+        async def ask(client: ClientInstance) -> tuple[Queue, ...]:
+            return await queues_of(client, topics, may_be_gone=may_be_gone)
+
+        queues = self._ask(ask)
+        assigned = self._settings.queues
+        if assigned is None:
+            return queues
+        missing = assigned.unknown(queues)
+        if missing and not may_be_gone:
+            raise OptionError(f"option 'assign': there is no {missing}")
+        return tuple(queue for queue in queues if queue in assigned.by_queue)
+
+    def bounds(
+        self, queues: Iterable[Queue], *, may_be_missing: bool = False
+    ) -> dict[Queue, Bounds]:
+        """First and last offsets of queues; see ``bounds_of``."""
+        every = tuple(queues)
+
+        async def ask(client: ClientInstance) -> dict[Queue, Bounds]:
+            return await bounds_of(client, every, may_be_missing=may_be_missing)
+
+        return self._ask(ask)
+
+    def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]:
+        """Offsets of the first messages that were stored at or after some times."""
+        return self._ask(offsets_at, self._settings.group, times)
+
+    def commit(self, offsets: Mapping[Queue, int]) -> None:
+        """Commit offsets of the group of the query."""
+        self._ask(commit, self._settings.group, offsets)
+
+    def mean_sizes(self, begins: Mapping[Queue, int]) -> dict[str, float]:
+        """Mean sizes of the messages of topics, from samples at some places."""
+        return self._ask(mean_sizes, self._settings.group, begins)
+
+
+def unreachable(error: Exception, name_servers: str) -> UnreachableError:
+    """An error of a question in one line that says what to do."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
+    if isinstance(error, BrokerError) and error.code == ResponseCode.NO_PERMISSION:
+        advice = "see the credentials, and let the account read the topic and the group"
+    return UnreachableError(f"{text}; {advice}")

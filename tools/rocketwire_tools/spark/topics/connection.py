@@ -1,0 +1,296 @@
+"""How drivers and workers reach a cluster: name servers, credentials and TLS.
+
+Rules of this file: a connection is a plain value without secrets.  Each process reads keys and
+certificates itself, from its environment or from files, so that no plan, event log or checkpoint
+shows them.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from rocketwire_tools.spark.option_values import OptionError, plain_text, switch
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from rocketwire.client import ClientConfig, ClientInstance, Credentials
+
+T = TypeVar("T")
+
+_SECRETS: Final = ("accessKey", "secretKey", "securityToken", "keyPassword")
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 3600:
+        raise OptionError(f"option {option!r}: {text!r} is not a number of seconds up to 3600")
+    return value
+
+
+OPTIONS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
+    "nameServers": ("name_servers", plain_text),
+    "credentialsFile": ("credentials_file", plain_text),
+    "tls": ("tls", switch),
+    "caFile": ("ca_file", plain_text),
+    "certFile": ("cert_file", plain_text),
+    "keyFile": ("key_file", plain_text),
+    "keyPasswordFile": ("key_password_file", plain_text),
+    "tlsServerName": ("tls_server_name", plain_text),
+    "namespace": ("namespace", plain_text),
+    "requestTimeout": ("request_timeout", _seconds),
+}
+"""Option → field of ``Connection``, and the function that reads its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """What the options say about a cluster; it can be sent to workers.
+
+    Attributes:
+        name_servers: as ``host:port;host:port``.
+        credentials_file: file with lines ``accessKey=...`` and ``secretKey=...``; empty for the
+            environment variables ``ROCKETWIRE_ACCESS_KEY`` and ``ROCKETWIRE_SECRET_KEY``.
+        tls: whether connections use TLS; None to use it if a file of TLS is set.
+        ca_file: certificates of the authorities (PEM); empty for those of the system.
+        cert_file: certificate of the client (PEM), for servers that require one.
+        key_file: private key of the client; empty if ``cert_file`` contains it.
+        key_password_file: file whose first line is the password of the private key.
+        tls_server_name: host name in every certificate; empty for the host of the connection.
+        namespace: namespace of the first kind, a part of topic and group names.
+        request_timeout: seconds for a response.
+    """
+
+    name_servers: str
+    credentials_file: str = ""
+    tls: bool | None = None
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    key_password_file: str = ""
+    tls_server_name: str = ""
+    namespace: str = ""
+    request_timeout: float = 5.0
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, str]) -> Connection:
+        """Read the options of ``OPTIONS``, and skip others.
+
+        Args:
+            options: from Spark; case does not matter.
+
+        Raises:
+            OptionError: a value is invalid, there is no name server, or an option has a secret.
+        """
+        by_name = {name.lower(): entry for name, entry in OPTIONS.items()}
+        secrets = {name.lower(): name for name in _SECRETS}
+        values: dict[str, Any] = {"name_servers": os.environ.get("NAMESRV_ADDR", "")}
+        for option, text in options.items():
+            if option.lower() in secrets:
+                raise OptionError(
+                    f"option {secrets[option.lower()]!r} would show a secret in plans and event"
+                    " logs: use 'credentialsFile' or 'keyPasswordFile', or the environment"
+                    " variables ROCKETWIRE_ACCESS_KEY and ROCKETWIRE_SECRET_KEY"
+                )
+            if option.lower() in by_name:
+                field, read = by_name[option.lower()]
+                values[field] = read(option, text)
+        connection = cls(**values)
+        connection.check()
+        return connection
+
+    def check(self) -> None:
+        """Check the name servers, without a connection.
+
+        Raises:
+            OptionError: there is none, or an address is not ``host:port``.
+        """
+        from rocketwire.client.addresses import parse_name_servers
+        from rocketwire.errors import LocalProtocolError
+
+        try:
+            addresses = parse_name_servers(self.name_servers)
+        except LocalProtocolError as error:
+            raise OptionError(f"option 'nameServers': {error}") from None
+        if not addresses:
+            raise OptionError("no name server: set option 'nameServers', as 'host:port;host:port'")
+
+    def client_config(self) -> ClientConfig:
+        """Build the settings of a client; reads the files.
+
+        Raises:
+            OptionError: a file is missing or invalid.
+        """
+        from rocketwire.client import ClientConfig
+
+        return ClientConfig(
+            namesrv_addr=self.name_servers,
+            credentials=self._credentials(),
+            tls=self._tls(),
+            tls_server_hostname=self.tls_server_name or None,
+            namespace=self.namespace,
+            mq_client_api_timeout=self.request_timeout,
+            connect_timeout=max(self.request_timeout, 3.0),
+        )
+
+    def _credentials(self) -> Credentials | None:
+        from rocketwire.client import Credentials
+        from rocketwire.client.environment import read_credentials
+
+        if not self.credentials_file:
+            keys = read_credentials(os.environ)
+            if keys is not None and not keys["secret_key"]:
+                raise OptionError("ROCKETWIRE_SECRET_KEY is not set, and ROCKETWIRE_ACCESS_KEY is")
+            return None if keys is None else Credentials(**keys)
+        values = dict(
+            _pair(line) for line in _lines("credentialsFile", self.credentials_file) if line
+        )
+        access, secret = values.get("accessKey", ""), values.get("secretKey", "")
+        if not access or not secret:
+            missing = "secretKey" if access else "accessKey"
+            raise OptionError(
+                f"option 'credentialsFile': {self.credentials_file} has no line '{missing}=...'"
+            )
+        return Credentials(access, secret, values.get("securityToken"))
+
+    def _tls(self) -> ssl.SSLContext | None:
+        files = (self.ca_file, self.cert_file, self.key_file, self.tls_server_name)
+        if not (any(files) if self.tls is None else self.tls):
+            return None
+        import ssl
+
+        password = ""
+        if self.key_password_file:
+            password = _lines("keyPasswordFile", self.key_password_file)[0]
+        try:
+            context = ssl.create_default_context(cafile=local_file(self.ca_file) or None)
+            if self.cert_file:
+                context.load_cert_chain(
+                    local_file(self.cert_file),
+                    local_file(self.key_file) or None,
+                    lambda: password,  # without a function OpenSSL asks on the terminal
+                )
+        except (ssl.SSLError, OSError) as error:
+            places = ", ".join(file for file in files[:3] if file)
+            raise OptionError(f"certificates {places}: {error}") from None
+        return context
+
+
+def local_file(path: str) -> str:
+    """The place of a file on this machine: as it is, or among those of ``spark-submit --files``."""
+    if not path or os.path.exists(path) or os.path.isabs(path):
+        return path
+    from pyspark import SparkFiles
+
+    try:
+        shipped = SparkFiles.get(path)
+    except Exception:  # noqa: BLE001 - a driver without a session has no such files
+        return path
+    return shipped if os.path.exists(shipped) else path
+
+
+def _lines(option: str, path: str) -> list[str]:
+    """The lines of a file, at least one, without comments."""
+    try:
+        text = Path(local_file(path)).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise OptionError(f"option {option!r}: {path}: {reason}") from None
+    lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
+    return lines or [""]
+
+
+def _pair(line: str) -> tuple[str, str]:
+    """Name and value of ``name=value``, or of ``name: value`` as in Java's ``tools.yml``."""
+    name, separator, value = line.partition("=")
+    if not separator or ":" in name:
+        name, _, value = line.partition(":")
+    return name.strip(), value.strip().strip("'\"")
+
+
+class Session:
+    """A client in trio's thread, for calls from the thread in which Spark runs Python.
+
+    Worker processes are used again: they keep one session for each connection.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        """Open a client.
+
+        Raises:
+            OptionError: a file is missing or invalid.
+        """
+        from rocketwire.portal.resources import Resource
+
+        config = connection.client_config()
+
+        def opener() -> AbstractAsyncContextManager[ClientInstance]:
+            from rocketwire.client import open_client
+
+            return open_client(config)
+
+        self.resource = Resource(opener)
+        self.portal = self.resource.begin()
+        self.client: ClientInstance = self.portal.call(self.resource.open)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are possible."""
+        return not (self.resource.is_closed or self.portal.is_forked or self.portal.is_ended)
+
+    def call(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """Execute a coroutine function in trio, with the client as its first argument.
+
+        Raises:
+            Exception: what the function raises.
+        """
+        return self.portal.call(function, self.client, *arguments)
+
+    def close(self) -> None:
+        """Close the client."""
+        self.resource.close_soon()
+        self.resource.wait_closed(_CLOSING)
+
+
+_CLOSING: Final = 5.0
+_sessions: dict[Connection, Session] = {}
+
+
+def session_of(connection: Connection) -> Session:
+    """The session of this process for a connection.
+
+    Raises:
+        OptionError: a file is missing or invalid.
+    """
+    session = _sessions.get(connection)
+    if session is None or not session.is_open:
+        session = _sessions[connection] = Session(connection)
+    return session
+
+
+def close_sessions() -> None:
+    """Close the sessions of this process."""
+    while _sessions:
+        _sessions.popitem()[1].close()
+
+
+@asynccontextmanager
+async def open_connection(connection: Connection) -> AsyncGenerator[ClientInstance]:
+    """Open a client until the end of the block; in trio, for example inside ``trio.run``.
+
+    Raises:
+        OptionError: a file is missing or invalid.
+    """
+    from rocketwire.client import open_client
+
+    async with open_client(connection.client_config()) as client:
+        yield client

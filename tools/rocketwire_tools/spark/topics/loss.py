@@ -1,0 +1,74 @@
+"""Messages that a query had to read and that no broker has any more.
+
+Rules of this file: a loss is an error, or with ``failOnDataLoss=false`` a line on standard error;
+both name the queue, the offsets and the reason.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+DELETED: Final = "they were deleted: the retention time of the broker has passed"
+RECREATED: Final = (
+    "the queue ends before: the topic was deleted and created again, or a broker lost messages"
+)
+TOPIC_GONE: Final = "the topic was deleted"
+QUEUE_GONE: Final = "no broker has the queue any more"
+SHORT: Final = (
+    "the broker that was asked has fewer messages: it is behind, or another one took its place"
+)
+REMOVED: Final = "the broker skipped them: their file was removed while it was read"
+
+ADVICE: Final = (
+    "set failOnDataLoss=false to go on without them, or choose other startingOffsets and a new"
+    " checkpoint"
+)
+
+
+class DataLossError(Exception):
+    """Messages of a query do not exist any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Offsets of a queue that cannot be read.
+
+    Attributes:
+        topic: topic of the queue.
+        broker: name of its broker.
+        queue_id: number of the queue.
+        begin: first lost offset.
+        end: offset after the last one; None for all from ``begin`` on.
+        reason: why, as a part of a sentence.
+    """
+
+    topic: str
+    broker: str
+    queue_id: int
+    begin: int
+    end: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        last = "the end" if self.end is None else str(self.end - 1)
+        return (
+            f"topic {self.topic}, broker {self.broker}, queue {self.queue_id}: messages"
+            f" {self.begin} to {last} are lost, {self.reason}"
+        )
+
+
+def report_loss(loss: Loss, *, fails: bool) -> None:
+    """Report a loss.
+
+    Args:
+        loss: what is lost.
+        fails: option ``failOnDataLoss``.
+
+    Raises:
+        DataLossError: it fails.
+    """
+    if fails:
+        raise DataLossError(f"{loss}; {ADVICE}")
+    print(f"rocketmq: {loss}", file=sys.stderr)

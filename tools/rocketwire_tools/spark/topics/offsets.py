@@ -1,0 +1,207 @@
+"""Offsets by topic, broker and queue, as JSON: ``{"orders": {"broker-a": {"0": 23}}}``.
+
+Rules of this file: pure.  Where a query begins or ends, -1 stands for the end of a queue and -2 for
+its first message, as in spark-sql-kafka; a number in place of an object stands for all queues of a
+topic or a broker.  The offset of a stream is the same JSON with plain offsets.  It also has, under
+``(from)``, where its batch begins in queues that the offset before it does not have: so a batch is
+the same again after a restart, whatever the queues have become.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from rocketwire_tools.spark.option_values import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LATEST: Final = -1
+EARLIEST: Final = -2
+_FROM: Final = "(from)"
+_INT64: Final = 1 << 63
+
+
+class Queue(NamedTuple):
+    """A queue of a topic."""
+
+    topic: str
+    broker: str
+    queue_id: int
+
+    def __str__(self) -> str:
+        return f"topic {self.topic}, broker {self.broker}, queue {self.queue_id}"
+
+
+class Bounds(NamedTuple):
+    """First and last offset of a queue.
+
+    Attributes:
+        least: offset of its first message.
+        most: offset of its next message.
+    """
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRange:
+    """Offsets of a queue.
+
+    Attributes:
+        begin: first offset.
+        end: offset after the last one.
+    """
+
+    topic: str
+    broker: str
+    queue_id: int
+    begin: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    def __str__(self) -> str:
+        return f"topic {self.topic}, broker {self.broker}, queue {self.queue_id}"
+
+
+class Places:
+    """A number for queues, brokers and topics; the most exact one counts.
+
+    Attributes:
+        by_queue: number of single queues.
+        by_broker: number of all queues of a topic at a broker.
+        by_topic: number of all queues of a topic.
+    """
+
+    def __init__(self) -> None:
+        self.by_queue: dict[Queue, int] = {}
+        self.by_broker: dict[tuple[str, str], int] = {}
+        self.by_topic: dict[str, int] = {}
+
+    def of(self, queue: Queue) -> int | None:
+        """The number of a queue; None without one."""
+        for number in (
+            self.by_queue.get(queue),
+            self.by_broker.get((queue.topic, queue.broker)),
+            self.by_topic.get(queue.topic),
+        ):
+            if number is not None:
+                return number
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Places) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def unknown(self, queues: Iterable[Queue]) -> str:
+        """A topic, broker or queue of the places that is not among some queues; empty for none."""
+        every = set(queues)
+        brokers = {(queue.topic, queue.broker) for queue in every}
+        topics = {queue.topic for queue in every}
+        for queue in self.by_queue:
+            if queue not in every:
+                return str(queue)
+        for topic, broker in self.by_broker:
+            if (topic, broker) not in brokers:
+                return f"topic {topic}, broker {broker}"
+        return next((f"topic {topic}" for topic in self.by_topic if topic not in topics), "")
+
+
+def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
+    """Read places of an option.
+
+    Args:
+        option: its name.
+        text: JSON.
+        least: smallest number.
+
+    Raises:
+        OptionError: it is something else.
+    """
+    example = '{"topic": {"broker": {"0": 23}}}'
+    wrong = OptionError(f"option {option!r}: {text!r} is not JSON like {example}")
+    try:
+        topics: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise wrong from None
+    if not isinstance(topics, dict) or not topics:
+        raise wrong
+    places = Places()
+    for topic, brokers in cast("dict[str, Any]", topics).items():
+        if not isinstance(brokers, dict):
+            places.by_topic[topic] = _number(option, brokers, least)
+            continue
+        for broker, queues in cast("dict[str, Any]", brokers).items():
+            if not isinstance(queues, dict):
+                places.by_broker[topic, broker] = _number(option, queues, least)
+                continue
+            for queue_id, number in cast("dict[str, Any]", queues).items():
+                if not queue_id.isdecimal() or len(queue_id) > 9:
+                    raise OptionError(f"option {option!r}: {queue_id!r} is not a queue id")
+                queue = Queue(topic, broker, int(queue_id))
+                places.by_queue[queue] = _number(option, number, least)
+    return places
+
+
+def _number(option: str, value: Any, least: int) -> int:
+    if type(value) is not int or not least <= value < _INT64:
+        lowest = {EARLIEST: ", -1 (latest) or -2 (earliest)", LATEST: " or -1 (latest)"}
+        raise OptionError(f"option {option!r}: {value!r} is not an offset{lowest.get(least, '')}")
+    return value
+
+
+def nested(offsets: Mapping[Queue, int]) -> dict[str, Any]:
+    """Offsets as Spark stores them: the same text for the same offsets."""
+    tree: dict[str, Any] = {}
+    for queue in sorted(offsets):
+        brokers = tree.setdefault(queue.topic, {})
+        brokers.setdefault(queue.broker, {})[str(queue.queue_id)] = offsets[queue]
+    return tree
+
+
+def flat(tree: Mapping[str, Any]) -> dict[Queue, int]:
+    """The offsets of ``nested``.
+
+    Raises:
+        OptionError: the checkpoint has something else.
+    """
+    try:
+        return {
+            Queue(topic, broker, int(queue_id)): _plain(offset)
+            for topic, brokers in tree.items()
+            if topic != _FROM
+            for broker, queues in brokers.items()
+            for queue_id, offset in queues.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise OptionError(
+            "the checkpoint has offsets of another source: let each query have its own"
+        ) from None
+
+
+def _plain(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError
+    return value
+
+
+def with_begins(end: Mapping[Queue, int], begins: Mapping[Queue, int]) -> dict[str, Any]:
+    """The offset of a stream at the end of a batch.
+
+    Args:
+        end: offset after the last message of each queue.
+        begins: where the batch begins in queues that the offset before it does not have.
+    """
+    tree = nested(end)
+    return {**tree, _FROM: nested(begins)} if begins else tree
+
+
+def begins_of(end: Mapping[str, Any]) -> dict[Queue, int]:
+    """What ``with_begins`` has added."""
+    return flat(end.get(_FROM, {}))

@@ -1,0 +1,298 @@
+"""Options of the data source ``rocketmq`` for reads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire_tools.spark.option_values import OptionError, one_of, size, switch
+from rocketwire_tools.spark.topics.columns import columns_of
+from rocketwire_tools.spark.topics.connection import OPTIONS as OF_CONNECTION
+from rocketwire_tools.spark.topics.connection import Connection
+from rocketwire_tools.spark.topics.offsets import EARLIEST, LATEST, Places, read_places
+from rocketwire_tools.spark.topics.ranges import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Place = str | Places
+
+GROUP: Final = "spark-rocketwire"
+_WORDS: Final = {"earliest": EARLIEST, "latest": LATEST}
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """Where a query begins or ends.
+
+    Attributes:
+        everywhere: offset, -1 or -2 for queues without a place of their own; None for none.
+        places: offsets of queues.
+        time: milliseconds since 1970 of all queues; None for offsets.
+        times: milliseconds of queues, brokers or topics.
+    """
+
+    everywhere: int | None = None
+    places: Places = field(default_factory=Places)
+    time: int | None = None
+    times: Places | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The values of the options, which docs/guide/spark-topics.md explains.
+
+    Attributes:
+        connection: how to reach the cluster.
+        topics: names of topics.
+        pattern: of the names of topics; empty for none.
+        queues: the only queues of option ``assign``; None for all.
+        start: where a query begins; None for the default.
+        end: where a batch query ends; None for the default.
+        by_time_fails: whether a queue without a message since ``start`` is an error.
+        limits: of a micro-batch.
+        min_partitions: fewest partitions.
+        max_records: most messages of a partition; 0 for no limit.
+        fails_on_loss: whether lost messages are an error.
+        tags: ``a || b``.
+        sql: an SQL92 expression.
+        group: name of the consumer group in requests.
+        commits: whether the group's offsets follow the query.
+        columns: names and SQL types of the columns.
+        push_filters: whether filters of a batch query choose what is read.
+    """
+
+    connection: Connection
+    topics: tuple[str, ...] = ()
+    pattern: str = ""
+    queues: Places | None = None
+    start: Edge | None = None
+    end: Edge | None = None
+    by_time_fails: bool = True
+    limits: Limits = field(default_factory=Limits)
+    min_partitions: int = 0
+    max_records: int = 0
+    fails_on_loss: bool = True
+    tags: str = ""
+    sql: str = ""
+    group: str = GROUP
+    commits: bool = False
+    columns: Mapping[str, str] = field(default_factory=lambda: columns_of("rocketmq"))
+    push_filters: bool = False
+
+
+def _names(option: str, text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise OptionError(f"option {option!r}: {text!r} has no topic")
+    return names
+
+
+def _pattern(option: str, text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise OptionError(f"option {option!r}: {text!r} is not a pattern: {error}") from None
+    if not text:
+        raise OptionError(f"option {option!r}: the pattern is empty")
+    return text
+
+
+def _assigned(option: str, text: str) -> Places:
+    """Queues: ``{"topic": {"broker": [0, 1]}}``."""
+    import json
+
+    wrong = OptionError(
+        f"option {option!r}: {text!r} is not JSON like " + '{"topic": {"broker": [0, 1]}}'
+    )
+    places = Places()
+    try:
+        tree = json.loads(text)
+        for topic, brokers in tree.items():
+            for broker, numbers in brokers.items():
+                for number in numbers:
+                    if type(number) is not int or number < 0:
+                        raise wrong
+                    from rocketwire_tools.spark.topics.offsets import Queue
+
+                    places.by_queue[Queue(topic, broker, number)] = 0
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        raise wrong from None
+    if not places.by_queue:
+        raise wrong
+    return places
+
+
+def _start(option: str, text: str) -> Edge:
+    if text.lower() in _WORDS:
+        return Edge(everywhere=_WORDS[text.lower()])
+    return Edge(places=read_places(option, text))
+
+
+def _end(option: str, text: str) -> Edge:
+    if text.lower() == "latest":
+        return Edge(everywhere=LATEST)
+    if text.lower() == "earliest":
+        raise OptionError(f"option {option!r}: a query cannot end at 'earliest'; use 'latest'")
+    return Edge(places=read_places(option, text, least=LATEST))
+
+
+def _time(option: str, text: str) -> Edge:
+    if text.strip().isdecimal() and len(text) < 16:
+        return Edge(time=int(text))
+    if text.lstrip().startswith("{"):
+        return Edge(times=read_places(option, text, least=0))
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise OptionError(
+            f"option {option!r}: {text!r} is not milliseconds since 1970, a time such as"
+            ' 2026-01-31T12:00:00Z, or JSON like {"topic": 1700000000000}'
+        ) from None
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return Edge(time=int(moment.timestamp() * 1000))
+
+
+def _count(option: str, text: str) -> int:
+    if not text.strip().isdecimal() or len(text) > 18 or not int(text):
+        raise OptionError(f"option {option!r}: {text!r} is not a whole number from 1 on")
+    return int(text)
+
+
+def _bytes(option: str, text: str) -> int:
+    value = size(option, text)
+    if not value:
+        raise OptionError(f"option {option!r}: a trigger has at least one byte")
+    return value
+
+
+def _delay(option: str, text: str) -> float:
+    digits = text.strip().rstrip("mshin")
+    unit = text.strip()[len(digits) :].strip()
+    try:
+        value = float(digits) * _UNITS[unit or "ms"]
+    except (ValueError, KeyError):
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise OptionError(f"option {option!r}: {text!r} is not a time such as 500ms, 30s or 15m")
+    return value
+
+
+def _tags(option: str, text: str) -> str:
+    from rocketwire.errors import LocalProtocolError
+    from rocketwire.policy.subscription import subscription_data
+
+    try:
+        subscription_data("topic", text, version=0)
+    except LocalProtocolError as error:
+        raise OptionError(f"option {option!r}: {error}") from None
+    return "" if text.strip() == "*" else text
+
+
+def _expression(option: str, text: str) -> str:
+    from rocketwire.sql92 import compile_expression
+
+    try:
+        compile_expression(text)
+    except ValueError as error:
+        raise OptionError(f"option {option!r}: {error}") from None
+    return text
+
+
+def _group(option: str, text: str) -> str:
+    if not re.fullmatch(r"[%|a-zA-Z0-9_-]{1,120}", text):
+        raise OptionError(f"option {option!r}: {text!r} is not the name of a group")
+    return text
+
+
+def _columns(option: str, text: str) -> dict[str, str]:
+    try:
+        return columns_of(text)
+    except ValueError as error:
+        raise OptionError(f"option {option!r}: {error}") from None
+
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
+    "subscribe": ("topics", _names),
+    "subscribePattern": ("pattern", _pattern),
+    "assign": ("queues", _assigned),
+    "startingOffsets": ("start_offsets", _start),
+    "endingOffsets": ("end_offsets", _end),
+    "startingTimestamp": ("start_time", _time),
+    "endingTimestamp": ("end_time", _time),
+    "startingOffsetsByTimestamp": ("start_time", _time),
+    "endingOffsetsByTimestamp": ("end_time", _time),
+    "startingOffsetsByTimestampStrategy": ("strategy", one_of("error", "latest")),
+    "maxOffsetsPerTrigger": ("max_offsets", _count),
+    "maxBytesPerTrigger": ("max_bytes", _bytes),
+    "minOffsetsPerTrigger": ("min_offsets", _count),
+    "maxTriggerDelay": ("max_delay", _delay),
+    "minPartitions": ("min_partitions", _count),
+    "maxRecordsPerPartition": ("max_records", _count),
+    "failOnDataLoss": ("fails_on_loss", switch),
+    "tags": ("tags", _tags),
+    "sql": ("sql", _expression),
+    "group": ("group", _group),
+    "commitGroup": ("commits", switch),
+    "columns": ("columns", _columns),
+    "pushFilters": ("push_filters", switch),
+}
+_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
+_LIMITS: Final = ("max_offsets", "max_bytes", "min_offsets", "max_delay")
+_OF_SPARK: Final = frozenset({"path", "paths"})
+
+
+def read_options(options: Mapping[str, str]) -> Settings:
+    """Read the options.
+
+    Args:
+        options: from Spark; case does not matter.
+
+    Raises:
+        OptionError: an option is unknown or invalid, or one is missing.
+    """
+    connection = Connection.from_options(options)
+    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
+    of_connection = {name.lower() for name in OF_CONNECTION}
+    values: dict[str, Any] = {}
+    chosen: list[str] = []
+    for option, text in options.items():
+        key = option.lower()
+        if key in of_connection:
+            continue
+        if key in _OF_SPARK:
+            raise OptionError("a topic has no path: use load() without one, and option 'subscribe'")
+        if key not in by_name:
+            every = ", ".join([*_READERS, *OF_CONNECTION])
+            raise OptionError(f"unknown option {option!r}; the options are {every}")
+        name, (field_name, read) = by_name[key]
+        if name in _CHOICES:
+            chosen.append(name)
+        values[field_name] = read(name, text)
+    if len(chosen) != 1:
+        have = " and ".join(repr(name) for name in chosen) or "none"
+        raise OptionError(
+            f"one of options {', '.join(_CHOICES)} says what to read; there is {have}"
+        )
+    if values.get("tags") and values.get("sql"):
+        raise OptionError("options 'tags' and 'sql' exclude each other: use TAGS in the expression")
+    limits = Limits(**{name: values.pop(name) for name in _LIMITS if name in values})
+    if limits.max_offsets and limits.min_offsets > limits.max_offsets:
+        raise OptionError("option 'minOffsetsPerTrigger' is larger than 'maxOffsetsPerTrigger'")
+    start = values.pop("start_time", None) or values.pop("start_offsets", None)
+    end = values.pop("end_time", None) or values.pop("end_offsets", None)
+    for replaced in ("start_offsets", "end_offsets"):
+        values.pop(replaced, None)  # times come first, as in spark-sql-kafka
+    by_time_fails = values.pop("strategy", "error") == "error"
+    return Settings(
+        connection=connection,
+        start=start,
+        end=end,
+        by_time_fails=by_time_fails,
+        limits=limits,
+        **values,
+    )

@@ -1,0 +1,178 @@
+"""Where queries begin and end, and the ranges of batch queries.
+
+Rules of this file: pure; ``Questions`` are asked of a cluster.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.offsets import EARLIEST, LATEST, Queue
+from rocketwire_tools.spark.topics.options import Edge
+from rocketwire_tools.spark.topics.ranges import cut, ranges_between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire_tools.spark.topics.offsets import Bounds, QueueRange
+    from rocketwire_tools.spark.topics.options import Settings
+    from rocketwire_tools.spark.topics.pushing import Narrowing
+
+_LAST_TIME: Final = 1 << 62
+FROM_EARLIEST: Final = Edge(everywhere=EARLIEST)
+FROM_LATEST: Final = Edge(everywhere=LATEST)
+
+
+class Questions(Protocol):
+    """What ``cluster.Cluster`` answers."""
+
+    def topics(self) -> tuple[str, ...]: ...
+    def queues(self, topics: Iterable[str], *, may_be_gone: bool = False) -> tuple[Queue, ...]: ...
+    def bounds(
+        self, queues: Iterable[Queue], *, may_be_missing: bool = False
+    ) -> dict[Queue, Bounds]: ...
+    def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]: ...
+    def commit(self, offsets: Mapping[Queue, int]) -> None: ...
+    def mean_sizes(self, begins: Mapping[Queue, int]) -> dict[str, float]: ...
+
+
+def starts(
+    settings: Settings, questions: Questions, bounds: Mapping[Queue, Bounds], default: Edge
+) -> dict[Queue, int]:
+    """Where a query begins in each queue.
+
+    Raises:
+        OptionError: the option names other queues or offsets than there are, or there is no
+            message since a time.
+    """
+    edge = settings.start or default
+    at_times = _at_times(edge, questions, bounds)
+    begins: dict[Queue, int] = {}
+    for queue, (least, most) in bounds.items():
+        if queue in at_times:
+            begin = at_times[queue]
+            if begin >= most and settings.by_time_fails:
+                raise OptionError(
+                    f"option 'startingTimestamp': {queue} has no message since that time; set"
+                    " startingOffsetsByTimestampStrategy=latest to begin at its end"
+                )
+        else:
+            begin = _offset("startingOffsets", edge, queue)
+            begin = {EARLIEST: least, LATEST: most}.get(begin, begin)
+        if begin > most:
+            raise OptionError(
+                f"option 'startingOffsets': {queue} ends before offset {begin}: its next message"
+                f" has {most}"
+            )
+        begins[queue] = begin
+    _refuse_unknown("startingOffsets", edge, bounds)
+    return begins
+
+
+def ends(
+    settings: Settings, questions: Questions, bounds: Mapping[Queue, Bounds]
+) -> dict[Queue, int]:
+    """Where a batch query ends in each queue.
+
+    Raises:
+        OptionError: the option names other queues or offsets than there are.
+    """
+    edge = settings.end or FROM_LATEST
+    at_times = _at_times(edge, questions, bounds)
+    ends_by_queue: dict[Queue, int] = {}
+    for queue, (_, most) in bounds.items():
+        end = at_times.get(queue)
+        if end is None:
+            end = _offset("endingOffsets", edge, queue)
+            end = most if end == LATEST else end
+        if end > most:
+            raise OptionError(
+                f"option 'endingOffsets': {queue} has no message before offset {end}: its next"
+                f" message has {most}; use -1 to read to the end"
+            )
+        ends_by_queue[queue] = end
+    _refuse_unknown("endingOffsets", edge, bounds)
+    return ends_by_queue
+
+
+def _offset(option: str, edge: Edge, queue: Queue) -> int:
+    offset = edge.places.of(queue)
+    offset = edge.everywhere if offset is None else offset
+    if offset is None:
+        raise OptionError(
+            f"option {option!r} has no offset of {queue}: add one, with -1 for its end"
+            + (" or -2 for its first message" if option.startswith("s") else "")
+        )
+    return offset
+
+
+def _at_times(edge: Edge, questions: Questions, bounds: Mapping[Queue, Bounds]) -> dict[Queue, int]:
+    if edge.times is not None:
+        _refuse_unknown("startingTimestamp", Edge(places=edge.times), bounds)
+        times = {queue: edge.times.of(queue) for queue in bounds}
+        missing = next((queue for queue, time in times.items() if time is None), None)
+        if missing is not None:
+            raise OptionError(f"the option with timestamps has none of {missing}")
+        return questions.offsets_at({queue: time or 0 for queue, time in times.items()})
+    if edge.time is None:
+        return {}
+    return questions.offsets_at(dict.fromkeys(bounds, edge.time))
+
+
+def _refuse_unknown(option: str, edge: Edge, bounds: Mapping[Queue, Bounds]) -> None:
+    unknown = edge.places.unknown(bounds)
+    if unknown:
+        raise OptionError(f"option {option!r}: the query does not read {unknown}")
+
+
+def batch_ranges(
+    settings: Settings, questions: Questions, narrowing: Narrowing | None = None
+) -> list[QueueRange]:
+    """The ranges of a batch query, a partition each.
+
+    Args:
+        settings: options.
+        questions: to the cluster.
+        narrowing: what the filters of the query leave.
+
+    Raises:
+        OptionError: an option does not fit the cluster.
+    """
+    topics = questions.topics()
+    if not topics:
+        raise OptionError(f"option 'subscribePattern': no topic matches {settings.pattern!r}")
+    bounds = questions.bounds(questions.queues(topics))
+    begins = starts(settings, questions, bounds, FROM_EARLIEST)
+    limits = ends(settings, questions, bounds)
+    for queue, begin in begins.items():
+        if settings.start is not None and queue in settings.start.places.by_queue:
+            least = bounds[queue].least
+            if 0 <= begin < least and begin < limits[queue]:
+                from rocketwire_tools.spark.topics import loss
+
+                lost = loss.Loss(*queue, begin, min(least, limits[queue]), loss.DELETED)
+                loss.report_loss(lost, fails=settings.fails_on_loss)
+                begins[queue] = least
+    if narrowing is not None:
+        _narrow(begins, limits, narrowing, questions)
+    return cut(ranges_between(begins, limits), settings.min_partitions, settings.max_records)
+
+
+def _narrow(
+    begins: dict[Queue, int], limits: dict[Queue, int], narrowing: Narrowing, questions: Questions
+) -> None:
+    """Leave out of ranges what filters leave out."""
+    for queue in [queue for queue in begins if not narrowing.has(queue)]:
+        del begins[queue], limits[queue]
+    first, last = narrowing.offsets
+    starts_at: dict[Queue, int] = {}
+    stops_at: dict[Queue, int] = {}
+    if narrowing.has_times:
+        since, until = narrowing.times
+        starts_at = questions.offsets_at(dict.fromkeys(begins, since)) if since else {}
+        if until < _LAST_TIME:
+            stops_at = questions.offsets_at(dict.fromkeys(begins, until + 1))
+    for queue, begin in begins.items():
+        begins[queue] = max(begin, first, starts_at.get(queue, 0))
+        limits[queue] = min(limits[queue], last + 1, stops_at.get(queue, limits[queue]))

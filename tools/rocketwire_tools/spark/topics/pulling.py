@@ -1,0 +1,495 @@
+"""Pulls a range of a queue: by offset, without membership in a group, several pulls under way.
+
+A range is cut into strides.  Each lane pulls one stride after the other; strides are passed on in
+their order, so the messages of a range stay in order.  A broker answers with at most 32 messages
+unless it is configured otherwise: a stride has as many as the first answer has.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import trio
+
+from rocketwire.client.consumer.pull import PullRequest, build_pull_header
+from rocketwire.client.consumer.queues import find_replica
+from rocketwire.client.net.rpc import make_request
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import (
+    BrokerError,
+    BrokerNotFoundError,
+    ChannelError,
+    ClientError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages import encode_header
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.subscription import subscription_data
+from rocketwire.wire.request_template import PreparedRequest, build_template
+from rocketwire_tools.spark.topics import loss
+from rocketwire_tools.spark.topics.loss import Loss
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.transport.pending import NextRequest
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_tools.spark.topics.offsets import QueueRange
+
+LANES: Final = 4
+"""Pulls of a range that are under way."""
+STRIDE: Final = 32
+"""Messages of a stride at the beginning (Java: ``maxTransferCountOnMessageInMemory``)."""
+MOST: Final = 1024
+"""Messages that a pull asks for at most."""
+FILTERED_STRIDE: Final = 800
+"""Offsets that a broker looks at for one pull with a filter."""
+CHUNK: Final = 2 << 20
+"""Bytes that are decoded together, about."""
+AHEAD: Final = 8 << 20
+"""Bytes that are pulled before they are wanted, about."""
+PATIENCE: Final = 60.0
+"""Seconds for which a lane repeats a pull that fails, or that finds the queue too short."""
+_PAUSE: Final = 0.2
+_LONGEST_PAUSE: Final = 3.0
+
+_FOUND: Final = int(ResponseCode.SUCCESS)
+_NOTHING: Final = int(ResponseCode.PULL_NOT_FOUND)
+_NO_MATCH: Final = int(ResponseCode.PULL_RETRY_IMMEDIATELY)
+_MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
+_TOPIC_GONE: Final = int(ResponseCode.TOPIC_NOT_EXIST)
+_WITHOUT_MESSAGES: Final = frozenset((_FOUND, _NOTHING, _NO_MATCH, _MOVED))
+_REPEATED: Final = frozenset(
+    (_TOPIC_GONE, int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWAY))
+)
+_SHORTER: Final = 6
+"""What divides the patience with a queue that is too short: few slaves are so far behind."""
+
+
+class PullFailedError(Exception):
+    """A range cannot be read; the text names topic, queue and broker, and says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullSettings:
+    """How ranges are pulled.
+
+    Attributes:
+        group: name of the consumer group in requests; it has no members.
+        tags: ``a || b``; empty for all.
+        sql: an SQL92 expression; empty for none.
+        fails_on_loss: option ``failOnDataLoss``.
+        timeout: seconds for a response.
+        patience: seconds for which a failing pull is repeated.
+    """
+
+    group: str
+    tags: str = ""
+    sql: str = ""
+    fails_on_loss: bool = True
+    timeout: float = 5.0
+    patience: float = PATIENCE
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether brokers leave messages out."""
+        return bool(self.sql or self.tags)
+
+
+class Chunk(NamedTuple):
+    """Messages of consecutive strides.
+
+    Attributes:
+        begin: first offset.
+        end: offset after the last one; messages outside belong to other chunks.
+        bodies: of the responses, in order; each has whole stored messages.
+        shift: what has to be added to the offsets in the messages.
+        lost: number of messages that are lost.
+    """
+
+    begin: int
+    end: int
+    bodies: list[bytes]
+    shift: int
+    lost: int
+
+
+class _Stride:
+    """Offsets that one lane pulls.
+
+    Attributes:
+        next_offset: offset of its next pull.
+        bodies: of its responses so far.
+        lost: number of its messages that are lost.
+    """
+
+    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset")
+
+    def __init__(self, begin: int, end: int) -> None:
+        self.begin = self.next_offset = begin
+        self.end = end
+        self.bodies: list[bytes] = []
+        self.lost = 0
+        self.is_done = False
+
+
+class _Wait:
+    """Longer and longer pauses between pulls that fail, until the patience ends."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._since = trio.current_time()
+        self._pause = _PAUSE
+
+    async def once(self, *, is_short: bool) -> bool:
+        """Wait; returns whether another pull is worth it."""
+        limit = self._patience / (_SHORTER if is_short else 1)
+        if trio.current_time() - self._since >= limit:
+            return False
+        await trio.sleep(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        return True
+
+
+class _QueueTooShortError(Exception):
+    """A queue ends before an offset that it had."""
+
+
+class _Chain:
+    """Requests of a lane that follow each other without a task in between.
+
+    Attributes:
+        stride: the one that is pulled now.
+        taken: the last response whose messages were taken.
+    """
+
+    def __init__(self, pull: RangePull, stride: _Stride) -> None:
+        self._pull = pull
+        self.stride = stride
+        self.taken: RemotingCommand | None = None
+
+    def place(self) -> tuple[int, int]:
+        """Where it is; another value after each success."""
+        return self.stride.begin, self.stride.next_offset
+
+    def follow(self, response: RemotingCommand) -> PreparedRequest | None:
+        """Take a response; returns the next request, or None for a pause."""
+        pull, stride = self._pull, self.stride
+        if response.code != _FOUND or not pull.take(stride, response):
+            return None
+        self.taken = response
+        if stride.next_offset >= stride.end:
+            pull.finish(stride)
+            following = pull.next_stride()
+            if following is None:
+                return None
+            self.stride = stride = following
+        return pull.request_of(stride)
+
+
+class RangePull:
+    """The pulls of one range; ``open_pull`` opens it."""
+
+    def __init__(self, client: ClientInstance, place: QueueRange, settings: PullSettings) -> None:
+        self._client = client
+        self._place = place
+        self._settings = settings
+        self._queue = MessageQueue(
+            topic=place.topic, broker_name=place.broker, queue_id=place.queue_id
+        )
+        self._size = FILTERED_STRIDE if settings.is_filtered else STRIDE
+        self._next_begin = place.begin
+        self._strides: deque[_Stride] = deque()
+        self._ahead = self._shift = 0
+        self._ready, self._ready_size = _Stride(place.begin, place.begin), 0
+        self._error: Exception | None = None
+        self._arrived, self._taken = trio.lowlevel.ParkingLot(), trio.lowlevel.ParkingLot()
+        self._build_form()
+
+    def _build_form(self) -> None:
+        place, settings = self._place, self._settings
+        kind = "SQL92" if settings.sql else None
+        subscription = subscription_data(
+            place.topic, settings.sql or settings.tags or None, expression_type=kind, version=0
+        )
+        request = PullRequest(
+            queue=self._queue,
+            offset=0,
+            group=settings.group,
+            subscription=subscription,
+            max_msg_nums=MOST,
+            suspend_timeout=0,
+            send_subscription=True,
+        )
+        config = self._client.config
+        header = build_pull_header(request, to_slave=True)
+        fields = encode_header(header, serialize_type=config.serialize_type)
+        changing = ("queueOffset", "maxMsgNums")
+        rest = {name: text for name, text in fields.items() if name not in {*changing, "bname"}}
+        command = make_request(config, RequestCode.PULL_MESSAGE, rest)
+        form = build_template(command, changing, "bname")
+        values = None if form is None else form.values((), place.broker)
+        if form is None or values is None:
+            raise PullFailedError(f"{place}: a pull cannot be encoded")
+        self._form, self._broker_name = form, values
+
+    def request_of(self, stride: _Stride) -> PreparedRequest:
+        most = MOST if self._settings.is_filtered else stride.end - stride.next_offset
+        values = (stride.next_offset, most, *self._broker_name)
+        return PreparedRequest(self._form, values, b"")
+
+    # ------------------------------------------------------------------ strides
+
+    def next_stride(self) -> _Stride | None:
+        """Take the next stride; None at the end, or if enough has been pulled ahead."""
+        begin = self._next_begin
+        if begin >= self._place.end or self._ahead >= AHEAD:
+            return None
+        end = min(begin + self._size, self._place.end)
+        stride = _Stride(begin, end)
+        self._next_begin = end
+        self._strides.append(stride)
+        return stride
+
+    def finish(self, stride: _Stride) -> None:
+        """Make the strides ready that have no unfinished one before them."""
+        stride.is_done = True
+        ready, strides = self._ready, self._strides
+        while strides and strides[0].is_done:
+            first = strides.popleft()
+            ready.bodies += first.bodies
+            ready.end, ready.lost = first.end, ready.lost + first.lost
+            self._ready_size += sum(map(len, first.bodies))
+        if self._is_ready():
+            self._arrived.unpark_all()
+
+    def _is_ready(self) -> bool:
+        return self._ready_size >= CHUNK or self._ready.end >= self._place.end
+
+    async def run(self) -> None:
+        """Pull the range; ``next_chunk`` raises what goes wrong."""
+        try:
+            await self._learn()
+            async with trio.open_nursery() as nursery:
+                for _ in range(LANES):
+                    nursery.start_soon(self._run_lane)
+        except* Exception as errors:  # noqa: BLE001 - ``next_chunk`` raises it
+            self._error = _first(errors)
+        self._arrived.unpark_all()
+
+    async def _learn(self) -> None:
+        """Pull once, to see how many messages an answer has."""
+        if self._settings.is_filtered or len(self._place) <= STRIDE:
+            return
+        self._size = MOST
+        stride = self.next_stride()
+        self._size = STRIDE
+        if stride is None:
+            return
+        await self._pull_once(stride)
+        count = stride.next_offset - stride.begin
+        if count:
+            self._size = max(STRIDE, count)
+        stride.end = self._next_begin = min(stride.end, stride.begin + (count or STRIDE))
+        if count:
+            self.finish(stride)
+        else:
+            await self._pull_stride(stride)
+
+    async def _run_lane(self) -> None:
+        while True:
+            stride = self.next_stride()
+            if stride is not None:
+                await self._pull_stride(stride)
+            elif self._next_begin >= self._place.end:
+                return
+            else:
+                await self._taken.park()
+
+    async def _pull_stride(self, stride: _Stride) -> None:
+        """Pull a stride, and then others that follow it in the same chain of requests."""
+        chain = _Chain(self, stride)
+        wait = _Wait(self._settings.patience)
+        while not chain.stride.is_done:
+            before = chain.place()
+            address = ""
+            try:
+                address = (await find_replica(self._client, self._queue)).address
+                response = await self._send(address, self.request_of(chain.stride), chain.follow)
+                if response is not chain.taken:  # a pool that signs requests ignores ``follow``
+                    chain.follow(response)
+                if response is not chain.taken:
+                    self._understand(chain.stride, response, address)
+            except (ChannelError, ClientError, _QueueTooShortError) as error:
+                self._refuse(error, address)
+                if before != chain.place():
+                    wait = _Wait(self._settings.patience)
+                if not await wait.once(is_short=not isinstance(error, ChannelError)):
+                    self._give_up(chain.stride, error, address)
+                await self._refresh_route()
+
+    async def _pull_once(self, stride: _Stride) -> None:
+        """Pull once; an error is left to the next pull of the stride."""
+        try:
+            address = (await find_replica(self._client, self._queue)).address
+            response = await self._send(address, self.request_of(stride), None)
+        except (ChannelError, ClientError):
+            return
+        if response.code == _FOUND:
+            self.take(stride, response)
+
+    async def _send(
+        self, address: str, request: PreparedRequest, follow: NextRequest | None
+    ) -> RemotingCommand:
+        now = trio.current_time()
+        deadline = now + self._settings.timeout
+        return await self._client.pool.request_by(
+            address, request, started=now, deadline=deadline, follow=follow
+        )
+
+    async def _refresh_route(self) -> None:
+        try:
+            await self._client.refresh_route(self._place.topic)
+        except (ChannelError, ClientError):  # the next pull reports what is wrong
+            return
+
+    # ------------------------------------------------------------------ responses
+
+    def take(self, stride: _Stride, response: RemotingCommand) -> bool:
+        """Take the messages of a response; False if it is not one of a pull that goes on."""
+        offset = _number(response, "nextBeginOffset")
+        if offset is None or offset <= stride.next_offset or not response.body:
+            return False
+        stride.bodies.append(response.body)
+        self._ahead += len(response.body)
+        shift = _number(response, "offsetDelta")
+        if shift:
+            self._shift = shift
+        stride.next_offset = offset
+        return True
+
+    def _understand(self, stride: _Stride, response: RemotingCommand, address: str) -> None:
+        """Act on a response without messages.
+
+        Raises:
+            _QueueTooShortError: the queue ends before the range.
+            BrokerError: the response is an error.
+        """
+        if response.code not in _WITHOUT_MESSAGES:
+            raise BrokerError(response.code, response.remark, RequestCode.PULL_MESSAGE, address)
+        offset = _number(response, "nextBeginOffset")
+        least, most = _number(response, "minOffset"), _number(response, "maxOffset")
+        if offset is None or least is None or most is None or response.code == _FOUND:
+            raise PullFailedError(f"{self._place}: broker {address} sends invalid answers to pulls")
+        if response.code == _NO_MATCH and offset > stride.next_offset:
+            if not self._settings.is_filtered:
+                self._lose(stride, min(offset, stride.end), loss.REMOVED)
+            self._advance(stride, offset)
+        elif response.code != _NO_MATCH and stride.next_offset < least <= most:
+            self._lose(stride, min(least, stride.end), loss.DELETED)
+            self._advance(stride, least)
+        else:
+            raise _QueueTooShortError
+
+    def _advance(self, stride: _Stride, offset: int) -> None:
+        stride.next_offset = offset
+        if offset >= stride.end:
+            self.finish(stride)
+
+    def _lose(self, stride: _Stride, end: int, reason: str) -> None:
+        place = self._place
+        lost = Loss(place.topic, place.broker, place.queue_id, stride.next_offset, end, reason)
+        loss.report_loss(lost, fails=self._settings.fails_on_loss)
+        stride.lost += end - stride.next_offset
+
+    def _refuse(self, error: Exception, address: str) -> None:
+        """Raise what no repetition helps; a broker that restarts knows its topics late."""
+        if not isinstance(error, BrokerError) or error.code in _REPEATED:
+            return
+        advice = _ADVICE.get(int(error.code), "see the log of the broker")
+        remark = (error.remark or "no remark").splitlines()[0]
+        raise PullFailedError(
+            f"{self._place}: broker {address} refuses the pull ({int(error.code)}: {remark});"
+            f" {advice}"
+        ) from None
+
+    def _give_up(self, stride: _Stride, error: Exception, address: str) -> None:
+        """A pull failed for too long: the rest of the stride is lost, or the read fails."""
+        if isinstance(error, _QueueTooShortError):
+            self._lose(stride, stride.end, loss.SHORT)
+        elif isinstance(error, BrokerError) and error.code == _TOPIC_GONE:
+            self._lose(stride, stride.end, loss.TOPIC_GONE)
+        elif isinstance(error, (TopicRouteNotFoundError, BrokerNotFoundError)):
+            self._lose(stride, stride.end, loss.QUEUE_GONE)
+        else:
+            raise PullFailedError(
+                f"{self._place}: broker {address} does not answer for"
+                f" {self._settings.patience:g} s ({error}); see whether it runs and whether this"
+                " machine reaches its address"
+            )
+        self._advance(stride, stride.end)
+
+    # ------------------------------------------------------------------ chunks
+
+    async def next_chunk(self) -> Chunk | None:
+        """Wait for the next messages; None at the end of the range.
+
+        Raises:
+            PullFailedError: the range cannot be read.
+            DataLossError: messages are lost, and that is an error.
+        """
+        while not self._is_ready():
+            if self._error is not None:
+                raise self._error
+            await self._arrived.park()
+        ready, size = self._ready, self._ready_size
+        if ready.begin >= self._place.end:
+            return None
+        self._ready, self._ready_size = _Stride(ready.end, ready.end), 0
+        self._ahead -= size
+        self._taken.unpark_all()
+        return Chunk(ready.begin, ready.end, ready.bodies, self._shift, ready.lost)
+
+
+_ADVICE: Final = {
+    int(ResponseCode.NO_PERMISSION): (
+        "let the account read the topic and the group, and see the permission of the topic"
+    ),
+    int(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST): "create the group, or set option 'group'",
+    int(ResponseCode.SYSTEM_ERROR): (
+        "with option 'sql' the broker needs enablePropertyFilter=true"
+    ),
+}
+
+
+def _first(error: Exception) -> Exception:
+    """The first error of a group, which may be one of groups."""
+    while isinstance(error, ExceptionGroup):
+        error = cast("ExceptionGroup[Exception]", error).exceptions[0]
+    return error
+
+
+def _number(response: RemotingCommand, name: str) -> int | None:
+    text = (response.ext_fields or {}).get(name)
+    if not text or len(text) > 20:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+@asynccontextmanager
+async def open_pull(
+    client: ClientInstance, place: QueueRange, settings: PullSettings
+) -> AsyncGenerator[RangePull]:
+    """Pull a range until the end of the block."""
+    pull = RangePull(client, place, settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(pull.run)
+        yield pull
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,87 @@
+"""Reads ranges in a worker: pulls go on in trio's thread while this one decodes."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.portal.resources import Resource
+from rocketwire_tools.spark.topics import loss
+from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.pulling import open_pull
+from rocketwire_tools.spark.topics.rows import batch_of, read_chunk, with_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocketwire.client import ClientInstance
+    from rocketwire_tools.spark.topics.connection import Connection
+    from rocketwire_tools.spark.topics.offsets import QueueRange
+    from rocketwire_tools.spark.topics.pulling import Chunk, PullSettings, RangePull
+    from rocketwire_tools.spark.topics.rows import Selected
+
+_SPARED_COLLECTIONS: Final = 200_000
+_CLOSING: Final = 5.0
+
+
+def read_range(
+    connection: Connection, place: QueueRange, settings: PullSettings, schema: Any
+) -> Iterator[Any]:
+    """Yield the messages of a range, as record batches.
+
+    Args:
+        connection: how to reach the cluster.
+        place: the range.
+        settings: how it is pulled.
+        schema: names and types of the columns.
+
+    Raises:
+        PullFailedError: it cannot be read.
+        DataLossError: messages are lost, and that is an error.
+        DecodeError: a broker sends what is no message.
+    """
+    gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
+    session = session_of(connection)
+    tags = frozenset(tag.strip() for tag in settings.tags.split("||") if tag.strip())
+    pulls: Resource[RangePull] = Resource(lambda: open_pull(session.client, place, settings))
+    portal = pulls.begin()
+    try:
+        pull = portal.call(pulls.open)
+        while (chunk := portal.call(pull.next_chunk)) is not None:
+            selected = read_chunk(chunk, place)
+            if not settings.is_filtered:
+                _check_count(session.client, portal, selected, chunk, settings)
+            if tags and tags != frozenset("*"):
+                selected = with_tags(selected, tags)
+            if len(selected.rows):
+                yield batch_of(selected, schema)
+    finally:
+        pulls.close_soon()
+        pulls.wait_closed(_CLOSING)
+
+
+def _check_count(
+    client: ClientInstance, portal: Any, selected: Selected, chunk: Chunk, settings: PullSettings
+) -> None:
+    """Report offsets without a message, unless the topic keeps the last message of a key only."""
+    missing = chunk.end - chunk.begin - chunk.lost - len(selected.rows)
+    if missing <= 0:
+        return
+    from rocketwire_tools.spark.topics.cluster import is_compacted
+
+    place = selected.place
+    if portal.call(is_compacted, client, place.topic, place.broker):
+        return
+    begin, end = chunk.begin, chunk.end
+    if not chunk.lost and len(selected.offsets):
+        present = selected.offsets
+        steps = present[1:] - present[:-1]
+        if present[0] > begin:
+            end = int(present[0])
+        elif (steps > 1).any():
+            first = int((steps > 1).argmax())
+            begin, end = int(present[first]) + 1, int(present[first + 1])
+        else:
+            begin = int(present[-1]) + 1
+    lost = loss.Loss(place.topic, place.broker, place.queue_id, begin, end, loss.REMOVED)
+    loss.report_loss(lost, fails=settings.fails_on_loss)

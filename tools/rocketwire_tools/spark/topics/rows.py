@@ -1,0 +1,204 @@
+"""Bodies of pull responses as record batches, without an object for each message."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire_tools.spark.stores.columns import microseconds
+from rocketwire_tools.store.engine.columns import Messages
+from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.scan import Block, State
+from rocketwire_tools.store.engine.walk import walk
+from rocketwire_tools.store.formats.arrow_rows import offset_ids, record_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire_tools.spark.topics.offsets import QueueRange
+    from rocketwire_tools.spark.topics.pulling import Chunk
+    from rocketwire_tools.store.engine.columns import Int64s
+
+pa: Any = importlib.import_module("pyarrow")  # it has no types
+pc: Any = importlib.import_module("pyarrow.compute")
+
+_TEXT: Final = pa.string()
+_TIME: Final = pa.timestamp("us", tz="UTC")
+_HEADERS: Final = pa.list_(pa.struct([("key", _TEXT), ("value", pa.binary())]))
+_LOG_APPEND_TIME: Final = 1
+_LATEST: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, after which ``microseconds`` has nulls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The messages of a chunk.
+
+    Attributes:
+        place: the range.
+        rows: those that the range has, one for each offset, in order.
+        offsets: queue offset of each.
+    """
+
+    place: QueueRange
+    rows: Rows
+    offsets: Int64s
+
+
+def read_chunk(chunk: Chunk, place: QueueRange) -> Selected:
+    """Read the messages of a chunk.
+
+    Args:
+        chunk: pulled from the range.
+        place: the range.
+
+    Raises:
+        DecodeError: the bytes are not stored messages.
+    """
+    data = bytearray().join(chunk.bodies)
+    view = memoryview(data)
+    positions, end = walk(view) if data else (np.empty(0, np.int64), 0)
+    if end != len(data):
+        raise DecodeError(f"{place}: no message at byte {end} of {len(data)}")
+    messages = Messages(np.frombuffer(data, np.uint8), positions)
+    if len(messages) and not _are_sound(messages):
+        raise DecodeError(f"{place}: a message has fields that do not fit into its size")
+    block = Block(cast("Any", None), 0, messages, view, State.LIVE)
+    rows = Rows(block, TopicNames()).unfolded()
+    offsets = _lmq_offsets(rows, place.topic) if _is_lmq(place.topic) else rows.queue_offsets
+    offsets = offsets + chunk.shift
+    inside = (offsets >= chunk.begin) & (offsets < chunk.end)
+    if not inside.all() or (np.diff(offsets) <= 0).any():
+        places = np.flatnonzero(inside)
+        _, first = np.unique(offsets[places], return_index=True)
+        places = places[first]
+        rows, offsets = rows.picked(places), offsets[places]
+    return Selected(place, rows, offsets)
+
+
+def _are_sound(messages: Messages) -> bool:
+    sizes = (messages.body_sizes >= 0) & (messages.topic_sizes >= 0)
+    ends = messages.properties + messages.property_sizes == messages.positions + messages.sizes
+    return bool((sizes & ends).all())
+
+
+def _is_lmq(topic: str) -> bool:
+    return topic.startswith(LMQ_PREFIX)
+
+
+def _lmq_offsets(rows: Rows, topic: str) -> Int64s:
+    """Offsets in a light queue: a message lists its light queues, and its offset in each."""
+    offsets: list[int] = []
+    for properties, own in zip(rows.properties, rows.queue_offsets.tolist(), strict=True):
+        topics = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")
+        numbers = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "").split(",")
+        number = dict(zip(topics, numbers, strict=False)).get(topic, "")
+        offsets.append(int(number) if number.isdecimal() else own)
+    return np.array(offsets, np.int64)
+
+
+def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
+    """The messages with one of some tags; brokers only compare hash codes."""
+    values = record_batch(selected.rows, ["tags"]).column("tags")
+    passes = pc.is_in(values, value_set=pa.array(sorted(tags), _TEXT))
+    places = np.flatnonzero(passes.to_numpy(zero_copy_only=False))
+    if len(places) == len(selected.rows):
+        return selected
+    return Selected(selected.place, selected.rows.picked(places), selected.offsets[places])
+
+
+def batch_of(selected: Selected, schema: Any) -> Any:
+    """Messages as a record batch.
+
+    Args:
+        selected: the messages.
+        schema: names and types of the columns, of one of ``columns.FORMS``.
+    """
+    stored = {_STORED[name]: None for name in schema.names if name in _STORED}
+    if "msgId" in schema.names:
+        stored["uniq_key"] = None
+    batch = record_batch(selected.rows, list(stored))  # once: columns share what they need
+    arrays = [
+        array if array.type == field.type else array.cast(field.type)
+        for field in schema
+        for array in (_array(selected, batch, field.name),)
+    ]
+    return pa.record_batch(arrays, schema=schema)
+
+
+_STORED: Final = {
+    "body": "body",
+    "value": "body",
+    "tags": "tags",
+    "keys": "keys",
+    "properties": "properties",
+    "headers": "properties",
+    "reconsumeTimes": "reconsume_times",
+    "bornHost": "born_host",
+}
+"""Name of a column → the column of the engine that it is, or is built from."""
+
+
+def _array(selected: Selected, batch: Any, name: str) -> Any:
+    if name == "msgId":
+        return _message_ids(selected, batch.column("uniq_key"))
+    if name == "headers":
+        return _headers(batch.column("properties"))
+    if name in _STORED:
+        return batch.column(_STORED[name])
+    return _ARRAYS[name](selected)
+
+
+def _time(name: str) -> Callable[[Selected], Any]:
+    def array(selected: Selected) -> Any:
+        numbers = selected.rows.messages.numbers(name)
+        if len(numbers) and numbers.min() >= 0 and numbers.max() <= _LATEST:
+            return pa.array((numbers * 1000).view("M8[us]")).cast(_TIME)
+        return microseconds(pa.array(numbers))
+
+    return array
+
+
+def _repeated(value: Callable[[QueueRange], object], kind: Any) -> Callable[[Selected], Any]:
+    def array(selected: Selected) -> Any:
+        return pa.repeat(pa.scalar(value(selected.place), kind), len(selected.rows))
+
+    return array
+
+
+def _message_ids(selected: Selected, keys: Any) -> Any:
+    """The unique key of the producer, or without one the offset message id, as in Java."""
+    return pc.coalesce(keys, offset_ids(selected.rows)) if keys.null_count else keys
+
+
+def _key(selected: Selected) -> Any:
+    values: Sequence[str | None] = selected.rows.property_values(message_const.KEYS)
+    return pa.array([None if value is None else value.encode() for value in values], pa.binary())
+
+
+def _headers(maps: Any) -> Any:
+    items = [maps.keys, maps.items.cast(pa.binary())]
+    structs = pa.StructArray.from_arrays(items, fields=list(_HEADERS.value_type))
+    return pa.ListArray.from_arrays(maps.offsets, structs)
+
+
+_ARRAYS: Final[dict[str, Callable[[Selected], Any]]] = {
+    "topic": _repeated(lambda place: place.topic, _TEXT),
+    "brokerName": _repeated(lambda place: place.broker, _TEXT),
+    "queueId": _repeated(lambda place: place.queue_id, pa.int32()),
+    "queueOffset": lambda selected: pa.array(selected.offsets),
+    "bornTimestamp": _time("born_timestamp"),
+    "storeTimestamp": _time("store_timestamp"),
+    "key": _key,
+    "partition": _repeated(lambda place: place.queue_id, pa.int32()),
+    "offset": lambda selected: pa.array(selected.offsets),
+    "timestamp": _time("store_timestamp"),
+    "timestampType": _repeated(lambda _: _LOG_APPEND_TIME, pa.int32()),
+}
+"""Name of any other column → its array."""

@@ -1,0 +1,156 @@
+"""Options of the sink as texts, and the values that they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire_tools.spark.option_values import OptionError, one_of, plain_text, size, switch
+from rocketwire_tools.spark.topics.connection import OPTIONS as CONNECTION_OPTIONS
+from rocketwire_tools.spark.topics.connection import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire_tools.spark.option_values import Reader
+
+DEFAULT_GROUP: Final = "spark-rocketwire"
+MAX_SECONDS: Final = 86_400
+MAX_IN_FLIGHT: Final = 1024
+MAX_BATCH_SIZE: Final = 4 << 20
+MAX_MESSAGE_SIZE: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinkSettings:
+    """The values of the options, which docs/guide/spark-topics.md explains.
+
+    Attributes:
+        connection: how to reach the cluster.
+        topic: topic of all rows; None for that of column ``topic``.
+        group: producer group.
+        stable_ids: whether equal rows of repeated attempts have equal unique keys.
+        run_id: name of a run, whose repetition has the same unique keys; None for another one each
+            time.
+        transactional: whether rows are visible only when Spark commits.
+        in_flight: requests under way of a task.
+        batch_size: bytes of a request with several messages.
+        compress_above: larger bodies are sent compressed, each in a request of its own; None for no
+            compression.
+        max_message_size: largest body in bytes.
+        send_timeout: seconds of an attempt.
+        retry_timeout: seconds in which a failed request is tried again.
+        checkpoint: folder of the query's checkpoint; None if it is unknown.
+    """
+
+    connection: Connection
+    topic: str | None = None
+    group: str = DEFAULT_GROUP
+    stable_ids: bool = False
+    run_id: str | None = None
+    transactional: bool = False
+    in_flight: int = 16
+    batch_size: int = 256 << 10
+    compress_above: int | None = None
+    max_message_size: int = 4 << 20
+    send_timeout: float = 3.0
+    retry_timeout: float = 60.0
+    checkpoint: str | None = None
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= MAX_SECONDS:
+        raise OptionError(
+            f"option {option!r}: {text!r} is not a number of seconds up to {MAX_SECONDS}"
+        )
+    return value
+
+
+def _positive_seconds(option: str, text: str) -> float:
+    value = _seconds(option, text)
+    if not value:
+        raise OptionError(f"option {option!r}: must be above 0")
+    return value
+
+
+def _count(option: str, text: str) -> int:
+    if not text.strip().isdecimal() or not 1 <= int(text) <= MAX_IN_FLIGHT:
+        raise OptionError(f"option {option!r}: {text!r} is not a number from 1 to {MAX_IN_FLIGHT}")
+    return int(text)
+
+
+def _size_to(limit: int) -> Reader:
+    def read(option: str, text: str) -> int:
+        value = size(option, text)
+        if not 1 <= value <= limit:
+            raise OptionError(f"option {option!r}: {text!r} is not a size from 1 to {limit} bytes")
+        return value
+
+    return read
+
+
+def _name(check: str) -> Reader:
+    """A function that reads the name of a topic or a producer group."""
+
+    def read(option: str, text: str) -> str:
+        from rocketwire.errors import LocalProtocolError
+        from rocketwire.policy import validation
+
+        try:
+            getattr(validation, check)(text)
+        except LocalProtocolError as error:
+            raise OptionError(f"option {option!r}: {error}") from None
+        return text
+
+    return read
+
+
+_READERS: Final[Mapping[str, tuple[str, Reader]]] = {
+    "topic": ("topic", _name("check_topic")),
+    "group": ("group", _name("check_producer_group")),
+    "ids": ("stable_ids", lambda option, text: one_of("stable", "new")(option, text) == "stable"),
+    "runId": ("run_id", plain_text),
+    "transactional": ("transactional", switch),
+    "inFlight": ("in_flight", _count),
+    "batchSize": ("batch_size", _size_to(MAX_BATCH_SIZE)),
+    "compressAbove": ("compress_above", _size_to(MAX_MESSAGE_SIZE)),
+    "maxMessageSize": ("max_message_size", _size_to(MAX_MESSAGE_SIZE)),
+    "sendTimeout": ("send_timeout", _positive_seconds),
+    "retryTimeout": ("retry_timeout", _seconds),
+    "checkpointLocation": ("checkpoint", plain_text),
+}
+_OF_SPARK: Final = frozenset({"path", "queryname"})
+"""Options that Spark passes on; ``path`` is the argument of ``save`` and ``start``."""
+
+
+def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
+    """Read the options.
+
+    Args:
+        options: from Spark; case does not matter.
+
+    Raises:
+        OptionError: an option is unknown or invalid.
+    """
+    by_name = {name.lower(): entry for name, entry in _READERS.items()}
+    connecting = {name.lower() for name in CONNECTION_OPTIONS}
+    connection = Connection.from_options(options)
+    values: dict[str, Any] = {}
+    for option, text in options.items():
+        name = option.lower()
+        if name == "path":
+            values.setdefault("topic", _READERS["topic"][1](option, text))
+        elif name in by_name:
+            field, read = by_name[name]
+            values[field] = read(option, text)
+        elif name not in connecting and name not in _OF_SPARK:
+            names = ", ".join([*_READERS, *CONNECTION_OPTIONS])
+            raise OptionError(f"unknown option {option!r} of the sink; the options are {names}")
+    settings = SinkSettings(connection=connection, **values)
+    if settings.run_id is not None and not settings.stable_ids:
+        raise OptionError("option 'runId' needs option ids=stable")
+    return settings

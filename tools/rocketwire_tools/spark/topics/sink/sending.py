@@ -1,0 +1,254 @@
+"""Messages of a partition sent to brokers, under trio.
+
+Several requests are under way, failed ones are tried again, and rows are taken as they are sent.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Final
+
+import trio
+
+from rocketwire.client import open_producer
+from rocketwire.client.periodic import now_millis
+from rocketwire.client.producer.transactions import build_half_message
+from rocketwire.client.publish.request_builder import OutgoingMessage, wire_topic
+from rocketwire.client.publish.unique_keys import unique_keys
+from rocketwire.codes import RequestCode
+from rocketwire.errors import BrokerError
+from rocketwire.messages import message_const as const
+from rocketwire.policy.queue_selectors import queue_by_hash
+from rocketwire.policy.retry import SEND_STATUSES
+from rocketwire.wire.message.properties import encode_properties
+from rocketwire_tools.spark.topics.connection import open_connection
+from rocketwire_tools.spark.topics.sink.attempts import producer_config, with_retries
+from rocketwire_tools.spark.topics.sink.ending import roll_back, unknown_state
+from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.halves import Halves, unpack
+from rocketwire_tools.spark.topics.sink.outbox import Lane, Outbox, Parcel
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from rocketwire.client import Message, Producer, SendResult
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire_tools.spark.topics.sink.options import SinkSettings
+    from rocketwire_tools.spark.topics.sink.rows import RowReader
+
+CODES: Final = {status: code for code, status in SEND_STATUSES.items()}
+
+
+class Dispatcher:
+    """Sends requests: any number of lanes at once, ``in_flight`` requests together.
+
+    Requests of a lane with a queue are sent one after the other, in order.
+    """
+
+    def __init__(
+        self,
+        nursery: trio.Nursery,
+        send: Callable[[Parcel], Awaitable[None]],
+        in_flight: int,
+    ) -> None:
+        """Start with nothing under way.
+
+        Args:
+            nursery: runs the requests.
+            send: sends a request, with its retries.
+            in_flight: most requests together, waiting ones of their lanes included.
+        """
+        self._nursery = nursery
+        self._send = send
+        self._limit = trio.Semaphore(in_flight)
+        self._waiting: dict[Lane, deque[Parcel]] = {}
+
+    async def put(self, parcel: Parcel) -> None:
+        """Send a request soon; waits while ``in_flight`` are under way."""
+        await self._limit.acquire()
+        if parcel.lane.queue is None:
+            self._nursery.start_soon(self._send_one, parcel)
+            return
+        waiting = self._waiting.get(parcel.lane)
+        if waiting is not None:
+            waiting.append(parcel)
+            return
+        self._waiting[parcel.lane] = deque([parcel])
+        self._nursery.start_soon(self._send_lane, parcel.lane)
+
+    async def _send_one(self, parcel: Parcel) -> None:
+        await self._send(parcel)
+        self._limit.release()
+
+    async def _send_lane(self, lane: Lane) -> None:
+        waiting = self._waiting[lane]
+        while waiting:
+            await self._send_one(waiting.popleft())
+        del self._waiting[lane]
+
+
+class PartitionSender:
+    """Sends the rows of a partition."""
+
+    def __init__(
+        self,
+        settings: SinkSettings,
+        reader: RowReader,
+        halves: Halves | None = None,
+    ) -> None:
+        """Send nothing yet.
+
+        Args:
+            settings: options.
+            reader: builds the messages.
+            halves: takes the half messages; None to send ordinary messages.
+        """
+        self.settings = settings
+        self.reader = reader
+        self.halves = halves
+        self._has_delays = not {"delaySeconds", "deliverTimestamp"}.isdisjoint(reader.names)
+        self._checked: set[str] = set()
+        self._keys = unique_keys()
+
+    async def send_all(self, batches: Iterator[Any]) -> None:
+        """Send the rows of all record batches.
+
+        Args:
+            batches: record batches; taken in a thread, because Spark computes them meanwhile.
+
+        Raises:
+            SinkError: rows cannot be sent.
+        """
+        first = await _next(batches)
+        if first is None:
+            return
+        settings = self.settings
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(open_connection(settings.connection))
+            producer = await stack.enter_async_context(
+                open_producer(
+                    client, settings.group, producer_config(settings), check=unknown_state
+                )
+            )
+            try:
+                await self.send_batches(producer, first, batches)
+            except Exception:
+                if self.halves is not None:
+                    await roll_back(client, producer.group, unpack(self.halves.pack()))
+                raise
+
+    async def send_batches(self, producer: Producer, first: Any, batches: Iterator[Any]) -> None:
+        """Send the rows of all record batches with an open producer."""
+        settings = self.settings
+        outbox = Outbox(settings.batch_size)
+
+        async def send(parcel: Parcel) -> None:
+            await self._send(producer, parcel)
+
+        batch: Any = first
+        may_have_queue = self._has_delays or "shardingKey" in self.reader.names
+        async with trio.open_nursery() as nursery:
+            dispatcher = Dispatcher(nursery, send, settings.in_flight)
+            while batch is not None:
+                for row in self.reader.rows(batch):
+                    queue = await self._queue(producer, row.message) if may_have_queue else None
+                    for parcel in outbox.add(row, queue):
+                        await dispatcher.put(parcel)
+                batch = await _next(batches)
+            for parcel in outbox.rest():
+                await dispatcher.put(parcel)
+
+    async def _queue(self, producer: Producer, message: Message) -> MessageQueue | None:
+        """Return the queue of an ordered message; check what the topic's brokers support."""
+        topic = message.topic
+        if self._has_delays and message.is_delayed and topic not in self._checked:
+            await self._check_delays(producer, topic)
+            self._checked.add(topic)
+        if message.sharding_key is None:
+            return None
+        sender = producer.sender
+        target = sender.targets.get(wire_topic(producer.instance.config, topic))
+        if target is not None and target.topic == topic:
+            return queue_by_hash(target.info.queues, message.sharding_key)
+        queues = await with_retries(
+            lambda: producer.queues(topic), topic, self.settings.retry_timeout
+        )
+        return queue_by_hash(queues, message.sharding_key)
+
+    async def _check_delays(self, producer: Producer, topic: str) -> None:
+        """Refuse delays that brokers before 5.0 ignore."""
+        await with_retries(lambda: producer.queues(topic), topic, self.settings.retry_timeout)
+        for target in producer.sender.targets.values():
+            if await producer.sender.has_broker_before_5(target):
+                raise SinkError(
+                    f"topic {topic}: a broker is older than 5.0, which ignores delays in seconds "
+                    "and would deliver at once: leave out columns 'delaySeconds' and "
+                    "'deliverTimestamp'"
+                )
+
+    async def _send(self, producer: Producer, parcel: Parcel) -> None:
+        topic, queue = parcel.lane
+        settings = self.settings
+
+        message = parcel.message
+
+        async def attempt() -> SendResult:
+            if message is None:
+                return await self._send_batch(producer, parcel)
+            if queue is None:
+                return await producer.send(message)
+            return await producer.send_to(message, queue)
+
+        if self.halves is None or message is None:
+            await with_retries(attempt, topic, settings.retry_timeout)
+        else:
+            await self._send_half(producer, parcel.lane, message, self.halves)
+
+    async def _send_batch(self, producer: Producer, parcel: Parcel) -> SendResult:
+        """Send a batch; as ``Producer.send_batch`` does with messages that are not encoded."""
+        topic, queue = parcel.lane
+        sender, seconds = producer.sender, self.settings.send_timeout
+        deadline = trio.current_time() + seconds
+        target = await sender.find_target(wire_topic(producer.instance.config, topic))
+        properties = {const.WAIT: "true"}
+        if not await sender.has_broker_before_5(target):
+            properties[const.UNIQ_KEY] = self._keys.next_key()
+        fields = {
+            "f": "0",
+            "g": str(now_millis()),
+            "h": "0",
+            "i": encode_properties(properties),
+            "m": "true",
+        }
+        body = b"".join(parcel.entries)
+        outgoing = OutgoingMessage(RequestCode.SEND_BATCH_MESSAGE, "", body, fields)
+        if queue is None:
+            return await sender.send(topic, outgoing, seconds)
+        return await sender.send_once(topic, target, queue, outgoing, deadline)
+
+    async def _send_half(
+        self, producer: Producer, lane: Lane, message: Message, halves: Halves
+    ) -> None:
+        topic, queue = lane
+        half = build_half_message(message, producer.group)
+
+        async def attempt() -> SendResult:
+            if queue is None:
+                result = await producer.send(half)
+            else:
+                result = await producer.send_to(half, queue)
+            if not result.is_ok:  # Java rolls such a transaction back
+                code = CODES[result.status]
+                raise BrokerError(code, "", RequestCode.SEND_MESSAGE_V2, str(result.message_queue))
+            return result
+
+        result = await with_retries(attempt, topic, self.settings.retry_timeout)
+        name = wire_topic(producer.instance.config, topic)
+        broker = producer.sender.targets[name].info.broker_name(result.message_queue)
+        key = message.system.get(const.UNIQ_KEY) or result.msg_id
+        halves.add(name, broker, key, result.queue_offset, result.offset_msg_id)
+
+
+async def _next(batches: Iterator[Any]) -> Any:
+    return await trio.to_thread.run_sync(next, batches, None, abandon_on_cancel=True)

@@ -1,0 +1,63 @@
+"""What a task does: send the rows of a partition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from rocketwire_tools.spark.topics.sink.failures import first_error
+from rocketwire_tools.spark.topics.sink.halves import Halves
+from rocketwire_tools.spark.topics.sink.rows import RowReader
+from rocketwire_tools.spark.topics.sink.sending import PartitionSender
+from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+    from rocketwire_tools.spark.topics.sink.options import SinkSettings
+
+
+def run(function: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+    """Return the result of a function under trio; one error is raised without its group."""
+    try:
+        return trio.run(function, *arguments)
+    except BaseExceptionGroup as group:
+        error = first_error(group)
+        raise error from error.__cause__
+
+
+def write_partition(
+    names: Sequence[str],
+    settings: SinkSettings,
+    batches: Iterator[Any],
+    scope: str,
+    partition: int,
+) -> tuple[int, bytes]:
+    """Send the rows of a partition.
+
+    Args:
+        names: columns, with the names of ``COLUMNS``.
+        settings: options.
+        batches: record batches.
+        scope: what unique keys belong to.
+        partition: number of the partition.
+
+    Returns:
+        The number of rows, and their half messages as ``Halves.pack`` writes them.
+
+    Raises:
+        SinkError: rows cannot be sent.
+    """
+    reader = RowReader(
+        names,
+        topic=settings.topic,
+        max_message_size=settings.max_message_size,
+        single_above=min(settings.compress_above or settings.batch_size, settings.batch_size),
+        only_singles=settings.transactional,
+        namespace=settings.connection.namespace,
+        keys=StableKeys(scope, partition) if settings.stable_ids else None,
+    )
+    halves = Halves() if settings.transactional else None
+    run(PartitionSender(settings, reader, halves).send_all, batches)
+    return reader.count, b"" if halves is None else halves.pack()

@@ -1,0 +1,241 @@
+"""The data source ``rocketmq``: the classes that Spark calls.
+
+Rules of this file: it is imported in every Python process that searches for data sources, so it
+only imports PySpark; the rest is imported by a read or a write. Readers are sent to workers and
+contain plain values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter, Filter
+    from pyspark.sql.types import StructType
+
+    from rocketwire_tools.spark.topics.options import Settings
+    from rocketwire_tools.spark.topics.pushing import Narrowing
+    from rocketwire_tools.spark.topics.streaming import Stream
+
+    Batches = Iterator[Any]
+    Offset = dict[str, Any]
+
+NAME: Final = "rocketmq"
+
+
+class TopicReader(DataSourceReader):
+    """Reads topics once.
+
+    Args:
+        schema: columns, in order.
+        settings: options.
+    """
+
+    def __init__(self, schema: StructType, settings: Settings) -> None:
+        self.schema = schema
+        self.settings = settings
+        self.narrowing: Narrowing | None = None
+
+    def partitions(self) -> list[InputPartition]:
+        """Return the ranges of all queues."""
+        from rocketwire_tools.spark.topics.cluster import Cluster
+        from rocketwire_tools.spark.topics.planning import batch_ranges
+
+        ranges = batch_ranges(self.settings, Cluster(self.settings), self.narrowing)
+        return [InputPartition(place) for place in ranges]
+
+    def read(self, partition: InputPartition) -> Batches:
+        """Return the messages of a range, as RecordBatches."""
+        return _read(partition, self.schema, self.settings)
+
+
+class FilteringReader(TopicReader):
+    """Reads topics once, and leaves out what a query filters out.
+
+    It is a separate class because Spark refuses readers with ``pushFilters`` unless
+    ``spark.sql.python.filterPushdown.enabled`` is set.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Apply the supported filters; return all, so that Spark applies them, too."""
+        from rocketwire_tools.spark.topics.pushing import narrowed
+
+        self.narrowing = narrowed(filters)
+        return filters
+
+
+class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads topics while they grow; an offset has the next offset of each queue.
+
+    Args:
+        schema: columns, in order.
+        settings: options.
+    """
+
+    def __init__(self, schema: StructType, settings: Settings) -> None:
+        self.schema = schema
+        self.settings = settings
+        self._stream: Stream | None = None
+
+    def initialOffset(self) -> Offset:
+        """Return where the query begins without a checkpoint."""
+        return self._driver().initial()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """Return a limit of the options; ``latestOffset`` applies all of them."""
+        limits = self.settings.limits
+        if limits.max_offsets:
+            return ReadMaxRows(limits.max_offsets)
+        if limits.max_bytes:
+            return ReadMaxBytes(limits.max_bytes)
+        return ReadMinRows(limits.min_offsets) if limits.min_offsets else ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """Limit this run to the messages that exist now."""
+        self._driver().stop_at_present()
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        """Return where the next micro-batch ends."""
+        is_limited = not isinstance(limit, ReadAllAvailable)
+        return self._driver().latest(start, is_limited=is_limited)
+
+    def reportLatestOffset(self) -> Offset | None:
+        """Return the ends of all queues, for the progress of the query."""
+        return self._driver().newest()
+
+    def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
+        """Return the ranges between two offsets."""
+        return [InputPartition(place) for place in self._driver().ranges(start, end)]
+
+    def read(self, partition: InputPartition) -> Batches:
+        """Return the messages of a range, as RecordBatches."""
+        return _read(partition, self.schema, self.settings)
+
+    def commit(self, end: Offset) -> None:
+        """Let the offsets of the group follow."""
+        self._driver().commit(end)
+
+    def stop(self) -> None:
+        """Close the connections of the driver."""
+        if self._stream is not None:
+            from rocketwire_tools.spark.topics.connection import session_of
+
+            session_of(self.settings.connection).close()
+
+    def _driver(self) -> Stream:
+        if self._stream is None:
+            from rocketwire_tools.spark.topics.cluster import Cluster
+            from rocketwire_tools.spark.topics.streaming import Stream
+
+            self._stream = Stream(self.settings, Cluster(self.settings))
+        return self._stream
+
+
+def _read(partition: InputPartition, schema: StructType, settings: Settings) -> Batches:
+    if partition.value is None:  # Spark's value for an empty list of partitions
+        return
+    from pyspark.sql.pandas import types
+
+    from rocketwire_tools.spark.topics.pulling import PullSettings
+    from rocketwire_tools.spark.topics.reading import read_range
+
+    pulls = PullSettings(
+        group=settings.group,
+        tags=settings.tags,
+        sql=settings.sql,
+        fails_on_loss=settings.fails_on_loss,
+        timeout=settings.connection.request_timeout,
+    )
+    arrow_schema: Any = cast("Any", types).to_arrow_schema(schema, timezone="UTC")
+    yield from read_range(settings.connection, partition.value, pulls, arrow_schema)
+
+
+class DefaultSource(DataSource):
+    """Topics of a cluster: ``spark.read.format("rocketmq").option("subscribe", "orders")``.
+
+    The options and columns are in docs/guide/spark-topics.md.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name for ``format``."""
+        return NAME
+
+    def schema(self) -> str:
+        """Return the columns of a read."""
+        columns = self._settings().columns
+        return ", ".join(f"`{name}` {column_type}" for name, column_type in columns.items())
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Reads topics once."""
+        settings = self._settings()
+        _check_columns(schema, settings)
+        reader = FilteringReader if settings.push_filters else TopicReader
+        return reader(schema, settings)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """Reads topics while they grow."""
+        settings = self._settings()
+        _check_columns(schema, settings)
+        if settings.end is not None:
+            from rocketwire_tools.spark.option_values import OptionError
+
+            raise OptionError(
+                "a stream has no end: leave out 'endingOffsets' and 'endingTimestamp'"
+            )
+        return TopicStreamReader(schema, settings)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Sends rows as messages once."""
+        from rocketwire_tools.spark.topics.sink.writing import batch_writer
+
+        return batch_writer(self.options, schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        """Sends the rows of each micro-batch as messages."""
+        from rocketwire_tools.spark.topics.sink.writing import stream_writer
+
+        return stream_writer(self.options, schema, overwrite)
+
+    def _settings(self) -> Settings:
+        from rocketwire_tools.spark.topics.options import read_options
+
+        return read_options(self.options)
+
+
+def _check_columns(schema: StructType, settings: Settings) -> None:
+    """Refuse columns of ``.schema(...)`` that there are not."""
+    from rocketwire_tools.spark.option_values import OptionError
+    from rocketwire_tools.spark.topics.columns import FORMS, KAFKA, ROCKETMQ
+
+    form = KAFKA if settings.columns == FORMS["kafka"] else ROCKETMQ
+    for field in schema.fields:
+        column_type = field.dataType.simpleString()
+        if form.get(field.name) != column_type:
+            names = ", ".join(f"{name} {sql_type}" for name, sql_type in form.items())
+            raise OptionError(
+                f"no column {field.name!r} of type {column_type}; the columns are {names}"
+            )
+
+
+def register(spark: SparkSession) -> None:
+    """Register the data source with a session that does not find it by itself."""
+    spark.dataSource.register(DefaultSource)

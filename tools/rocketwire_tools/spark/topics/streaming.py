@@ -1,0 +1,218 @@
+"""How far a stream can read its queues now, and the ranges of a micro-batch.
+
+Rules of this file: the ranges are a function of the offsets in Spark's log alone, so a batch is the
+same again after a restart.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics import loss
+from rocketwire_tools.spark.topics.offsets import begins_of, flat, nested, with_begins
+from rocketwire_tools.spark.topics.planning import FROM_LATEST, starts
+from rocketwire_tools.spark.topics.ranges import cut, ranges_between
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rocketwire_tools.spark.topics.offsets import Bounds, Queue, QueueRange
+    from rocketwire_tools.spark.topics.options import Settings
+    from rocketwire_tools.spark.topics.planning import Questions
+
+Offset: TypeAlias = dict[str, Any]
+
+ROUTES: Final = 10.0
+"""Seconds after which new topics, brokers and queues are looked for."""
+GONE: Final = 120.0
+"""Seconds for which a stream waits for the broker of a queue (a name server: the same)."""
+PATIENCE: Final = 10.0
+"""Seconds for which it waits for a queue that ends before its offset."""
+_PAUSE: Final = 0.5
+_SAMPLES: Final = 8
+"""Queues of which a pull shows how large messages are."""
+
+
+class Stream:
+    """One query, in the process of Spark's driver.
+
+    Args:
+        settings: options.
+        questions: to the cluster.
+        clock: seconds.
+        sleep: waits some seconds.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        questions: Questions,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._settings = settings
+        self._questions = questions
+        self._clock = clock
+        self._sleep = sleep
+        self._initial: Offset | None = None
+        self._queues: tuple[Queue, ...] = ()
+        self._until: dict[Queue, int] | None = None
+        self._ends: dict[Queue, int] = {}
+        self._refreshed = float("-inf")
+        self._last_batch = float("-inf")
+        self._committed: dict[Queue, int] = {}
+        self._reported: set[Queue] = set()
+        self._missing: dict[Queue, float] = {}
+
+    # ------------------------------------------------------------------ offsets
+
+    def initial(self) -> Offset:
+        """Where the query begins.
+
+        Raises:
+            OptionError: an option does not fit the cluster.
+        """
+        topics = self._questions.topics()
+        if not topics and not self._settings.pattern:
+            raise OptionError("the query reads no topic")
+        self._queues = self._questions.queues(topics)
+        self._refreshed = self._clock()
+        bounds = self._questions.bounds(self._queues)
+        self._initial = nested(starts(self._settings, self._questions, bounds, FROM_LATEST))
+        return self._initial
+
+    def stop_at_present(self) -> None:
+        """Let the query end at the messages that exist now (``Trigger.AvailableNow``)."""
+        self._refresh(is_due=True)
+        bounds = self._questions.bounds(self._queues, may_be_missing=True)
+        self._until = {queue: most for queue, (_, most) in bounds.items()}
+
+    def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
+        """How far the next micro-batch reads; ``start`` itself if there is nothing to read.
+
+        Args:
+            start: where it begins.
+            is_limited: whether the limits of the options apply.
+
+        Raises:
+            DataLossError: messages are lost, and that is an error.
+        """
+        settings = self._settings
+        begin = flat(start)
+        is_initial = start == self._initial
+        if settings.commits and not is_initial:
+            self.commit(start)  # Spark calls it once every earlier batch has ended
+        bounds = self._bounds(begin)
+        self._report_missing(begin, bounds)
+        begins = {queue: begin.get(queue, pair.least) for queue, pair in bounds.items()}
+        again = self._restart_short(begins, bounds)
+        stops = {queue: pair.most for queue, pair in bounds.items()}
+        self._ends = {**begin, **stops}
+        if self._until is not None:
+            stops = {queue: min(stop, self._until.get(queue, 0)) for queue, stop in stops.items()}
+        waiting = {queue: max(0, stops[queue] - offset) for queue, offset in begins.items()}
+        limits = settings.limits
+        total = sum(waiting.values())
+        if is_limited and self._until is None:
+            is_early = limits.are_too_few(total, self._clock() - self._last_batch)
+        else:
+            is_early = False
+        if is_early or not total:
+            return start
+        self._last_batch = self._clock()
+        takes = limits.most(waiting, self._sizes(begins, waiting)) if is_limited else waiting
+        end = begin | {queue: offset + takes[queue] for queue, offset in begins.items()}
+        known: set[Queue] = set() if is_initial else begin.keys() - again
+        return with_begins(end, {queue: at for queue, at in begins.items() if queue not in known})
+
+    def newest(self) -> Offset | None:
+        """The ends of all queues, as of the last ``latest``, for the progress of the query."""
+        return nested(self._ends) if self._ends else None
+
+    def ranges(self, start: Offset, end: Offset) -> list[QueueRange]:
+        """The ranges between two offsets, a partition each."""
+        stop = flat(end)
+        begin = dict.fromkeys(stop, 0) | flat(start) | begins_of(end)
+        settings = self._settings
+        return cut(ranges_between(begin, stop), settings.min_partitions, settings.max_records)
+
+    def commit(self, end: Offset) -> None:
+        """Let the group's offsets follow the query, if the options say so."""
+        if not self._settings.commits:
+            return
+        offsets = flat(end)
+        moved = {
+            queue: offset
+            for queue, offset in offsets.items()
+            if self._committed.get(queue, -1) < offset
+        }
+        if moved:
+            self._questions.commit(moved)
+            self._committed.update(moved)
+
+    # ------------------------------------------------------------------ parts
+
+    def _refresh(self, *, is_due: bool) -> None:
+        now = self._clock()
+        if is_due or now - self._refreshed >= ROUTES or not self._queues:
+            topics = self._questions.topics()
+            self._queues = self._questions.queues(topics, may_be_gone=True)
+            self._refreshed = now
+
+    def _bounds(self, begin: Mapping[Queue, int]) -> dict[Queue, Bounds]:
+        """First and last offsets of the queues that are there now.
+
+        A queue may end before the stream's offset for a moment: a slave answers that is behind.
+        """
+        self._refresh(is_due=False)
+        limit = self._clock() + PATIENCE
+        while True:
+            bounds = self._questions.bounds(self._queues, may_be_missing=True)
+            if self._until is not None:  # queues that are new have to wait for the next run
+                known = self._until.keys() | begin.keys()
+                bounds = {queue: pair for queue, pair in bounds.items() if queue in known}
+            short = {queue for queue, pair in bounds.items() if begin.get(queue, 0) > pair.most}
+            if not short - self._reported or self._clock() >= limit:
+                return bounds
+            self._sleep(_PAUSE)
+
+    def _report_missing(self, begin: Mapping[Queue, int], bounds: Mapping[Queue, Bounds]) -> None:
+        """Wait for queues whose broker does not answer, for some time, then report them as lost."""
+        now = self._clock()
+        for queue in bounds:
+            self._missing.pop(queue, None)
+        for queue, offset in begin.items():
+            if queue in bounds or queue in self._reported:
+                continue
+            since = self._missing.setdefault(queue, now)
+            if since == now:
+                print(f"rocketmq: {queue}: no broker answers; waiting for it", file=sys.stderr)
+            if now - since >= GONE:
+                self._reported.add(queue)
+                lost = loss.Loss(*queue, offset, None, loss.QUEUE_GONE)
+                loss.report_loss(lost, fails=self._settings.fails_on_loss)
+
+    def _restart_short(
+        self, begins: dict[Queue, int], bounds: Mapping[Queue, Bounds]
+    ) -> set[Queue]:
+        """Report queues that end before the stream's offset, and let them begin again."""
+        short = {queue for queue, pair in bounds.items() if begins[queue] > pair.most}
+        for queue in sorted(short):
+            least, most = bounds[queue]
+            if queue not in self._reported:
+                self._reported.add(queue)
+                lost = loss.Loss(*queue, most, begins[queue], loss.RECREATED)
+                loss.report_loss(lost, fails=self._settings.fails_on_loss)
+            begins[queue] = least
+        return short
+
+    def _sizes(self, begins: Mapping[Queue, int], waiting: Mapping[Queue, int]) -> dict[str, float]:
+        if not self._settings.limits.max_bytes:
+            return {}
+        busy = sorted(
+            (queue for queue, count in waiting.items() if count), key=lambda q: -waiting[q]
+        )
+        return self._questions.mean_sizes({queue: begins[queue] for queue in busy[:_SAMPLES]})
