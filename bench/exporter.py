@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=10, help="topics of a group")
     parser.add_argument("--version", default=CURRENT, help="release of the broker")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no JVM stays behind
     pairs = arguments.groups * arguments.each
     print(
         f"broker {arguments.version}: {arguments.topics} topics of {QUEUES} queues,"

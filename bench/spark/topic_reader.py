@@ -7,6 +7,7 @@ bytes of bodies, nanoseconds of CPU and the largest resident memory in kilobytes
 
 from __future__ import annotations
 
+import importlib
 import resource
 import sys
 import time
@@ -19,6 +20,7 @@ from rocketwire.client.consumer.pull import PullCalls, PullRequest
 from rocketwire.client.consumer.queues import get_queues
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.topics.cluster import Cluster
+from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from rocketwire_tools.spark.topics.connection import Connection
 from rocketwire_tools.spark.topics.options import Settings
 from rocketwire_tools.spark.topics.planning import batch_ranges
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 
+pa: Any = importlib.import_module("pyarrow")  # it has no types
 Read = tuple[int, int]
 """Messages and bytes of bodies."""
 
@@ -72,16 +75,21 @@ async def _plain(name_servers: str, topic: str) -> Read:
     return sum(count for count, _ in total), sum(size for _, size in total)
 
 
+_TEXT = pa.string()
+_TIME = pa.timestamp("us", tz="UTC")
+_TYPES: dict[str, Any] = {
+    "string": _TEXT,
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "binary": pa.binary(),
+    "timestamp": _TIME,
+    "array<string>": pa.list_(_TEXT),
+    "map<string,string>": pa.map_(_TEXT, _TEXT),
+}
+
+
 def _worker(name_servers: str, topic: str) -> Read:
-    import pyarrow as pa
-    from pyspark.sql.pandas import types
-    from pyspark.sql.types import _parse_datatype_string
-
-    from pyspark_rocketmq import DefaultSource
-
-    source = DefaultSource({"nameServers": name_servers, "subscribe": topic})
-    columns: Any = types
-    schema = columns.to_arrow_schema(_parse_datatype_string(source.schema()), timezone="UTC")
+    schema = pa.schema([(name, _TYPES[kind]) for name, kind in ROCKETMQ.items()])
     settings = Settings(connection=Connection(name_servers=name_servers), topics=(topic,))
     count = size = 0
     with open("/dev/null", "wb") as sink:

@@ -13,7 +13,7 @@ BOXES = {
     # name: x, y, width, height, first line, second line, whether it is ours
     "clients": (20, 40, 250, 84, "your programs", "rocketwire.sync · .aio · .client", True),
     "java": (20, 158, 250, 70, "Java, Go, C++ clients", "unchanged", False),
-    "admin": (20, 262, 250, 84, "operators and tests", "rocketwire-admin · pytest plugin", True),
+    "admin": (20, 262, 250, 84, "operators and tests", "rocketwire-admin · pytest", True),
     "namesrv": (380, 40, 250, 84, "name server :9876", "rocketwire-namesrv", True),
     "broker": (380, 158, 250, 70, "Java broker :10911", "4.9, 5.3, 5.5", False),
     "dev": (380, 262, 250, 84, "broker for development", "rocketwire dev", True),
@@ -52,7 +52,7 @@ def draw() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _box(x: int, y: int, width: int, height: int, title: str, name: str, is_ours: bool) -> str:  # noqa: FBT001 - a column of a table
+def _box(x: int, y: int, width: int, height: int, title: str, name: str, is_ours: bool) -> str:
     fill, stroke = ("#e3effd", "#1d5fa8") if is_ours else ("#f2f2f2", "#666")
     middle = x + width // 2
     return (

@@ -6,14 +6,19 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from publishing.release import dist, licences, trials, wheel
 from publishing.site import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 DEVELOPMENT = {"dev", "docs", "fuzz", "lint", "release", "test"}
@@ -37,19 +42,19 @@ def examples() -> list[str]:
 
 def interpreters(versions: list[str]) -> dict[str, str | None]:
     """Version -> interpreter of this machine; None if it has none."""
-    found: dict[str, str | None] = {}
-    for version in versions:
-        if version == f"{sys.version_info.major}.{sys.version_info.minor}":
-            found[version] = sys.executable
-            continue
-        run = subprocess.run(
-            [*_UV, "python", "find", "--no-python-downloads", "--no-project", "--system", version],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        found[version] = run.stdout.strip() if run.returncode == 0 else None
-    return found
+    return {version: next(_candidates(version), None) for version in versions}
+
+
+def _candidates(version: str) -> Iterator[str]:
+    """The interpreters of a version: this one, those of pyenv, and that of the search path."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    listed = [sys.executable, *map(str, sorted(pyenv.glob(f"{version}.*/bin/python")))]
+    on_path = shutil.which(f"python{version}")
+    for python in [*listed, *([on_path] if on_path else [])]:
+        code = "import sys; print('{}.{}'.format(*sys.version_info))"
+        run = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+        if run.returncode == 0 and run.stdout.strip() == version:
+            yield python
 
 
 _UV = (sys.executable, "-m", "uv", "--quiet")
@@ -94,21 +99,19 @@ def write_bom(it: trials.Installation, path: Path) -> None:
     path.write_text(json.dumps(bom, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def _without_local_files(node: object) -> None:
+def _without_local_files(node: Any) -> None:
     """Remove the references to files and package registries of this machine."""
     if isinstance(node, dict):
-        references = node.get("externalReferences")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if isinstance(references, list):
-            node["externalReferences"] = [
-                each
-                for each in references
-                if each.get("type") != "distribution"  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            ]
-        for value in node.values():  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-            _without_local_files(value)  # pyright: ignore[reportUnknownArgumentType]
+        members = cast("dict[str, Any]", node)
+        references: list[dict[str, Any]] = members.get("externalReferences", [])
+        if references:
+            kept = [each for each in references if each.get("type") != "distribution"]
+            members["externalReferences"] = kept
+        for value in members.values():
+            _without_local_files(value)
     elif isinstance(node, list):
-        for value in node:  # pyright: ignore[reportUnknownVariableType]
-            _without_local_files(value)  # pyright: ignore[reportUnknownArgumentType]
+        for value in cast("list[Any]", node):
+            _without_local_files(value)
 
 
 class Check:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 TIMEOUT_S = 300
@@ -66,7 +66,7 @@ class Installation:
         return {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin", "HOME": str(self.work)}
 
     @contextlib.contextmanager
-    def cluster(self, *options: str, log: Path | None = None) -> Iterator[str]:
+    def cluster(self, *options: str, log: Path | None = None) -> Generator[str]:
         """Run ``rocketwire dev`` on free ports; gives the address of its name server.
 
         Args:

@@ -380,7 +380,10 @@ class Opened(Generic[T]):
         if resource is not None and not resource.portal.is_forked:
             where = endpoint()
             try:
-                await call_trio(resource.portal, where, resource.close, (), {})
+                if resource.is_closed:  # and trio may have ended with it
+                    resource.raise_error()
+                else:
+                    await call_trio(resource.portal, where, resource.close, (), {})
             finally:
                 await self._end_handlers()
                 await _join_if_unused(resource.portal, where)

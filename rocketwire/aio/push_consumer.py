@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, immediate
+from rocketwire.aio.opening import Endpoint, Opened, endpoint, immediate
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     Filter,
@@ -81,7 +81,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
             orderly_listener = async_handler(
                 "orderly_listener", orderly_listener, "messages, context"
             )
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[None], Endpoint] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._inbox = Inbox(self._notify)
         handles = listener is not None or orderly_listener is not None
@@ -113,7 +113,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().__init__(opener, reopens=lambda: reopens(resolved))
 
     def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed.append(self._wake_all)
+        resource.on_closed += [self._inbox.drop, self._wake_all]
         self._loans.attach(resource.portal, resource.thing)
 
     # ------------------------------------------------------------------ handlers
@@ -140,6 +140,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 status = None if listener is None else await listener(part, context)
             except IllegalHandlerError as error:  # it would fail for every message
                 self._fail(error)
+                self._loans.abandon(loan)
                 return
             except Exception:  # noqa: BLE001 - of the application; logged and retried
                 _LOG.exception(
@@ -164,35 +165,34 @@ class PushConsumer(Opened[TrioPushConsumer]):
             self._wake_all()
 
     def _wake_all(self) -> None:
-        if self._endpoint is not None:
-            self._endpoint.post(self._wake)
-
-    def _wake(self) -> None:
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+        """Wake all tasks that wait, each in its own loop; from any thread."""
+        for future, where in self._waiting.copy().items():
+            where.post(partial(_wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
         """Return what ``take`` returns when it is not None; None after the timeout.
 
         Raises:
+            ClientForkedError: this process is a fork of the one that opened the consumer.
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
         if self._has_handler:
             raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+        resource = self._open_resource
+        if resource.portal.is_forked:
+            resource = await self._open_again()
         taken = take()
         if taken is not None:
             return taken
-        resource = self._open_resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        loop = asyncio.get_running_loop()
+        where = endpoint()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 if self._inbox.lags:
                     await asyncio.sleep(PAUSE)
                 while True:
-                    future = loop.create_future()
-                    self._waiting.add(future)
+                    future = where.loop.create_future()
+                    self._waiting[future] = where
                     try:
                         if (taken := take()) is not None:
                             return taken
@@ -202,7 +202,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                             return None
                         await future
                     finally:
-                        self._waiting.discard(future)
+                        del self._waiting[future]
         return None
 
     async def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
@@ -247,12 +247,13 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ the trio consumer
 
     async def close(self) -> None:
+        self._inbox.drop()
         await super().close()
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._wake()
+        self._wake_all()
 
     subscribe = immediate(TrioPushConsumer.subscribe)
     unsubscribe = immediate(TrioPushConsumer.unsubscribe)
@@ -266,6 +267,11 @@ class PushConsumer(Opened[TrioPushConsumer]):
     @property
     def unreadable_messages(self) -> int:
         return self._thing.unreadable_messages
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def open_push_consumer(

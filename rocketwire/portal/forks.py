@@ -19,8 +19,14 @@ from rocketwire.transport import dial
 if TYPE_CHECKING:
     import socket
 
+    from rocketwire.portal.interfaces import Clearable
+
 plain_sockets: WeakSet[socket.socket] = WeakSet()
 """Sockets of connections without trio."""
+
+
+inboxes: WeakSet[Clearable] = WeakSet()
+"""What has messages of the parent, which the child must not handle."""
 
 
 def before_fork() -> None:
@@ -49,6 +55,8 @@ def after_in_child() -> None:
         with suppress(OSError):
             each.close()
     plain_sockets.clear()
+    for inbox in list(inboxes):
+        inbox.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import IllegalValueError
+from rocketwire.portal import forks
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
@@ -122,6 +123,7 @@ class Inbox:
         self._queue: deque[Loan] = deque()
         self._position = 0
         self._open: dict[int, int] = {}
+        forks.inboxes.add(self)
 
     def clear(self) -> None:
         """Start anew, in a fork."""
@@ -130,6 +132,12 @@ class Inbox:
         self._open.clear()
         self._position = 0
         self.lags = False
+
+    def drop(self) -> None:
+        """Forget what nobody has taken, at the end of the consumer: it is redelivered."""
+        with self._lock:
+            self._queue.clear()
+            self._position = 0
 
     def put(self, loans: Sequence[Loan]) -> None:
         """Add loans; called in trio."""
@@ -169,10 +177,11 @@ class Inbox:
         """Note that messages of a loan are handled or rejected."""
         if count < len(loan.messages):
             with self._lock:
-                self._open[id(loan)] -= count
-                if self._open[id(loan)]:
+                left = self._open.pop(id(loan), 0) - count
+                if left > 0:
+                    self._open[id(loan)] = left
+                if left != 0:  # a loan of the parent, in a fork, is unknown
                     return
-                del self._open[id(loan)]
         if loan.part is not None:
             loan.part.settled_at = perf_counter()
         if self.loans is not None:

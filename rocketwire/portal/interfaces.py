@@ -27,6 +27,13 @@ class Poster(Protocol):
         """Let trio call a function; from any thread."""
 
 
+class Clearable(Protocol):
+    """What has messages."""
+
+    def clear(self) -> None:
+        """Forget all, in a fork."""
+
+
 class Closable(Protocol):
     """What is open."""
 

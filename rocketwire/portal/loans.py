@@ -171,6 +171,15 @@ class Loans:
                 self._is_planned = False
                 raise
 
+    def abandon(self, loan: Loan) -> None:
+        """Give up a loan that nobody handles any more: its messages are redelivered."""
+
+        def abandon() -> None:
+            if loan.part is not None and (consumption := self._consumption) is not None:
+                consumption.abandon(loan.part)
+
+        self._post(abandon)
+
     def flush(self) -> None:
         """Let trio know what is settled."""
         if self._settled:

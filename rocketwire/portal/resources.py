@@ -107,6 +107,10 @@ class Resource(PortalUser, Generic[T_co]):
             with trio.CancelScope(shield=True):
                 await self._ended.wait()
             raise
+        self.raise_error()
+
+    def raise_error(self) -> None:
+        """Raise the error that has ended it, once."""
         error, self.error = self.error, None
         if error is not None:
             raise error

@@ -197,7 +197,10 @@ class Opened(Generic[T]):
         if resource.portal.is_forked:
             return
         try:
-            resource.portal.call(resource.close)
+            if resource.is_closed:  # and trio may have ended with it
+                resource.raise_error()
+            else:
+                resource.portal.call(resource.close)
         finally:
             if self._pool is not None:
                 self._pool.close()

@@ -119,7 +119,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
 
     def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed.append(self._wake_all)
+        resource.on_closed += [self._inbox.drop, self._wake_all]
         self._loans.attach(resource.portal, resource.thing)
 
     # ------------------------------------------------------------------ handlers
@@ -164,14 +164,17 @@ class PushConsumer(Opened[TrioPushConsumer]):
         """Return what ``take`` returns when it is not None; None after the timeout.
 
         Raises:
+            ClientForkedError: this process is a fork of the one that opened the consumer.
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
         if self._has_handler:
             raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+        resource = self._resource
+        if resource.portal.is_forked:
+            resource = self._open_again()
         taken = take()
         if taken is not None:
             return taken
-        resource = self._resource
         resource.thing  # noqa: B018 - raises if the consumer has ended
         deadline = None if within is None else time.monotonic() + within
         if self._inbox.lags and (within is None or within > PAUSE):
@@ -181,7 +184,8 @@ class PushConsumer(Opened[TrioPushConsumer]):
             try:
                 while (taken := take()) is None:
                     if resource.is_closed or self._closed:
-                        resource.thing  # noqa: B018
+                        if resource.error is not None:
+                            raise resource.error
                         return None
                     left = None if deadline is None else deadline - time.monotonic()
                     if left is not None and left <= 0:
@@ -233,6 +237,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
     # ------------------------------------------------------------------ the trio consumer
 
     def close(self) -> None:
+        self._inbox.drop()
         super().close()
         self._wake_all()
 

@@ -27,9 +27,10 @@ def light(lite_topic: str) -> str:
     return f"%LMQ%${PARENT}${lite_topic}"
 
 
-def put_parent(home: BrokerAtHand, name: str = PARENT, queues: int = 2, **attributes: str) -> None:
-    """Create a topic with lite topics."""
-    topic = replace(new_topic(name, queues), attributes={"message.type": "LITE", **attributes})
+def put_parent(home: BrokerAtHand, name: str = PARENT, *, minutes: int = -1) -> None:
+    """Create a topic with lite topics, which end after some minutes."""
+    attributes = {"message.type": "LITE", "lite.topic.expiration": str(minutes)}
+    topic = replace(new_topic(name, 2), attributes=attributes)
     home.broker.topics.put(topic, home.now)
 
 
@@ -103,13 +104,13 @@ class Reader:
         return bodies(answer) if answer.code == 0 else []
 
     def ack(
-        self, lite_topic: str, offset: int, pop_time: int | None = None, **changes: object
+        self, lite_topic: str, offset: int, pop_time: int | None = None, **changes: Any
     ) -> RemotingCommand:
         """Acknowledge a message of the pop at a time; now by default."""
         return self.client.call(200051, self._handle(lite_topic, offset, pop_time) | changes)
 
     def hide(
-        self, lite_topic: str, offset: int, milliseconds: int, **changes: object
+        self, lite_topic: str, offset: int, milliseconds: int, **changes: Any
     ) -> RemotingCommand:
         """Hide a message that was popped now for another time."""
         fields = self._handle(lite_topic, offset, None) | {"invisibleTime": milliseconds}
@@ -127,9 +128,11 @@ class Reader:
         }
 
 
-def send(client: Client, lite_topic: str, *texts: str, topic: str = PARENT, **more: Any) -> None:
-    """Send messages to a lite topic."""
+def send(
+    client: Client, lite_topic: str, *texts: str, topic: str = PARENT, delay: str = ""
+) -> None:
+    """Send messages to a lite topic, maybe with a delay level."""
+    properties = {"__LITE_TOPIC": lite_topic} | ({"DELAY": delay} if delay else {})
     for text in texts:
-        settings = {"properties": {"__LITE_TOPIC": lite_topic}} | more
-        answer = client.send(topic, text.encode(), **settings)
+        answer = client.send(topic, text.encode(), properties=properties)
         assert answer.code == 0

@@ -21,6 +21,7 @@ from rocketwire_namesrv.config.config import OBSERVE_PORT, Config, system_proper
 from rocketwire_namesrv.config.java_properties import load_properties
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.server.server import NameServer, serve
+from rocketwire_tools.exporter.command_line import PORT, build_parser
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "docs" / "deploy"
@@ -154,7 +155,7 @@ def test_compose_publishes_ports_that_exist_and_that_of_operators_to_this_machin
 def test_compose_builds_this_image_and_mounts_files_that_exist() -> None:
     services = compose()["services"]
     build = services["namesrv"]["build"]
-    mounts = [volume.split(":") for each in services.values() for volume in each["volumes"]]
+    mounts = [volume.split(":") for each in services.values() for volume in each.get("volumes", ())]
 
     assert (DEPLOY / build["context"]).resolve() == ROOT
     assert (ROOT / build["dockerfile"]).samefile(DEPLOY / "Containerfile")
@@ -170,6 +171,18 @@ def test_compose_starts_the_server_with_the_settings_that_it_mounts() -> None:
 
     assert [shell, script] == json.loads(argument("CMD"))
     assert options(words)["c"] in {volume.split(":")[1] for volume in service["volumes"]}
+
+
+def test_composes_exporter_is_that_of_the_image_and_asks_the_name_server() -> None:
+    services = compose()["services"]
+    exporter = services["exporter"]
+    program, *words = exporter["command"]
+
+    assert exporter["build"] == services["namesrv"]["build"]
+    assert program == "rocketwire-exporter"
+    assert build_parser().parse_args(words).listen == ("0.0.0.0", PORT)  # noqa: S104
+    assert exporter["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
+    assert exporter["environment"] == {"NAMESRV_ADDR": "namesrv:9876"}
 
 
 def test_composes_brokers_know_the_name_server_and_wait_for_it() -> None:

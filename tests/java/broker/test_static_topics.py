@@ -3,7 +3,6 @@ brokers answer the same requests about its logical queues."""
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import ExitStack
 from functools import partial
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import pytest
 
+from rocketwire.messages import decode_body
+from rocketwire.messages.route import TopicRouteData
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
 from tests.support.java.dev_cluster import DevCluster
@@ -60,14 +61,13 @@ class Place(NamedTuple):
 
 def moved(name_server: str, first: str, second: str, java: JavaPeer) -> Place:
     """Create a static topic at the first broker, and move it to the second between two sends."""
-    ports = [int(address.rpartition(":")[2]) for address in (first, second)]
-    place = Place(name_server, *ports, java)
+    place = Place(name_server, _port(first), _port(second), java)
 
     def is_led_by(broker: str) -> bool:
-        route = raw_call.ask(int(name_server.rpartition(":")[2]), 105, {"topic": TOPIC})
-        text = route.body.decode() if route.header.get("code") == 0 else "{}"
-        by_broker = json.loads(_quoted(text)).get("topicQueueMappingByBroker") or {}
-        return len((by_broker.get(broker) or {}).get("currIdMap") or {}) == 2
+        answer = raw_call.ask(_port(name_server), 105, {"topic": TOPIC})
+        route = decode_body(TopicRouteData, answer.body or None)
+        mappings = {} if route is None else route.topic_queue_mapping_by_broker or {}
+        return broker in mappings and len(mappings[broker].curr_id_map or {}) == 2
 
     created = java.admin(name_server, f"updateStaticTopic -t {TOPIC} -qn 2 -b broker-a")
     wait_until(lambda: is_led_by("broker-a"), f"it is created: {created.out}{created.err}")
@@ -80,9 +80,8 @@ def moved(name_server: str, first: str, second: str, java: JavaPeer) -> Place:
     return place
 
 
-def _quoted(text: str) -> str:
-    """Quote the keys of Java's JSON that are numbers."""
-    return re.sub(r"([{,])(\d+):", r'\1"\2":', text)
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
 
 
 @pytest.fixture(scope="module", params=["ours", "java"])

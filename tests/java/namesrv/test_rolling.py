@@ -1,4 +1,4 @@
-"""Name servers are restarted one after the other, and Java's producer loses no send."""
+"""Name servers are restarted one after the other, and Java's producers of three releases lose no send."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from tests.support import raw_call
-from tests.support.java.peers import JavaBroker
+from tests.support.java.peers import CURRENT, JavaBroker
 from tests.support.name_servers import OurNameServer
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.support.java.peers import JavaPeer
@@ -29,10 +30,17 @@ def wait_routed(server: OurNameServer, broker: JavaBroker) -> None:
 
 
 def test_a_rolling_restart_of_three_name_servers_loses_no_send(
-    java: None, peer: JavaPeer, tmp_path: Path
+    peers: Mapping[str, JavaPeer], tmp_path: Path
 ) -> None:
     servers = [OurNameServer(tmp_path / f"n{number}", WAIT) for number in range(3)]
     addresses = ";".join(server.address for server in servers)
+    groups = {release: f"rolling-{release.replace('.', '-')}" for release in peers}
+    peer = peers[CURRENT]
+
+    def wait_sent() -> None:
+        for release, group in groups.items():
+            peers[release].loaded(group, 100)
+
     with ExitStack() as running:
         for server in servers:
             running.enter_context(server)
@@ -44,20 +52,25 @@ def test_a_rolling_restart_of_three_name_servers_loses_no_send(
         for server in servers:
             wait_routed(server, broker)
         peer.consume(addresses, "Rolling", "rolling-consumers")
-        peer.load(addresses, "Rolling", "rolling-producers")
-        peer.loaded("rolling-producers", 100)
+        for release, group in groups.items():
+            peers[release].load(addresses, "Rolling", group)
+        wait_sent()
 
         for server in servers:
             server.stop()
-            peer.loaded("rolling-producers", 100)
+            wait_sent()
             server.start()
             wait_routed(server, broker)
-            peer.loaded("rolling-producers", 100)
+            wait_sent()
 
-        load = peer.unload("rolling-producers")
-        received = set(peer.received("rolling-consumers", len(load.stored)))
-        peer.close("rolling-producers")
+        loads = {release: peers[release].unload(group) for release, group in groups.items()}
+        stored = frozenset[str]().union(*(load.stored for load in loads.values()))
+        received = set(peer.received("rolling-consumers", len(stored)))
         peer.close("rolling-consumers")
+        for release, group in groups.items():
+            peers[release].close(group)
 
-    assert load.failures == []
-    assert load.stored <= received
+    assert {release: load.failures for release, load in loads.items()} == {
+        release: [] for release in peers
+    }
+    assert stored <= received

@@ -18,10 +18,10 @@ from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.journal import FOLDER
 from tests.spark.streams import run_to_end
 from tests.support.processes import wait_until
-from tests.support.topics import properties_of
+from tests.support.topics import frame_of, properties_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -69,7 +69,7 @@ def dying(frame: DataFrame, folder: Path, body: str) -> DataFrame:
 
 
 @contextmanager
-def go_when(folder: Path, condition: Callable[[], bool]) -> Iterator[None]:
+def go_when(folder: Path, condition: Callable[[], bool]) -> Generator[None]:
     """Put file ``go`` into a folder when a condition holds."""
 
     def watch() -> None:
@@ -92,7 +92,7 @@ def test_every_column_is_a_part_of_the_message(spark: SparkSession, rocketmq: Ro
         (topic, b"\x00\xff", "red", ["k1", "k2"], {"x": "1", "ä": "ö"}, "customer-7", "17"),
         (topic, b"y", None, None, None, None, "18"),
     ]
-    save(spark.createDataFrame(rows, schema), rocketmq, None, ids="stable")
+    save(frame_of(spark, rows, schema), rocketmq, None, ids="stable")
     by_body = {message.body: message for message in rocketmq.messages(topic)}
     first, second = by_body[b"\x00\xff"], by_body[b"y"]
     queues = [MessageQueue(topic=topic, broker_name="broker-a", queue_id=n) for n in range(7)]
@@ -108,8 +108,8 @@ def test_every_column_is_a_part_of_the_message(spark: SparkSession, rocketmq: Ro
 def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic()
     in_an_hour = datetime.fromtimestamp(int(rocketmq.broker.now / 1000) + 3600, UTC)
-    at = spark.createDataFrame([("at", in_an_hour)], "body string, deliverTimestamp timestamp")
-    after = spark.createDataFrame([("after", 7200)], "body string, delaySeconds int")
+    at = frame_of(spark, [("at", in_an_hour)], "body string, deliverTimestamp timestamp")
+    after = frame_of(spark, [("after", 7200)], "body string, delaySeconds int")
     save(at, rocketmq, topic)
     save(after, rocketmq, topic)
 

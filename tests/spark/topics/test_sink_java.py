@@ -19,7 +19,7 @@ from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.java.client.messages import create_topic, unique
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
-from tests.support.topics import properties_of
+from tests.support.topics import frame_of, properties_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +106,7 @@ def test_every_column_is_a_part_of_the_message(
         (b"\x00\xff", "red", ["k1", "k2"], {"x": "1", "ä": "ö"}, "customer-7", str(number))
         for number in range(20)
     ]
-    brokers.save(spark.createDataFrame(rows, schema), topic, ids="stable")
+    brokers.save(frame_of(spark, rows, schema), topic, ids="stable")
     messages = brokers.messages(topic)
 
     assert len(messages) == 20
@@ -154,7 +154,7 @@ def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
 def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(CURRENT)
     start = time.time()
-    frame = spark.createDataFrame([("late", 4), ("now", None)], "body string, delaySeconds int")
+    frame = frame_of(spark, [("late", 4), ("now", None)], "body string, delaySeconds int")
     brokers.save(frame, topic)
     wait_until(lambda: brokers.bodies(topic) == {"now": 1, "late": 1}, "both rows", 60)
     times = {message.body: message.store_timestamp for message in brokers.messages(topic)}
@@ -165,7 +165,7 @@ def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: 
 
 def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(OLD)
-    frame = spark.createDataFrame([("late", 4)], "body string, delaySeconds int")
+    frame = frame_of(spark, [("late", 4)], "body string, delaySeconds int")
     with pytest.raises(Exception, match=r"a broker is older than 5\.0, which ignores delays"):
         brokers.save(frame, topic)
 

@@ -96,12 +96,28 @@ def test_rejected_messages_are_failures_of_the_loan() -> None:
 
 
 def test_after_a_fork_the_inbox_is_empty() -> None:
-    inbox, _, _ = filled(4)
-    inbox.take(1)
+    inbox, settled, _ = filled(4)
+    batch = inbox.take(1)
+    assert batch
 
     inbox.clear()
+    batch.ack()
 
     assert inbox.take(1) is None
+    assert settled.loans == []
+
+
+def test_at_the_end_what_nobody_has_taken_is_dropped() -> None:
+    inbox, settled, (first, _) = filled(2, 2)
+    taken = [inbox.take(1), inbox.take(1), inbox.take(1)]
+
+    inbox.drop()
+    assert inbox.take(1) is None
+    for batch in taken:
+        assert batch
+        batch.ack()
+
+    assert settled.loans == [first]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ class Consumption(LentConsumption):
     def __init__(self) -> None:
         self.settled: list[LentMessages] = []
         self.later: list[Callable[[], Settled]] = []
+        self.given_up: list[LentMessages] = []
 
     def settle_parts(self, settled: Iterable[tuple[LentMessages, Any]]) -> None:
         self.settled += [part for part, _ in settled]
@@ -52,6 +53,9 @@ class Consumption(LentConsumption):
     def settle_later(self, seconds: float, take: Callable[[], Settled]) -> None:
         assert seconds == DELAY
         self.later.append(take)
+
+    def abandon(self, part: LentMessages) -> None:
+        self.given_up.append(part)
 
     def wait(self) -> None:
         """Let the delay pass."""
@@ -203,3 +207,12 @@ def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, soon: bool) 
     portal.run()
 
     assert len(loans.take_settled()) == 1
+
+
+def test_a_loan_is_given_up(portal: Portal, consumption: Consumption, loans: Loans) -> None:
+    loan, orderly = new_loan(), Loan(QUEUE, [])
+    loans.abandon(loan)
+    loans.abandon(orderly)
+    portal.run()
+
+    assert consumption.given_up == [loan.part]

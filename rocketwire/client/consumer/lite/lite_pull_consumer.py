@@ -32,7 +32,12 @@ from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio, trio_only
-from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWireError
+from rocketwire.errors import (
+    ChannelClosedError,
+    LocalProtocolError,
+    MissingPackageError,
+    RocketWireError,
+)
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
@@ -78,6 +83,7 @@ class LitePullConsumer(GroupMember):
         self._queues: dict[MessageQueue, LiteQueue] = {}
         self._ready: deque[tuple[MessageQueue, LiteQueue, list[StoredMessage]]] = deque()
         self._messages_ready = trio.Event()
+        self._is_closed = False
         self._rebalance_due = trio.Event()
         self._unhandled: tuple[LiteQueue, int | None] | None = None
         self._passed: set[LiteQueue] = set()  # queues whose ``passed`` is not yet in ``consumed``
@@ -167,6 +173,9 @@ class LitePullConsumer(GroupMember):
         Args:
             within: timeout in seconds.
 
+        Raises:
+            ChannelClosedError: the consumer was closed.
+
         Cancellation: safe.
         """
         self._count_handled()
@@ -176,12 +185,15 @@ class LitePullConsumer(GroupMember):
         started = 0.0 if hooks is None else trio.current_time()
         with trio.move_on_after(within):
             while True:
+                if self._is_closed:
+                    raise ChannelClosedError("the consumer was closed")
                 polled = self._take_ready()
                 if polled is not None:
                     if hooks is not None:
                         self._report_poll(hooks, polled, trio.current_time() - started)
                     return polled
-                self._messages_ready = trio.Event()
+                if self._messages_ready.is_set():
+                    self._messages_ready = trio.Event()
                 await self._messages_ready.wait()
         return None
 
@@ -485,7 +497,12 @@ class LitePullConsumer(GroupMember):
                 self._passed.discard(state)
 
     async def close(self) -> None:
-        """Commit with ``auto_commit``, and unregister. ``open_lite_pull_consumer`` calls it."""
+        """Commit with ``auto_commit``, and unregister. ``open_lite_pull_consumer`` calls it.
+
+        Each ``poll`` that waits ends with ``ChannelClosedError``.
+        """
+        self._is_closed = True
+        self._messages_ready.set()
         with trio.move_on_after(5, shield=True):
             if self.config.auto_commit:
                 try:

@@ -202,6 +202,12 @@ class LentConsumption(ConcurrentConsumption):
             self._settled.unpark_all()
         self._lend()
 
+    def abandon(self, part: LentMessages) -> None:
+        """Wait no longer for a part that nobody will settle; in trio."""
+        self._active.pop(id(part), None)
+        self._parts.pop(id(part), None)
+        self._settled.unpark_all()
+
     def _report(self, hooks: HookChain, part: LentMessages, failures: Sequence[Failure]) -> None:
         """Let hooks see a part that an application has handled."""
         from rocketwire.client.hooks import ConsumeMessageContext

@@ -55,7 +55,7 @@ def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
     reader = Reader(home, home.connect())
     send(reader.client, "a", "1", "2")
     send(reader.client, "b", "3")
-    send(reader.client, "late", "4", properties={"__LITE_TOPIC": "late", "DELAY": "2"})
+    send(reader.client, "late", "4", delay="2")
     reader.subscribe("a")
     reader.pop(count=1)
     reader.ack("a", 0)

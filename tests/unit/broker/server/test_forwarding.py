@@ -11,7 +11,7 @@ import trio
 from rocketwire.client.admin import open_admin
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
-from rocketwire_broker.tables.forwards import Forward
+from rocketwire_broker.tables.forwards import Answered, Forward
 from tests.support.broker_pair import TOPIC, detail, item
 
 if TYPE_CHECKING:
@@ -31,14 +31,17 @@ async def test_a_request_goes_to_a_broker_by_its_name_and_its_answer_comes_back(
         answers: dict[str, RemotingCommand | None] = {}
         all_came = trio.Event()
 
-        def keep(name: str, answer: RemotingCommand | None) -> None:
-            answers[name] = answer
-            if len(answers) == 2:
-                all_came.set()
+        def keeper(name: str) -> Answered:
+            def keep(answer: RemotingCommand | None, now: int) -> None:
+                answers[name] = answer
+                if len(answers) == 2:
+                    all_came.set()
+
+            return keep
 
         fields = {"topic": "TBW102", "queueId": "0", "lo": "false"}
         for name in ("broker-b", "nobody"):
-            forward = Forward(name, 30, fields, lambda answer, _, name=name: keep(name, answer))
+            forward = Forward(name, 30, fields, keeper(name))
             server.broker.forwards.ask(forward, server.clock.now())
         with trio.fail_after(60):
             await all_came.wait()

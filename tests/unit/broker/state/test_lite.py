@@ -267,7 +267,7 @@ def test_a_client_that_renews_nothing_for_three_minutes_is_forgotten(
 def test_lite_topics_end_after_their_time_without_messages(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
-    put_parent(home, **{"lite.topic.expiration": "20"})
+    put_parent(home, minutes=20)
     put_parent(home, "kept")
     send(client, "a", "1")
     send(client, "b", "1", topic="kept")

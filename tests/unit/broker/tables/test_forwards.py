@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 def test_requests_wait_for_the_driver_and_have_no_answer_without_one() -> None:
     forwards = Forwards()
     answers: list[tuple[RemotingCommand | None, int]] = []
-    forward = Forward("b", 30, {}, lambda answer, now: answers.append((answer, now)))
+
+    def keep(answer: RemotingCommand | None, now: int) -> None:
+        answers.append((answer, now))
+
+    forward = Forward("b", 30, {}, keep)
     forwards.ask(forward, 5)
     assert answers == [(None, 5)]
 

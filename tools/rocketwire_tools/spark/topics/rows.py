@@ -32,6 +32,8 @@ _TEXT: Final = pa.string()
 _TIME: Final = pa.timestamp("us", tz="UTC")
 _HEADERS: Final = pa.list_(pa.struct([("key", _TEXT), ("value", pa.binary())]))
 _LOG_APPEND_TIME: Final = 1
+_LATEST: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, after which ``microseconds`` has nulls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,11 @@ def batch_of(selected: Selected, schema: Any) -> Any:
     if "msgId" in schema.names:
         stored["uniq_key"] = None
     batch = record_batch(selected.rows, list(stored))  # once: columns share what they need
-    arrays = [_array(selected, batch, name).cast(schema.field(name).type) for name in schema.names]
+    arrays = [
+        array if array.type == field.type else array.cast(field.type)
+        for field in schema
+        for array in (_array(selected, batch, field.name),)
+    ]
     return pa.record_batch(arrays, schema=schema)
 
 
@@ -151,7 +157,10 @@ def _array(selected: Selected, batch: Any, name: str) -> Any:
 
 def _time(name: str) -> Callable[[Selected], Any]:
     def array(selected: Selected) -> Any:
-        return microseconds(pa.array(selected.rows.messages.numbers(name)))
+        numbers = selected.rows.messages.numbers(name)
+        if len(numbers) and numbers.min() >= 0 and numbers.max() <= _LATEST:
+            return pa.array((numbers * 1000).view("M8[us]")).cast(_TIME)
+        return microseconds(pa.array(numbers))
 
     return array
 

@@ -107,7 +107,8 @@ def record_batch(rows: Rows, names: Sequence[str]) -> Any:
         rows: of one block.
         names: columns.
     """
-    texts = None if rows.are_unfolded else PropertyArrays(rows.property_items)
+    has_texts = not rows.are_unfolded and not PROPERTY_COLUMNS.keys().isdisjoint(names)
+    texts = PropertyArrays(rows.property_items) if has_texts else None
     columns = [_column(rows, name, texts) for name in names]
     return pa.record_batch(columns, schema=schema_of(names))
 
@@ -119,7 +120,7 @@ def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
         return _chosen(*FEW_TEXTS[name](rows))
     if name in _COLUMNS:
         return _COLUMNS[name](rows)
-    if name == "batch_index" and texts is not None:
+    if name == "batch_index" and not rows.are_unfolded:
         return pa.nulls(len(rows), TYPES[name])
     values = rows.column(name)
     if isinstance(values, np.ndarray):

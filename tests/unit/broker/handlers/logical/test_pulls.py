@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.broker import bodies
@@ -16,8 +18,8 @@ def pair() -> Pair:
     return pair
 
 
-def places(pair: Pair, offset: int, **settings: object) -> tuple[int, str | None, list[str]]:
-    answer = pair.second.pulled(offset, TOPIC, **settings)  # type: ignore[arg-type]
+def places(pair: Pair, offset: int, **settings: Any) -> tuple[int, str | None, list[str]]:
+    answer = pair.second.pulled(offset, TOPIC, **settings)
     fields = answer.ext_fields or {}
     names = ("nextBeginOffset", "minOffset", "maxOffset", "offsetDelta")
     return answer.code, answer.remark, [fields[name] for name in names]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.broker import BrokerAtHand, Client
@@ -52,7 +54,7 @@ def test_an_acknowledgement_of_another_pop_or_a_repeated_one_does_nothing(
     ],
 )
 def test_an_acknowledgement_is_refused(
-    client: Client, reader: Reader, offset: int, changes: dict[str, object], code: int, remark: str
+    client: Client, reader: Reader, offset: int, changes: dict[str, Any], code: int, remark: str
 ) -> None:
     send(client, "a", "1", "2")
     reader.subscribe("a")

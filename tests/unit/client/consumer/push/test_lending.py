@@ -183,6 +183,21 @@ async def test_what_is_settled_after_the_end_has_no_effect(
     assert len(library.settled) == 1
 
 
+async def test_the_end_does_not_wait_for_a_part_that_is_given_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with background() as nursery:
+        library = Library(nursery, handles=True, consume_thread_max=1)
+        library.bring(0)
+        nursery.start_soon(library.all.settle, 30)
+        await trio.testing.wait_all_tasks_blocked()
+        library.all.abandon(library.lent[0])
+        await trio.testing.wait_all_tasks_blocked()
+        assert trio.current_time() < 1
+        library.all.settle_parts([(library.lent[0], ())])
+        assert library.offsets.told == []
+
+
 async def test_parts_are_settled_later(autojump_clock: trio.testing.MockClock) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=False, consume_thread_max=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
@@ -51,7 +51,7 @@ def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
+            yield from _leaves(cast("BaseExceptionGroup[BaseException]", error))
         else:
             yield error
 

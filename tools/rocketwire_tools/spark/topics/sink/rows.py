@@ -1,14 +1,18 @@
-"""Record batches of Arrow in, messages out."""
+"""Record batches of Arrow in, messages out; those of a batch are encoded at once."""
 
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.message import Message
+from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages import message_const as const
+from rocketwire.policy.resource_names import is_retry_topic
 from rocketwire.policy.validation import check_message
+from rocketwire.wire.layouts.functions import build_batch
+from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.sink.columns import COLUMNS
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 
@@ -20,8 +24,23 @@ if TYPE_CHECKING:
 _MICROS_OF_MILLI: Final = 1000
 
 
+class Row(NamedTuple):
+    """A row as it is sent.
+
+    Attributes:
+        message: the message.
+        entry: its bytes in a batch; None if it is a request of its own.
+    """
+
+    message: Message
+    entry: bytes | None
+
+
 class RowReader:
     """Builds the messages of a partition.
+
+    A message that no batch may contain is a request of its own: delayed and transactional ones,
+    those to retry topics, and bodies above ``single_above``.
 
     Attributes:
         count: rows so far.
@@ -34,6 +53,9 @@ class RowReader:
         *,
         topic: str | None,
         max_message_size: int,
+        single_above: int,
+        only_singles: bool = False,
+        namespace: str = "",
         keys: StableKeys | None = None,
     ) -> None:
         """Start before the first row.
@@ -42,17 +64,24 @@ class RowReader:
             names: columns in the order of the record batches, with the names of ``COLUMNS``.
             topic: topic of all rows; None for that of column ``topic``.
             max_message_size: largest body in bytes.
-            keys: unique keys; None for those of the producer.
+            single_above: larger bodies are requests of their own.
+            only_singles: whether there are no batches.
+            namespace: namespace of the first kind.
+            keys: unique keys; None for new ones.
         """
         self.count = 0
         self.names = tuple(names)
         self._topic = topic
         self._max_size = max_message_size
+        self._single_above = single_above
+        self._only_singles = only_singles
+        self._namespace = namespace
         self._keys = keys
+        self._new_keys = unique_keys()
         self._has_ids = "id" in self.names
 
-    def messages(self, batch: Any) -> Iterator[Message]:
-        """Yield the messages of a record batch.
+    def rows(self, batch: Any) -> Iterator[Row]:
+        """Yield the rows of a record batch.
 
         Raises:
             SinkError: a row cannot be a message.
@@ -63,18 +92,16 @@ class RowReader:
         if self._topic is not None:
             columns["topic"] = repeat(self._topic)
         missing = repeat(None)
-        for row in zip(*(columns.get(name, missing) for name in COLUMNS), strict=False):
+        for values in zip(*(columns.get(name, missing) for name in COLUMNS), strict=False):
             try:
-                message = self._message(*row)
-                check_message(message.topic, message.body, max_size=self._max_size)
-                yield message
+                yield self._row(*values)
             except LocalProtocolError as error:
                 raise SinkError(
                     f"row {self.count} of the partition: {error}: correct or filter such rows"
                 ) from None
             self.count += 1
 
-    def _message(
+    def _row(
         self,
         topic: str | None,
         body: bytes | str | None,
@@ -85,7 +112,7 @@ class RowReader:
         delay_seconds: int | None,
         deliver_millis: int | None,
         row_id: str | None,
-    ) -> Message:
+    ) -> Row:
         """Build the message of a row; the arguments are in the order of ``COLUMNS``."""
         if topic is None or body is None:
             raise self._null("topic" if topic is None else "body")
@@ -99,15 +126,34 @@ class RowReader:
             deliver_millis=deliver_millis,
             sharding_key=sharding_key or None,
         )
-        if self._keys is None:
-            return message
+        check_message(topic, message.body, max_size=self._max_size)
+        key = None if self._keys is None else self._stable_key(self._keys, message, row_id)
+        if (
+            self._only_singles
+            or delay_seconds is not None
+            or deliver_millis is not None
+            or len(message.body) > self._single_above
+            or is_retry_topic(topic)
+        ):
+            message.wire_properties()  # checks them
+            return Row(message if key is None else with_unique_key(message, key), None)
+        return Row(message, self._entry(message, key or self._new_keys.next_key()))
+
+    def _entry(self, message: Message, key: str) -> bytes:
+        text = None if self._namespace else message.encode_simple_properties(key)
+        if text is None:
+            properties = {const.UNIQ_KEY: key, **message.wire_properties()}
+            if self._namespace:
+                properties[const.INSTANCE_ID] = self._namespace
+            text = encode_properties(properties)
+        return build_batch([(0, message.body, text)])
+
+    def _stable_key(self, keys: StableKeys, message: Message, row_id: str | None) -> str:
         if row_id is not None:
-            key = self._keys.of_id(topic, row_id)
-        elif self._has_ids:
+            return keys.of_id(message.topic, row_id)
+        if self._has_ids:
             raise self._null("id")
-        else:
-            key = self._keys.of_message(message)
-        return with_unique_key(message, key)
+        return keys.of_message(message)
 
     def _null(self, column: str) -> SinkError:
         return SinkError(

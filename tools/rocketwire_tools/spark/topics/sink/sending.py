@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from rocketwire.client import open_producer
+from rocketwire.client.periodic import now_millis
 from rocketwire.client.producer.transactions import build_half_message
-from rocketwire.client.publish.request_builder import wire_topic
+from rocketwire.client.publish.request_builder import OutgoingMessage, wire_topic
+from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.retry import SEND_STATUSES
+from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.connection import open_connection
 from rocketwire_tools.spark.topics.sink.attempts import producer_config, with_retries
 from rocketwire_tools.spark.topics.sink.ending import roll_back, unknown_state
@@ -106,6 +109,7 @@ class PartitionSender:
         self.halves = halves
         self._has_delays = not {"delaySeconds", "deliverTimestamp"}.isdisjoint(reader.names)
         self._checked: set[str] = set()
+        self._keys = unique_keys()
 
     async def send_all(self, batches: Iterator[Any]) -> None:
         """Send the rows of all record batches.
@@ -137,11 +141,7 @@ class PartitionSender:
     async def send_batches(self, producer: Producer, first: Any, batches: Iterator[Any]) -> None:
         """Send the rows of all record batches with an open producer."""
         settings = self.settings
-        outbox = Outbox(
-            settings.batch_size,
-            single_above=settings.compress_above,
-            only_singles=self.halves is not None,
-        )
+        outbox = Outbox(settings.batch_size)
 
         async def send(parcel: Parcel) -> None:
             await self._send(producer, parcel)
@@ -151,9 +151,9 @@ class PartitionSender:
         async with trio.open_nursery() as nursery:
             dispatcher = Dispatcher(nursery, send, settings.in_flight)
             while batch is not None:
-                for message in self.reader.messages(batch):
-                    queue = await self._queue(producer, message) if may_have_queue else None
-                    for parcel in outbox.add(message, queue):
+                for row in self.reader.rows(batch):
+                    queue = await self._queue(producer, row.message) if may_have_queue else None
+                    for parcel in outbox.add(row, queue):
                         await dispatcher.put(parcel)
                 batch = await _next(batches)
             for parcel in outbox.rest():
@@ -191,21 +191,46 @@ class PartitionSender:
         topic, queue = parcel.lane
         settings = self.settings
 
-        async def attempt() -> SendResult:
-            if parcel.is_batch:
-                return await producer.send_batch(parcel.messages, queue=queue)
-            if queue is None:
-                return await producer.send(parcel.messages[0])
-            return await producer.send_to(parcel.messages[0], queue)
+        message = parcel.message
 
-        if self.halves is None:
+        async def attempt() -> SendResult:
+            if message is None:
+                return await self._send_batch(producer, parcel)
+            if queue is None:
+                return await producer.send(message)
+            return await producer.send_to(message, queue)
+
+        if self.halves is None or message is None:
             await with_retries(attempt, topic, settings.retry_timeout)
         else:
-            await self._send_half(producer, parcel, self.halves)
+            await self._send_half(producer, parcel.lane, message, self.halves)
 
-    async def _send_half(self, producer: Producer, parcel: Parcel, halves: Halves) -> None:
-        (message,) = parcel.messages
+    async def _send_batch(self, producer: Producer, parcel: Parcel) -> SendResult:
+        """Send a batch; as ``Producer.send_batch`` does with messages that are not encoded."""
         topic, queue = parcel.lane
+        sender, seconds = producer.sender, self.settings.send_timeout
+        deadline = trio.current_time() + seconds
+        target = await sender.find_target(wire_topic(producer.instance.config, topic))
+        properties = {const.WAIT: "true"}
+        if not await sender.has_broker_before_5(target):
+            properties[const.UNIQ_KEY] = self._keys.next_key()
+        fields = {
+            "f": "0",
+            "g": str(now_millis()),
+            "h": "0",
+            "i": encode_properties(properties),
+            "m": "true",
+        }
+        body = b"".join(parcel.entries)
+        outgoing = OutgoingMessage(RequestCode.SEND_BATCH_MESSAGE, "", body, fields)
+        if queue is None:
+            return await sender.send(topic, outgoing, seconds)
+        return await sender.send_once(topic, target, queue, outgoing, deadline)
+
+    async def _send_half(
+        self, producer: Producer, lane: Lane, message: Message, halves: Halves
+    ) -> None:
+        topic, queue = lane
         half = build_half_message(message, producer.group)
 
         async def attempt() -> SendResult:

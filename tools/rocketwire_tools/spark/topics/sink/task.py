@@ -53,6 +53,9 @@ def write_partition(
         names,
         topic=settings.topic,
         max_message_size=settings.max_message_size,
+        single_above=min(settings.compress_above or settings.batch_size, settings.batch_size),
+        only_singles=settings.transactional,
+        namespace=settings.connection.namespace,
         keys=StableKeys(scope, partition) if settings.stable_ids else None,
     )
     halves = Halves() if settings.transactional else None

@@ -9,18 +9,32 @@ import pytest
 
 from rocketwire.client import Message
 from rocketwire.messages import message_const as const
+from rocketwire.wire.message.batch import BatchMessage, decode_batch
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.rows import RowReader
+from rocketwire_tools.spark.topics.sink.rows import Row, RowReader
 from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 
-def messages(
-    columns: dict[str, Any], topic: str | None = "orders", keys: StableKeys | None = None
-) -> list[Message]:
-    reader = RowReader(list(columns), topic=topic, max_message_size=1000, keys=keys)
-    return list(reader.messages(pa.record_batch(columns)))
+def rows(
+    columns: dict[str, Any],
+    topic: str | None = "orders",
+    keys: StableKeys | None = None,
+    **options: Any,
+) -> list[Row]:
+    settings: dict[str, Any] = {"max_message_size": 1000, "single_above": 900, **options}
+    reader = RowReader(list(columns), topic=topic, keys=keys, **settings)
+    return list(reader.rows(pa.record_batch(columns)))
+
+
+def messages(columns: dict[str, Any], topic: str | None = "orders") -> list[Message]:
+    return [row.message for row in rows(columns, topic)]
+
+
+def entries(columns: dict[str, Any], **options: Any) -> list[BatchMessage]:
+    """The messages as a broker reads them in a batch."""
+    return list(decode_batch(b"".join(row.entry or b"" for row in rows(columns, **options))))
 
 
 def test_a_row_with_all_columns_is_a_message() -> None:
@@ -85,21 +99,67 @@ def test_properties_of_clients_and_brokers_are_left_out() -> None:
     assert messages(columns)[0].properties == {"mine": "1"}
 
 
+def test_a_batch_has_all_parts_of_a_message() -> None:
+    (entry,) = entries(
+        {
+            "body": ["b"],
+            "tags": ["red"],
+            "keys": ["a b"],
+            "properties": pa.array([[("x", "1")]], pa.map_(pa.string(), pa.string())),
+            "shardingKey": ["s"],
+            "id": ["17"],
+        },
+        keys=StableKeys("s", 0),
+        namespace="space",
+    )
+
+    assert entry.body == b"b"
+    assert entry.properties == {
+        const.UNIQ_KEY: StableKeys("t", 9).of_id("orders", "17"),
+        const.WAIT: "true",
+        const.TAGS: "red",
+        const.KEYS: "a b",
+        const.SHARDING_KEY: "s",
+        "x": "1",
+        const.INSTANCE_ID: "space",
+    }
+
+
+def test_rows_without_stable_keys_have_new_ones() -> None:
+    first, second = entries({"body": ["b", "b"]})
+
+    assert first.properties[const.UNIQ_KEY] != second.properties[const.UNIQ_KEY]
+
+
 def test_stable_keys_are_those_of_the_rows() -> None:
     columns = {"body": ["b", "b"], "tags": ["x", "x"]}
-    first, second = messages(columns, keys=StableKeys("s", 0))
     expected = StableKeys("s", 0)
     row = Message("orders", b"b", tags="x")
 
-    assert first.system == {const.UNIQ_KEY: expected.of_message(row)}
-    assert second.system == {const.UNIQ_KEY: expected.of_message(row)}
+    assert [
+        entry.properties[const.UNIQ_KEY] for entry in entries(columns, keys=StableKeys("s", 0))
+    ] == [expected.of_message(row), expected.of_message(row)]
 
 
-def test_a_column_of_ids_makes_the_stable_keys() -> None:
-    columns = {"body": ["a"], "id": ["17"]}
-    (message,) = messages(columns, keys=StableKeys("s", 0))
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ({"delaySeconds": pa.array([3], pa.int32())}, {}),
+        ({"deliverTimestamp": pa.array([3], pa.int64())}, {}),
+        ({}, {"topic": "%RETRY%g"}),
+        ({}, {"single_above": 0}),
+        ({}, {"only_singles": True}),
+    ],
+)
+def test_what_no_batch_may_contain_is_sent_alone(
+    columns: dict[str, Any], options: dict[str, Any]
+) -> None:
+    stable = StableKeys("s", 0)
+    (row,) = rows({"body": ["b"], "id": ["17"], **columns}, keys=stable, **options)
 
-    assert message.system == {const.UNIQ_KEY: StableKeys("t", 9).of_id("orders", "17")}
+    assert row.entry is None
+    key = stable.of_id(options.get("topic", "orders"), "17")
+    assert row.message.system == {const.UNIQ_KEY: key}
 
 
 @pytest.mark.parametrize(
@@ -119,5 +179,12 @@ def test_a_column_of_ids_makes_the_stable_keys() -> None:
 def test_a_row_that_cannot_be_a_message_is_named(columns: dict[str, Any], reason: str) -> None:
     columns = {name: pa.array(values, pa.string()) for name, values in columns.items()}
     with pytest.raises(SinkError) as refused:
-        messages(columns, topic=None if "topic" in columns else "orders", keys=StableKeys("s", 0))
+        rows(columns, None if "topic" in columns else "orders", StableKeys("s", 0))
     assert str(refused.value).startswith(reason)
+
+
+@pytest.mark.parametrize("only_singles", [False, True])
+def test_an_invalid_property_is_named_with_its_row(only_singles: bool) -> None:
+    pairs = pa.array([[("x", " ")]], pa.map_(pa.string(), pa.string()))
+    with pytest.raises(SinkError, match="row 0 of the partition: property 'x': name and value"):
+        rows({"body": ["b"], "properties": pairs}, only_singles=only_singles)

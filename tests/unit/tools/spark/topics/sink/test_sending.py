@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import Message
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.failures import SinkError
@@ -33,14 +32,14 @@ async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: 
         await trio.sleep(1)
         under_way[parcel.lane] -= 1
         if parcel.lane.queue:
-            sent.append(parcel.messages[0].body)
+            sent.append(parcel.entries[0])
 
     ordered, free = Lane("a", QUEUE), Lane("a", None)
     async with trio.open_nursery() as nursery:
         dispatcher = Dispatcher(nursery, send, in_flight=8)
         for number in range(6):
             for lane in (ordered, free):
-                await dispatcher.put(Parcel(lane, [Message("a", b"%d" % number)]))
+                await dispatcher.put(Parcel(lane, [b"%d" % number]))
 
     assert sent == [b"%d" % number for number in range(6)]
     assert most[ordered] == 1
@@ -58,7 +57,7 @@ async def test_rows_wait_while_enough_requests_are_under_way(autojump_clock: Any
     async with trio.open_nursery() as nursery:
         dispatcher = Dispatcher(nursery, send, in_flight=2)
         for _ in range(3):
-            await dispatcher.put(Parcel(Lane("a", None), [Message("a", b"x")]))
+            await dispatcher.put(Parcel(Lane("a", None), [b"x"]))
         assert started == 2
         assert trio.current_time() > 0
 
@@ -86,6 +85,13 @@ def test_rows_of_a_key_keep_their_order_when_brokers_refuse_some(rows: Rows) -> 
 
     assert sum(map(len, by_key.values())) == 200
     assert all(numbers == sorted(numbers) for numbers in by_key.values())
+
+
+def test_rows_of_a_namespace_are_in_its_topics(rows: Rows) -> None:
+    topic = rows.cluster.topic(name="space%orders")
+    rows.write({"body": ["a", "b"], "shardingKey": ["x", "x"]}, topic="orders", namespace="space")
+
+    assert sorted(rows.bodies(topic)) == ["a", "b"]
 
 
 def test_a_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:

@@ -1,0 +1,1 @@
+"""The comparison with other projects: ``projects.toml``, written as ``docs/comparison.md``."""

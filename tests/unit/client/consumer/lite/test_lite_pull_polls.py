@@ -1,0 +1,69 @@
+"""Polls of a lite pull consumer that wait at the same time, and that its end finds waiting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import ChannelClosedError
+from rocketwire.testing import reply
+from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import BROKER, PULLS, pulled, world
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
+
+async def test_a_message_for_each_of_two_polls_wakes_both(autojump_clock: object) -> None:
+    brought: set[str] = set()
+
+    async def pull(request: RemotingCommand) -> RemotingCommand:
+        queue = (request.ext_fields or {})["queueId"]
+        if queue in brought:
+            await trio.sleep_forever()
+        brought.add(queue)
+        await trio.sleep(1 + int(queue))
+        return pulled(StoredMessage(topic="orders", body=b"x", queue_id=int(queue)))
+
+    seconds: list[float] = []
+    async with world() as (network, client):
+        for code in PULLS:
+            network.peer(BROKER).on(code, pull)
+        network.peer(BROKER).on(Code.UPDATE_CONSUMER_OFFSET, reply())
+        async with open_lite_pull_consumer(client, "g") as consumer, trio.open_nursery() as nursery:
+            consumer.subscribe("orders")
+
+            async def poll() -> None:
+                assert await consumer.poll(100) is not None
+                seconds.append(trio.current_time())
+
+            nursery.start_soon(poll)
+            nursery.start_soon(poll)
+    assert len(seconds) == 2
+    assert max(seconds) < 50
+
+
+async def test_polls_end_with_the_consumer(autojump_clock: object) -> None:
+    errors: list[BaseException] = []
+    async with world() as (_, client), trio.open_nursery() as nursery:
+        async with open_lite_pull_consumer(client, "g") as consumer:
+            consumer.subscribe("orders")
+
+            async def poll() -> None:
+                with pytest.raises(ChannelClosedError) as closed:
+                    await consumer.poll(1000)
+                errors.append(closed.value)
+
+            nursery.start_soon(poll)
+            nursery.start_soon(poll)
+            await trio.testing.wait_all_tasks_blocked()
+        with pytest.raises(ChannelClosedError):
+            await consumer.poll(1000)
+        await trio.testing.wait_all_tasks_blocked()
+    assert len(errors) == 2
+    assert trio.current_time() < 500
