@@ -162,6 +162,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
 pictures: docs .cache/node/node_modules/axe-core
+	$(BIN)/python -m publishing.pictures
 	$(BIN)/python -m publishing.browser --browser $(BROWSER) --pictures docs/images
 
 .cache/node/node_modules/axe-core:

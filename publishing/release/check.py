@@ -12,7 +12,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from publishing.release import dist, licences, trials, wheel
 from publishing.site import programs
@@ -102,7 +102,7 @@ def write_bom(it: trials.Installation, path: Path) -> None:
 def _without_local_files(node: Any) -> None:
     """Remove the references to files and package registries of this machine."""
     if isinstance(node, dict):
-        members = cast("dict[str, Any]", node)
+        members: dict[str, Any] = node
         references: list[dict[str, Any]] = members.get("externalReferences", [])
         if references:
             kept = [each for each in references if each.get("type") != "distribution"]
@@ -110,7 +110,8 @@ def _without_local_files(node: Any) -> None:
         for value in members.values():
             _without_local_files(value)
     elif isinstance(node, list):
-        for value in cast("list[Any]", node):
+        values: list[Any] = node
+        for value in values:
             _without_local_files(value)
 
 

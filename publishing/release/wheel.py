@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 LARGEST_WHEEL = 3 * 1000 * 1000
 """Bytes that a wheel may have."""
 
-PACKAGES = {
-    "rocketwire",
-    "rocketwire_namesrv",
-    "rocketwire_broker",
-    "rocketwire_tools",
-    "pyspark_rocketwire",
-    "pyspark_rocketwire_store",
-}
-"""The packages at the top of the wheel."""
-
 BASE = {"construct", "crcmod", "orjson", "trio"}
 """The packages that are installed without an extra."""
 
@@ -46,9 +36,16 @@ def problems(wheel: Path, root: Path) -> list[str]:
         metadata = Parser().parsestr(archive.read(info).decode("utf-8"))
     return [
         *_of_size(wheel),
-        *_of_names(names),
+        *_of_names(names, packages(root)),
         *_of_metadata(metadata, wheel, root),
     ]
+
+
+def packages(root: Path) -> set[str]:
+    """The packages at the top of the wheel, by ``pyproject.toml``."""
+    tool = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]
+    folders: list[str] = tool["hatch"]["build"]["targets"]["wheel"]["packages"]
+    return {folder.rpartition("/")[2] for folder in folders}
 
 
 def _of_size(wheel: Path) -> list[str]:
@@ -57,14 +54,14 @@ def _of_size(wheel: Path) -> list[str]:
     return [too_large] if size > LARGEST_WHEEL else []
 
 
-def _of_names(names: list[str]) -> list[str]:
+def _of_names(names: list[str], expected: set[str]) -> list[str]:
     tops = {name.partition("/")[0] for name in names if ".dist-info/" not in name}
-    found = [f"unexpected at the top: {top}" for top in sorted(tops - PACKAGES)]
-    found += [f"missing at the top: {top}" for top in sorted(PACKAGES - tops)]
+    found = [f"unexpected at the top: {top}" for top in sorted(tops - expected)]
+    found += [f"missing at the top: {top}" for top in sorted(expected - tops)]
     found += [f"does not belong into a wheel: {name}" for name in names if _STRAY.search(name)]
     typed = {name.partition("/")[0] for name in names if name.endswith("/py.typed")}
     found += [
-        f"no py.typed in {top}" for top in sorted(PACKAGES) if top in tops and top not in typed
+        f"no py.typed in {top}" for top in sorted(expected) if top in tops and top not in typed
     ]
     if not any(name.endswith("/licenses/LICENSE") for name in names):
         found.append("no licence")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 UNPUBLISHED = ("changes.d", "site")
 """Folders of ``docs/`` that are no pages."""
 
+_CONTENTS = ("tutorials", "how-to", "reference", "explanation")
+"""Pages that list others."""
+
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -34,6 +37,7 @@ def write(root: Path, folder: Path) -> None:
         original = docs / page.relative_to(folder)
         if original.exists():
             page.write_text(_with_site_links(page.read_text("utf-8"), original, root), "utf-8")
+    _list_other_guides(folder)
     _write_decisions(folder / "decisions")
     _write_helps(root, folder / "reference" / "commands")
     for document, text in interfaces.pages():
@@ -43,8 +47,8 @@ def write(root: Path, folder: Path) -> None:
 
 
 def _with_site_links(text: str, page: Path, root: Path) -> str:
-    """The text of a page. A link that leaves ``docs/`` becomes the path of the file in the
-    project; a folder becomes its index."""
+    """The text of a page. A link to what is no page becomes the path of the file or folder in the
+    project; the folder of decisions becomes its index."""
     docs = root / "docs"
 
     def replaced(match: re.Match[str]) -> str:
@@ -55,13 +59,26 @@ def _with_site_links(text: str, page: Path, root: Path) -> str:
         )
         if path == root / "README.md":
             return f"[{label}]({os.path.relpath(docs / 'index.md', page.parent)})"
-        if not is_published:
-            return f"{label} (`{path.relative_to(root)}` in the sources)"
-        if path.is_dir():
+        if path == docs / "decisions":
             return f"[{label}]({os.path.relpath(path / 'index.md', page.parent)})"
+        if not is_published or path.is_dir():
+            return f"{label} (`{path.relative_to(root)}` in the sources)"
         return f"{picture}[{label}]({target}{anchor or ''})"
 
     return _LINK.sub(replaced, text)
+
+
+def _list_other_guides(folder: Path) -> None:
+    """Add the guides that the page of guides does not name yet."""
+    page = folder / "how-to.md"
+    tables = "\n".join((folder / f"{name}.md").read_text("utf-8") for name in _CONTENTS)
+    named = set(re.findall(r"^guide/[\w-]+$", tables, re.MULTILINE))
+    guides = [f"guide/{path.stem}" for path in sorted((folder / "guide").glob("*.md"))]
+    others = "\n".join(guide for guide in guides if guide not in named)
+    if others:
+        text = page.read_text("utf-8")
+        text += f"\n```{{toctree}}\n:maxdepth: 1\n:caption: More\n\n{others}\n```\n"
+        page.write_text(text, "utf-8")
 
 
 def _write_decisions(folder: Path) -> None:

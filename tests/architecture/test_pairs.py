@@ -14,13 +14,23 @@ SOURCES = {
     ROOT / "namesrv" / "rocketwire_namesrv": UNIT / "namesrv",
     ROOT / "broker" / "rocketwire_broker": UNIT / "broker",
     ROOT / "tools" / "rocketwire_tools": UNIT / "tools",
-    ROOT / "publishing": UNIT / "publishing",
 }
 """Source folder -> folder of its unit tests."""
 
-OWN = {"connection", "support", "bench", "limits", "namesrv/model", "broker/model"}
+OWN = {
+    "connection",
+    "support",
+    "bench",
+    "publishing/comparison",
+    "publishing/release",
+    "publishing/site",
+    "limits",
+    "namesrv/model",
+    "broker/model",
+}
 """Folders of ``tests/unit`` without a source folder: the modules at the top of the library, the tests' own
-support, the limits of all programs, and the models of the name server and the broker."""
+support, programs of the project that are never installed, the limits of all programs, and the models of the
+name server and the broker."""
 
 UNPAIRED = Path(__file__).with_name("unpaired.txt")
 

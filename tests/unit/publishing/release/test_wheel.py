@@ -29,7 +29,7 @@ Requires-Dist: lz4>=4; extra == 'compression'
 
 @pytest.fixture
 def files() -> dict[str, str]:
-    files = {f"{package}/py.typed": "" for package in wheel.PACKAGES}
+    files = {f"{package}/py.typed": "" for package in wheel.packages(ROOT)}
     files["rocketwire-1.dist-info/METADATA"] = METADATA
     files["rocketwire-1.dist-info/licenses/LICENSE"] = "licence"
     return files
