@@ -1,4 +1,4 @@
-"""Servers of Java behind TLS, IPv6 and a replica; dead letters and batches of acknowledgements.
+"""Servers of Java behind TLS and a replica; dead letters and batches of acknowledgements.
 
 One text for threads, asyncio and uvloop, at the brokers of the other tests.
 """
@@ -68,22 +68,6 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
             with pytest.raises((ClientError, ChannelError)) as refused:
                 await producer.send(Message("TBW102", b"x"), within=PATIENCE)
         assert "certificate" in str(refused.value).lower()
-
-    run(dialect, scenario)
-
-
-def test_a_name_server_is_asked_over_ipv6(java_cluster: JavaCluster, dialect: str) -> None:
-    topic = new_topic(java_cluster)
-    name_server = f"[::1]:{java_cluster.name_server.port}"
-
-    async def scenario(face: Face) -> None:
-        async with (
-            await face.open("client", patient(namesrv_addr=name_server)) as client,
-            await face.open("producer", client.client, unique("p")) as producer,
-        ):
-            for body in bodies(20):
-                await producer.send(Message(topic, body), within=PATIENCE)
-            assert sorted(await received(face, client.client, topic, 20)) == sorted(bodies(20))
 
     run(dialect, scenario)
 
