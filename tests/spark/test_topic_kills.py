@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import random
 import signal
@@ -24,11 +25,18 @@ from tests.support.java.peers import OLD
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from tests.support.java.cluster import JavaCluster
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not os.environ.get("ROCKETWIRE_SPARK_KILLS"),
+        reason="drivers start for minutes: make spark-kills runs it",
+    ),
+]
 
 IS_LONG = os.environ.get("ROCKETWIRE_SPARK_KILLS") == "long"
 MESSAGES = 1_000_000 if IS_LONG else 40_000
@@ -52,7 +60,7 @@ class Job:
         self._command = [sys.executable, "-m", module, topics.address, topic, str(folder), limit]
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[subprocess.Popen[bytes]]:
+    def running(self) -> Generator[subprocess.Popen[bytes]]:
         """Run the driver, in a process group of its own."""
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -123,8 +131,7 @@ def test_each_offset_is_read_once_whatever_is_killed(
     java_cluster: JavaCluster, tmp_path: Path
 ) -> None:
     without_spark()
-    import pyarrow.parquet as parquet  # type: ignore[import-untyped]
-
+    parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
     java_cluster.broker("broker-old", version=OLD)
     topics = Topics(java_cluster.address, brokers=2)
     topic = topics.create("spark-kills", queues=8)
@@ -145,7 +152,9 @@ def test_each_offset_is_read_once_whatever_is_killed(
 
     assert "driver" in job.kills
     table: Any = parquet.read_table(_committed(tmp_path / "out"))
-    columns = (table.column(name).to_pylist() for name in ("brokerName", "queueId", "queueOffset"))
+    columns: Any = (
+        table.column(name).to_pylist() for name in ("brokerName", "queueId", "queueOffset")
+    )
     assert Counter(zip(*columns, strict=True)) == Counter(stored)
 
 
