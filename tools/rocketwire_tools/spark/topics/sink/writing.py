@@ -162,7 +162,9 @@ def stream_writer(
         OptionError: an option or a column is invalid.
     """
     if overwrite:
-        raise OptionError("a topic cannot be overwritten: use outputMode('append' or 'update')")
+        raise OptionError(
+            "a topic cannot be overwritten: use outputMode('append'), or foreachBatch"
+        )
     names, settings = _checked(options, schema)
     if settings.transactional and not settings.checkpoint:
         raise OptionError(
