@@ -129,6 +129,7 @@ class Consumers(Part[trio.Admin, TrioConsumers]):
     running_infos = awaitable(TrioConsumers.running_infos)
     queue_owners = awaitable(TrioConsumers.queue_owners)
     time_spans = awaitable(TrioConsumers.time_spans)
+    time_spans_of = awaitable(TrioConsumers.time_spans_of)
     consume_directly = awaitable(TrioConsumers.consume_directly)
     producer_connection = awaitable(TrioConsumers.producer_connection)
     producers_of = awaitable(TrioConsumers.producers_of)

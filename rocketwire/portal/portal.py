@@ -177,6 +177,11 @@ class Portal:
 
     # ------------------------------------------------------------------ from any thread
 
+    @property
+    def is_here(self) -> bool:
+        """Whether trio runs in the calling thread."""
+        return threading.get_ident() == self._thread.ident
+
     def post(self, item: Callable[[], object] | Call) -> None:
         """Let trio execute a call, or call a function that neither waits nor raises.
 
@@ -221,7 +226,7 @@ class Portal:
         Raises:
             LocalProtocolError: this is trio's thread, which would wait for itself.
         """
-        if threading.get_ident() == self._thread.ident:
+        if self.is_here:
             raise LocalProtocolError("a function that trio calls cannot wait for trio")
         try:
             self.post(call)

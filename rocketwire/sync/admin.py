@@ -129,6 +129,7 @@ class Consumers(Part[trio.Admin, TrioConsumers]):
     running_infos = blocking(TrioConsumers.running_infos)
     queue_owners = blocking(TrioConsumers.queue_owners)
     time_spans = blocking(TrioConsumers.time_spans)
+    time_spans_of = blocking(TrioConsumers.time_spans_of)
     consume_directly = blocking(TrioConsumers.consume_directly)
     producer_connection = blocking(TrioConsumers.producer_connection)
     producers_of = blocking(TrioConsumers.producers_of)

@@ -240,8 +240,10 @@ def test_a_group_and_a_listener_show_how_far_a_stream_is(
 
 
 def test_a_topic_that_was_created_again_fails_with_its_reason(
-    reader: Reader, topics: Topics
+    reader: Reader, java_cluster: JavaCluster
 ) -> None:
+    # 4.9.4 goes on at the old offsets of a topic that it has deleted
+    topics = Topics(java_cluster.address, only=java_cluster.master.address)
     topic = topics.create("spark-again", queues=1)
     topics.fill(topic, [b"x"] * 60)
     dispatched(topics, topic, 60)

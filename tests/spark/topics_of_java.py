@@ -29,11 +29,13 @@ class Topics:
     Args:
         address: of its name server.
         brokers: number of brokers that a topic has to have.
+        only: address of the only broker that gets topics; None for all of the cluster.
     """
 
-    def __init__(self, address: str, brokers: int = 1) -> None:
+    def __init__(self, address: str, brokers: int = 1, only: str | None = None) -> None:
         self.address = address
         self.brokers = brokers
+        self._where = {"cluster": "DefaultCluster"} if only is None else {"broker": only}
 
     def run(self, work: Callable[[ClientInstance], Coroutine[Any, Any, Any]]) -> Any:
         """Run a coroutine function with a client."""
@@ -44,12 +46,12 @@ class Topics:
 
         return trio.run(main)
 
-    def create(self, topic: str, queues: int = 4, cluster: str = "DefaultCluster") -> str:
+    def create(self, topic: str, queues: int = 4) -> str:
         """Create a topic, or change the number of its queues; returns when it has a route."""
         config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
 
         async def work(client: ClientInstance) -> None:
-            await Admin(client).topics.create_or_update(config, cluster=cluster)
+            await Admin(client).topics.create_or_update(config, **self._where)
             with trio.fail_after(60):
                 while True:  # brokers register it a moment later
                     with contextlib.suppress(RocketWireError):

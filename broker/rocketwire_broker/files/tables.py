@@ -39,6 +39,8 @@ TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
 MAPPINGS: Final = f"{FOLDER}/topicQueueMapping.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
+LIGHT_OFFSETS: Final = f"{FOLDER}/lmqConsumerOffset.json"
+"""The offsets of a Java broker with ``enableLmq`` (Java: ``LmqConsumerOffsetManager``)."""
 DELAYS: Final = f"{FOLDER}/delayOffset.json"
 REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
 ORDERS: Final = f"{FOLDER}/consumerOrderInfo.json"
@@ -131,6 +133,11 @@ def _offsets_version(broker: Broker) -> object:
     return broker.offsets.version
 
 
+def _light_offsets_version(broker: Broker) -> object:
+    """Return None, for no file, while there are no light queues."""
+    return broker.offsets.version if broker.store.light_queues else None
+
+
 def _delays_version(broker: Broker) -> object:
     return tuple(broker.delivered.items())
 
@@ -148,6 +155,7 @@ AT_ONCE: Final = (
 SOON: Final = (
     Table(GROUPS, _groups_version, _groups),
     Table(OFFSETS, _offsets_version, _offsets),
+    Table(LIGHT_OFFSETS, _light_offsets_version, _offsets),
     Table(DELAYS, _delays_version, _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
     Table(ORDERS, _orders_version, encode_pop_orders),
@@ -189,7 +197,11 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
 
 
 def _read_offsets(disk: Disk, broker: Broker) -> None:
-    offsets = _read(disk, OFFSETS, ConsumerOffsetSerializeWrapper)
+    """Read the newer of both files: a Java broker writes one or the other."""
+    tables = [
+        _read(disk, name, ConsumerOffsetSerializeWrapper) for name in (OFFSETS, LIGHT_OFFSETS)
+    ]
+    offsets = max((table for table in tables if table is not None), key=_age, default=None)
     if offsets is None:
         return
     for key, queues in (offsets.offset_table or {}).items():
@@ -197,6 +209,11 @@ def _read_offsets(disk: Disk, broker: Broker) -> None:
         if names is not None:
             topic, group = names
             broker.offsets.restore(group, topic, queues)
+
+
+def _age(offsets: ConsumerOffsetSerializeWrapper) -> tuple[int, int]:
+    version = offsets.data_version or DataVersion()
+    return version.timestamp or 0, version.counter or 0
 
 
 def _read(disk: Disk, name: str, cls: type[T]) -> T | None:

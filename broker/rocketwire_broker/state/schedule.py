@@ -17,20 +17,25 @@ RETRY_MS: Final = 1_000
 _FEW: Final = 512
 
 
+_FEW_ENTRIES: Final = 1_000
+
+
 class Entry:
     """Something that happens later.
 
     Attributes:
         due: when, in milliseconds since 1970.
         action: what; None after it was cancelled or done.
+        is_periodic: whether it happens every few seconds.
     """
 
-    __slots__ = ("_number", "action", "due")
+    __slots__ = ("_number", "action", "due", "is_periodic")
 
     def __init__(self, due: int, number: int, action: Action) -> None:
         self.due = due
         self._number = number
         self.action: Action | None = action
+        self.is_periodic = False
 
     def __lt__(self, other: Entry) -> bool:
         return (self.due, self._number) < (other.due, other._number)
@@ -79,10 +84,10 @@ class Schedule:
         """Run an action again and again; first after one period."""
 
         def again(due: int) -> None:
-            self.at(due + period, again)
+            self.at(due + period, again).is_periodic = True
             action(due)
 
-        self.at(now + period, again)
+        self.at(now + period, again).is_periodic = True
 
     def cancel(self, entry: Entry) -> None:
         """Do not run an action."""
@@ -103,6 +108,16 @@ class Schedule:
             heapq.heappop(heap)
             self._cancelled -= 1
         return heap[0].due if heap else None
+
+    def next_due_for_once(self) -> int | None:
+        """Return when the first action is due that is not one of ``every``; None without any.
+
+        With many entries it is that of ``next_due``, which takes no search.
+        """
+        if len(self._heap) > _FEW_ENTRIES:
+            return self.next_due
+        once = [entry.due for entry in self._heap if entry.action and not entry.is_periodic]
+        return min(once, default=None)
 
     def run(self, now: int) -> None:
         """Run the actions that are due, also those that they add.

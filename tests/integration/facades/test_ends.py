@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,7 @@ def test_threads_that_wait_for_messages_end_with_their_consumer(rocketmq: Rocket
     lite = sync.open_lite_pull_consumer(rocketmq.address, "l")
     lite.subscribe(topic)
     with ThreadPoolExecutor(4) as pool:
-        waiting = [
+        waiting: list[Future[Any]] = [
             pool.submit(push.poll),
             pool.submit(lambda: list(push)),
             *(pool.submit(lite.poll, PATIENCE * 2) for _ in range(2)),

@@ -52,7 +52,7 @@ class Jobs:
     def run(self, heading: str, **names: object) -> None:
         """Run the code below a heading; a query that Spark starts too slowly goes on."""
         text = GUIDE.read_text("utf-8").partition(f"\n### {heading}\n")[2]
-        code = re.sub(r'"out/', f'"{self.folder}/', text.partition("```python\n")[2])
+        code = re.sub(r'"out/', f'"{self.folder}/', text.partition("```py\n")[2])
         code = code.partition("```")[0]
 
         class Done:

@@ -188,6 +188,28 @@ def test_rows_of_a_transaction_are_seen_when_the_driver_commits(
 
 
 @releases
+def test_brokers_cut_a_batch_into_its_rows(brokers: Brokers, release: str) -> None:
+    pa: Any = importlib.import_module("pyarrow")
+    topic = brokers.topic(release)
+    settings = read_sink_options({"nameServers": brokers.address, "topic": topic, "ids": "stable"})
+    columns = {
+        "body": [f"body-{number}" for number in range(300)],
+        "tags": ["red"] * 300,
+        "keys": [f"k{number} all" for number in range(300)],
+    }
+    for _ in range(2):
+        write_partition(tuple(columns), settings, iter([pa.record_batch(columns)]), "run", 0)
+    messages = brokers.messages(topic)
+    ids = Counter(properties_of(message)[const.UNIQ_KEY] for message in messages)
+
+    assert brokers.bodies(topic) == dict.fromkeys(columns["body"], 2)
+    assert len(ids) == 300
+    assert set(ids.values()) == {2}
+    assert {properties_of(message)[const.KEYS] for message in messages} == set(columns["keys"])
+    assert {properties_of(message)[const.TAGS] for message in messages} == {"red"}
+
+
+@releases
 def test_a_commit_finds_what_an_earlier_driver_has_committed(
     brokers: Brokers, release: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

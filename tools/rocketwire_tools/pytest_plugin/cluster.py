@@ -351,7 +351,12 @@ class RocketMQ:
         """Move the time of all brokers: delays, retries, timers and checks that are due happen.
 
         Clients keep their own time.
+
+        Raises:
+            ValueError: the time would go back, or is not a number.
         """
+        if not 0 <= seconds < float("inf"):
+            raise ValueError(f"advance({seconds}): must be seconds, and not negative")
         for broker in self.brokers:
             self._backstage.call(broker.advance, seconds)
 

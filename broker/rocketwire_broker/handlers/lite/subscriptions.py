@@ -108,11 +108,12 @@ def _check_consumes(broker: Broker, name: str, now: int) -> None:
 
 
 def _check_room(broker: Broker, client_id: str, more: int) -> None:
-    """Refuse subscriptions if there are too many, or too many clients."""
+    """Refuse subscriptions if there are too many already, or too many clients."""
     subscriptions = broker.lite.subscriptions
     limit = broker.config.max_lite_subscriptions
     is_new = subscriptions.get(client_id) is None
-    if subscriptions.count + more > limit or (is_new and len(subscriptions) >= limit):
+    is_full = more > limit or (more and subscriptions.count >= limit)
+    if is_full or (is_new and len(subscriptions) >= limit):
         remark = (
             "org.apache.rocketmq.broker.lite.LiteQuotaException: "
             f"lite subscription quota exceeded {limit}"

@@ -70,6 +70,23 @@ def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
     assert home.broker.store.max_offset(light("b"), 0) == 1
 
 
+def test_offsets_are_those_of_the_newer_file_of_a_java_broker(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    put_parent(home)
+    home.broker.offsets.commit("readers", "orders", 0, 1, home.now)
+    home = home.ended()
+    light_offsets = tmp_path / "config" / "lmqConsumerOffset.json"
+    assert not light_offsets.exists()
+    send(home.connect(), "a", "1")
+    home.pass_time(10)
+    home.broker.offsets.commit("readers", "orders", 0, 2, home.now)
+    home = home.ended()
+
+    (tmp_path / "config" / "consumerOffset.json").unlink()
+    home = home.ended()
+    assert home.broker.offsets.get("readers", "orders", 0) == 2
+
+
 def test_a_static_topic_goes_on_as_before(tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     mapping = detail("broker-a", item("broker-a"))

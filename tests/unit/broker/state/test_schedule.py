@@ -102,3 +102,25 @@ def test_what_is_done_again_and_again_goes_on_after_a_fault() -> None:
     schedule.run(20)
 
     assert done == [10, 20]
+
+
+def test_what_happens_every_few_seconds_is_not_what_happens_once() -> None:
+    schedule = Schedule()
+    schedule.every(10, lambda _: None, 0)
+
+    assert (schedule.next_due, schedule.next_due_for_once()) == (10, None)
+    schedule.run(10)
+    cancelled = schedule.at(15, lambda _: None)
+    schedule.at(35, lambda _: None)
+    schedule.cancel(cancelled)
+
+    assert (schedule.next_due, schedule.next_due_for_once()) == (20, 35)
+
+
+def test_nothing_is_searched_among_many_entries() -> None:
+    schedule = Schedule()
+    schedule.every(10, lambda _: None, 0)
+    for due in range(1_000):
+        schedule.at(100 + due, lambda _: None)
+
+    assert schedule.next_due_for_once() == 10

@@ -180,3 +180,18 @@ def test_a_wait_that_is_in_vain_says_what_is_missing(rocketmq: RocketMQ) -> None
         rocketmq.wait_until_consumed("readers", topic, timeout=0)
     with pytest.raises(TimeoutError, match=f"{topic} has 1 messages, not 2"):
         rocketmq.wait_for_messages(topic, 2, timeout=0)
+
+
+def test_a_year_passes_quickly(rocketmq: RocketMQ) -> None:
+    rocketmq.produce("orders", b"old")
+
+    rocketmq.advance(366 * 86_400)
+
+    rocketmq.produce("orders", b"new")
+    assert rocketmq.messages("orders")[-1].body == b"new"
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_time_goes_on_by_a_number_of_seconds(rocketmq: RocketMQ, seconds: float) -> None:
+    with pytest.raises(ValueError, match="must be seconds"):
+        rocketmq.advance(seconds)

@@ -23,6 +23,8 @@ from rocketwire.errors import (
     ClientError,
     TopicRouteNotFoundError,
 )
+from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStatsTable
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
@@ -215,17 +217,45 @@ async def offsets_at(
     return offsets
 
 
-async def commit(client: ClientInstance, group: str, offsets: Mapping[Queue, int]) -> None:
-    """Commit offsets of a group, so that operators see how far a query is (code 15)."""
+async def commit(
+    client: ClientInstance, group: str, offsets: Mapping[Queue, int], introduced: set[str]
+) -> None:
+    """Commit offsets of a group, so that operators see how far a query is (code 15).
+
+    Args:
+        client: tells the brokers.
+        group: name of the group.
+        offsets: next offset of each queue.
+        introduced: addresses of brokers that know the group; it grows.
+    """
 
     async def tell(queue: Queue) -> None:
         place = _message_queue(queue)
         address = await find_master(client, place)
+        if address not in introduced:
+            introduced.add(address)
+            await _introduce(client, address, group)
         await client.brokers.update_consumer_offset(
             address, group, place, offsets[queue], oneway=True
         )
 
     await _each(offsets, tell)
+
+
+async def _introduce(client: ClientInstance, address: str, group: str) -> None:
+    """Let a broker create what it has of a group that is not a member of anything.
+
+    ``consumerProgress`` looks for the retry topic of a group, which a heartbeat creates.
+    """
+    consumer = ConsumerData(
+        consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+        consume_type=ConsumeType.CONSUME_ACTIVELY,
+        group_name=group,
+        message_model=MessageModel.CLUSTERING,
+    )
+    data = HeartbeatData(client_id=client.client_id, consumer_data_set=(consumer,))
+    await client.brokers.heartbeat(address, data)
+    await client.brokers.unregister_client(address, client.client_id, consumer_group=group)
 
 
 async def mean_sizes(
@@ -274,6 +304,7 @@ class Cluster:
     def __init__(self, settings: Settings) -> None:
         """Ask nothing yet."""
         self._settings = settings
+        self._introduced: set[str] = set()
 
     def _ask(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         connection = self._settings.connection
@@ -323,7 +354,7 @@ class Cluster:
 
     def commit(self, offsets: Mapping[Queue, int]) -> None:
         """Commit offsets of the group of the query."""
-        self._ask(commit, self._settings.group, offsets)
+        self._ask(commit, self._settings.group, offsets, self._introduced)
 
     def mean_sizes(self, begins: Mapping[Queue, int]) -> dict[str, float]:
         """Mean sizes of the messages of topics, from samples at some places."""

@@ -167,9 +167,12 @@ def test_times_offsets_of_groups_and_sizes(
     assert questions.mean_sizes({queue: 2}) == {}
 
     questions.commit({queue: 1})
-    rocketmq.wait_until_consumed  # noqa: B018 - a one-way request: the lag shows it below
-    assert questions.bounds([queue]) == {queue: Bounds(0, 2)}
+    questions.commit({queue: 1})
+    assert questions.bounds([queue]) == {queue: Bounds(0, 2)}  # after the one-way requests
     assert rocketmq.lag("readers", topic) == 1
+    # operators find the group by its retry topic, and it has no members
+    assert questions.queues(["%RETRY%readers"])
+    assert not rocketmq.do(lambda: rocketmq.broker.state.members.online("readers"))
 
 
 def test_the_cleanup_policy_is_that_of_the_topic(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from rocketwire.client import Message
+from rocketwire.client import Message, ProducerConfig
+from rocketwire.client.producer.batch import build_outgoing_batch
 from rocketwire.messages import message_const as const
 from rocketwire.wire.message.batch import BatchMessage, decode_batch
 from rocketwire_tools.spark.topics.sink.failures import SinkError
@@ -123,6 +125,20 @@ def test_a_batch_has_all_parts_of_a_message() -> None:
         "x": "1",
         const.INSTANCE_ID: "space",
     }
+
+
+def test_a_batch_has_the_bytes_of_the_producers_batch() -> None:
+    columns = {"body": ["a", "b"], "tags": ["x", "y"], "keys": ["k", "l"], "id": ["1", "2"]}
+    stable = StableKeys("s", 0)
+    keys = [stable.of_id("orders", row_id) for row_id in columns["id"]]
+    producers: Any = SimpleNamespace(next_key=iter([*keys, "BATCH"]).__next__)
+    messages = [
+        Message("orders", body.encode(), tags=tag, keys=key)
+        for body, tag, key in zip(columns["body"], columns["tags"], columns["keys"], strict=True)
+    ]
+    expected = build_outgoing_batch(messages, producers, 0, ProducerConfig()).body
+
+    assert b"".join(row.entry or b"" for row in rows(columns, keys=stable)) == expected
 
 
 def test_rows_without_stable_keys_have_new_ones() -> None:

@@ -1,0 +1,103 @@
+"""Forks while trio is at work: the child finds whole modules, and the parent goes on."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.portal import forks
+from rocketwire.portal.portal import Portal, PortalUser, leave_portal, use_portal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork"),
+]
+
+SLOW = """
+import time
+from tests.integration.facades import test_forks
+test_forks.has_begun.set()
+time.sleep(0.2)
+VALUE = 42
+"""
+
+has_begun = threading.Event()
+
+
+@pytest.fixture
+def portal() -> Iterator[Portal]:
+    assert forks.PATIENCE > 1  # importing it has registered what a fork does
+    user = PortalUser()
+    portal = use_portal(user)
+    yield portal
+    leave_portal(user)
+    portal.join_if_unused()
+
+
+async def answer() -> int:
+    return 42
+
+
+def test_a_fork_waits_for_an_import_of_trio(
+    portal: Portal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slowly_imported.py").write_text(SLOW)
+    monkeypatch.syspath_prepend(tmp_path)
+    has_begun.clear()
+    portal.post(lambda: importlib.import_module("slowly_imported"))
+    assert has_begun.wait(30)
+
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if importlib.import_module("slowly_imported").VALUE == 42 else 2
+        finally:
+            os._exit(status)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert portal.call(answer) == 42
+
+
+def test_threads_that_fork_at_the_same_time_do_not_wait_for_each_other_for_ever(
+    portal: Portal,
+) -> None:
+    statuses: list[int] = []
+
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    threads = [threading.Thread(target=fork) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert statuses == [0] * 4
+    assert portal.call(answer) == 42
+
+
+def test_a_function_that_trio_calls_may_fork(portal: Portal) -> None:
+    statuses: list[int] = []
+
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    portal.post(fork)
+    assert portal.call(answer) == 42
+
+    assert statuses == [0]
