@@ -99,20 +99,14 @@ def write_bom(it: trials.Installation, path: Path) -> None:
     path.write_text(json.dumps(bom, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
-def _without_local_files(node: Any) -> None:
+def _without_local_files(bom: dict[str, Any]) -> None:
     """Remove the references to files and package registries of this machine."""
-    if isinstance(node, dict):
-        members: dict[str, Any] = node
-        references: list[dict[str, Any]] = members.get("externalReferences", [])
+    components: list[dict[str, Any]] = [bom["metadata"].get("component", {}), *bom["components"]]
+    for component in components:
+        references: list[dict[str, str]] = component.get("externalReferences", [])
         if references:
-            kept = [each for each in references if each.get("type") != "distribution"]
-            members["externalReferences"] = kept
-        for value in members.values():
-            _without_local_files(value)
-    elif isinstance(node, list):
-        values: list[Any] = node
-        for value in values:
-            _without_local_files(value)
+            kept = [each for each in references if each["type"] != "distribution"]
+            component["externalReferences"] = kept
 
 
 class Check:
