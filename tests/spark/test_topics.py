@@ -61,7 +61,7 @@ class Reader:
         return (reader if schema is None else reader.schema(schema)).load()
 
     def places(self, **options: str) -> list[Place]:
-        return [tuple(row) for row in self.batch(PLACE, **options).collect()]  # type: ignore[misc]
+        return [tuple(row) for row in self.batch(PLACE, **options).collect()]
 
     def stream(self, name: str, *, once: bool = False, **options: str) -> list[dict[str, Any]]:
         """Run a stream into files until nothing is left; returns the progress of its batches."""
@@ -91,7 +91,7 @@ class Reader:
 
     def written(self, name: str) -> list[Place]:
         frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
-        return [tuple(row) for row in frames.collect()]  # type: ignore[misc]
+        return [tuple(row) for row in frames.collect()]
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> No
     frames = reader.batch(PLACE, subscribe=topic, pushFilters="true")
     found = frames.where("brokerName = 'broker-a' and queueId = 1 and queueOffset >= 7").collect()
     expected = {p for p in stored if p[:2] == ("broker-a", 1) and p[2] >= 7}
-    assert once([tuple(row) for row in found], expected)  # type: ignore[misc]
+    assert once([tuple(row) for row in found], expected)
 
 
 def test_times_are_those_of_the_broker_at_both_releases(reader: Reader, topics: Topics) -> None:

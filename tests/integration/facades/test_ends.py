@@ -7,7 +7,7 @@ import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -143,8 +143,8 @@ def test_a_client_that_refuses_a_second_consumer_goes_on_with_the_first(
     handled: list[bytes] = []
 
     def handle(messages: Any, *_: object) -> None:
-        one_or_more = messages if isinstance(messages, (list, tuple)) else [messages]
-        handled.extend(message.body for message in one_or_more)
+        batch = cast("list[Any]", messages if isinstance(messages, (list, tuple)) else [messages])
+        handled.extend(message.body for message in batch)
 
     with (
         sync.open_client(rocketmq.address) as client,
@@ -166,7 +166,10 @@ def test_a_handler_that_cannot_be_awaited_ends_its_consumer_at_once(
 ) -> None:
     async def consume() -> None:
         loop = asyncio.get_running_loop()
-        handler: Any = lambda messages, context: None  # noqa: E731 - not seen before it is called
+
+        def handler(messages: object, context: object) -> Any:
+            """Returns nothing that can be awaited; types do not show it."""
+
         consumer = await aio.open_push_consumer(
             rocketmq.address,
             "g",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ def test_a_fork_waits_for_an_import_of_trio(
     portal: Portal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "slowly_imported.py").write_text(SLOW)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     has_begun.clear()
     portal.post(lambda: importlib.import_module("slowly_imported"))
     assert has_begun.wait(30)
