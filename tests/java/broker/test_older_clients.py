@@ -93,10 +93,10 @@ async def test_java_s_orderly_consumer_and_ours_share_a_group_in_order(
 
 
 async def test_java_s_consumers_answer_our_requests(cluster: DevCluster, java: JavaPeer) -> None:
-    """Their own synchronous requests fail at any broker.
+    """Their own synchronous requests depend on the speed of the broker.
 
-    That of 4.9.4 returns its own message once that is stored, and that of 5.3.3 ends without
-    waiting (``DefaultMQProducerImpl.request``).
+    That of 4.9.4 completes its future with the request once that is stored, unless the reply was
+    there before, and that of 5.3.3 ends without waiting (``DefaultMQProducerImpl.request``).
     """
     topic, group = unique("questions"), unique("replies")
     async with (
