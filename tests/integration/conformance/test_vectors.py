@@ -192,9 +192,10 @@ def test_an_installed_package_brings_the_fixtures_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
-    goal = build["targets"]["wheel"]["force-include"]["tests/fixtures"]
+    goals = build["targets"]["wheel"]["force-include"]
     module = Path(vectors.__file__)
-    assert goal == f"{'/'.join(module.parts[-4:-1])}/fixtures"
+    for part in ("MANIFEST.toml", "bad", "frames", "reference", "vectors"):
+        assert goals[f"tests/fixtures/{part}"] == f"{'/'.join(module.parts[-4:-1])}/fixtures/{part}"
 
     package = tmp_path.joinpath("lib", "python3", "site-packages", *module.parts[-3:-1])
     monkeypatch.setattr(vectors, "HERE", package)

@@ -123,10 +123,15 @@ def test_a_broker_has_its_runtime_values(
     version: str,
 ) -> None:
     broker = broker_of(java_cluster, version)
-    lines = mqadmin(f"brokerStatus -b {broker.address}").splitlines()
-    printed = {
-        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)
-    }
+    printed: dict[str, str] = {}
+
+    def is_printed() -> bool:  # a broker of which mqadmin does not know is printed as nothing
+        lines = mqadmin(f"brokerStatus -b {broker.address}").splitlines()
+        words = (line.partition(":") for line in lines)
+        printed.update({name.strip(): value.strip() for name, _, value in words})
+        return "bootTimestamp" in printed
+
+    wait_until(is_printed, "mqadmin prints the status of the broker")
 
     values = scrape()
 

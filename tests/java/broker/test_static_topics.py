@@ -77,6 +77,9 @@ def moved(name_server: str, first: str, second: str, java: JavaPeer) -> Place:
     remapped = java.admin(name_server, f"remappingStaticTopic -t {TOPIC} -b broker-b")
     wait_until(lambda: is_led_by("broker-b"), f"it has moved: {remapped.out}{remapped.err}")
     java.send(name_server, TOPIC, "later-producers", SECOND)
+    wait_until(
+        lambda: answer(place.second, 31)[0] == 0, "the second broker has the first's address"
+    )
     return place
 
 

@@ -199,6 +199,7 @@ def test_brokers_cut_a_batch_into_its_rows(brokers: Brokers, release: str) -> No
     }
     for _ in range(2):
         write_partition(tuple(columns), settings, iter([pa.record_batch(columns)]), "run", 0)
+    wait_until(lambda: len(brokers.messages(topic)) >= 600, "all are in their queues")
     messages = brokers.messages(topic)
     ids = Counter(properties_of(message)[const.UNIQ_KEY] for message in messages)
 

@@ -570,7 +570,8 @@ async def test_commits_of_an_application_are_settlements_in_its_trace(
         with_messages(network, traceparent=PARENT)
         async with open_lite_pull_consumer(client, "g", config=MANUAL) as consumer:
             consumer.subscribe("orders")
-            assert await consumer.poll(10) is not None
+            batch = await consumer.poll(10)
+            assert batch is not None
             with it.tracers.get_tracer("application").start_as_current_span("order") as outer:
                 await consumer.commit()
     _, commit, _ = it.spans
@@ -581,7 +582,7 @@ async def test_commits_of_an_application_are_settlements_in_its_trace(
         "messaging.operation.name": "commit",
         "messaging.operation.type": "settle",
         "messaging.destination.name": "orders",
-        "messaging.destination.partition.id": "0",
+        "messaging.destination.partition.id": str(batch.message_queue.queue_id),
         "messaging.client.id": "1.1.1.1@i",
         "messaging.consumer.group.name": "g",
         "server.address": "10.0.0.2",
