@@ -40,7 +40,7 @@ help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make check  set up, then format, lint, mypy and every test that starts no process; three minutes"
 	@echo "            (PYTEST=\"-k WORD\" WORKERS=2)"
-	@echo "make test   set up and run every check and every test; 29 minutes (PYTEST=\"-k WORD\" PEERS=4)"
+	@echo "make test   set up and run every check and every test; 31 minutes (PYTEST=\"-k WORD\" PEERS=4)"
 	@echo "make test-broker  the tests of clients and of operators at our broker for development instead of Java's"
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
