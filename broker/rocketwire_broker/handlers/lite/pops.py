@@ -18,7 +18,8 @@ from rocketwire.messages.lite import PopLiteMessageRequestHeader
 from rocketwire_broker.handlers.fields import FAQ, Handler, required
 from rocketwire_broker.handlers.pops.pops import (
     MAX_POLL_MS,
-    MAX_POP_MESSAGES,
+    check_number,
+    check_time,
     with_born_time,
 )
 from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, ORDERED_REVIVE_QUEUE
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.tables.peer import Peer
 
-_LATE_MS: Final = 500
 _READ: Final = int(Perm.READ)
 
 _NO_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
@@ -65,9 +65,7 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
     header = decode_header(PopLiteMessageRequestHeader, with_born_time(request, client_time))
     deadline = header.born_time + min(header.poll_time, MAX_POLL_MS)
     try:
-        if client_time > deadline + _LATE_MS:
-            remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
-            raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
+        check_time(broker, deadline, client_time)
         question = _check(broker, header, now)
     except RefusedError as refused:
         return refused.response._replace(ext_fields=_NO_FIELDS)
@@ -97,11 +95,8 @@ def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> Lit
     Raises:
         RefusedError: it is refused.
     """
-    host = broker.config.broker_ip
     name, group_name = required(header.topic, "topic"), required(header.consumer_group, "group")
-    if header.max_msg_num > MAX_POP_MESSAGES:
-        remark = f"the broker[{host}] pop message's num is greater than {MAX_POP_MESSAGES}"
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    check_number(broker, header.max_msg_num)
     topic = broker.topics.get(name)
     if topic is None:
         remark = f"topic [{name}] not exist, apply first please! \n{FAQ}"

@@ -62,9 +62,7 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
     header = decode_header(PopMessageRequestHeader, with_born_time(request, client_time))
     deadline = header.born_time + min(header.poll_time, MAX_POLL_MS)
     try:
-        if client_time > deadline + _LATE_MS:
-            remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
-            raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
+        check_time(broker, deadline, client_time)
         pop_request = _check(broker, header, peer, now)
         response = take(broker, pop_request, now)
         if response is not None:
@@ -80,6 +78,33 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
         response = refused.response
         return response._replace(ext_fields=NO_POP_FIELDS)
     return LATER
+
+
+def check_time(broker: Broker, deadline: int, client_time: int) -> None:
+    """Refuse a pop whose client waits no more.
+
+    Args:
+        deadline: when it stops to wait.
+        client_time: now, by the clock of clients.
+
+    Raises:
+        RefusedError: it came more than half a second too late.
+    """
+    if client_time > deadline + _LATE_MS:
+        remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
+        raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
+
+
+def check_number(broker: Broker, max_messages: int) -> None:
+    """Refuse a pop of too many messages.
+
+    Raises:
+        RefusedError: it is refused.
+    """
+    if max_messages > MAX_POP_MESSAGES:
+        host = broker.config.broker_ip
+        remark = f"the broker[{host}] pop message's num is greater than {MAX_POP_MESSAGES}"
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
 
 
 def with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]:
@@ -103,9 +128,7 @@ def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int
         RefusedError: it is refused.
     """
     host, name = broker.config.broker_ip, required(header.topic, "topic")
-    if header.max_msg_nums > MAX_POP_MESSAGES:
-        remark = f"the broker[{host}] pop message's num is greater than {MAX_POP_MESSAGES}"
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    check_number(broker, header.max_msg_nums)
     if not broker.config.timer_enabled:
         remark = f"the broker[{host}] pop message is forbidden because timerWheelEnable is false"
         raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
