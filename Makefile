@@ -89,8 +89,10 @@ test: lint
 test-units: types coverage uncovered interpreted
 
 test-peers: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $(PEERS) --durations=20 -m "java or process" $(PYTEST) $(CHOSEN)
-	@$(MAKE) --no-print-directory test-broker
+	@status=0; \
+	$(BIN)/python -m pytest -n $(PEERS) --durations=20 -m "java or process" $(PYTEST) $(CHOSEN) || status=1; \
+	$(MAKE) --no-print-directory test-broker || status=1; \
+	exit $$status
 
 # What Java's brokers are asked by these tests, our broker for development is asked too.
 test-broker: $(VENV)/.installed-test
