@@ -222,11 +222,13 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
 
 @ON_REQUEST
 def test_a_group_and_a_listener_show_how_far_a_stream_is(
-    reader: Reader, topics: Topics, java_peer: JavaPeer
+    reader: Reader, java_cluster: JavaCluster, java_peer: JavaPeer
 ) -> None:
     from pyspark_rocketmq import LagListener, QueueLag
 
-    topic = topics.create("spark-progress", queues=1)
+    # mqadmin's consumerProgress of 5.5.0 fails at a group that a broker of 4.9.4 has, too
+    topics = Topics(java_cluster.address, only=java_cluster.master.address)
+    topic = topics.create("spark-progress", queues=2)
     topics.fill(topic, [b"x"] * 50)
     dispatched(topics, topic, 50)
     lags: list[QueueLag] = []
@@ -246,10 +248,8 @@ def test_a_group_and_a_listener_show_how_far_a_stream_is(
     assert sum(lag.messages for lag in lags[:2]) == 20
     assert sum(lag.messages for lag in lags[-2:]) == 0
 
-    def consumer_progress() -> str:
-        return java_peer.admin(topics.address, "consumerProgress -g spark-readers").out
-
-    wait_until(lambda: "Consume Diff Total: 0" in consumer_progress(), "the group is at the end")
+    progress = java_peer.admin(topics.address, "consumerProgress -g spark-readers")
+    assert "Consume Diff Total: 0" in progress.out, progress.err
 
 
 @ON_REQUEST

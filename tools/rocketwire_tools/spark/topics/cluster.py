@@ -32,6 +32,7 @@ from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.connection import session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
+from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS, Kind, kind_of_topic
 
 if TYPE_CHECKING:
@@ -54,10 +55,6 @@ _REFUSED: Final = frozenset(
 
 class UnknownTopicError(Exception):
     """A topic of a query does not exist."""
-
-
-class UnreachableError(Exception):
-    """A cluster does not answer; the text says who, and what to do."""
 
 
 async def _each(places: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) -> None:
