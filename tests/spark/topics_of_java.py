@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import trio
 
 from rocketwire.client import Message, ProducerConfig, open_client, open_producer
 from rocketwire.client.admin.admin import Admin
-from rocketwire.client.consumer.queues import get_queues
+from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.topic_config import TopicConfig
+from tests.spark.streams import run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.client import ClientInstance
 
 Place = tuple[str, int, int]
 """Broker, queue id and queue offset."""
+PLACE = "brokerName string, queueId int, queueOffset bigint"
+"""The columns of ``Place``."""
 _BATCH = 200
 
 
@@ -99,3 +106,66 @@ class Topics:
 
         ends: dict[tuple[str, int], int] = self.run(work)
         return ends
+
+    def committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
+        """What the brokers have noted of a group (code 14)."""
+
+        async def work(client: ClientInstance) -> dict[tuple[str, int], int | None]:
+            offsets: dict[tuple[str, int], int | None] = {}
+            for queue in await get_queues(client, topic):
+                address = (await find_replica(client, queue)).address
+                offset = await client.brokers.consumer_offset(address, group, queue)
+                offsets[queue.broker_name or "", queue.queue_id] = offset
+            return offsets
+
+        committed: dict[tuple[str, int], int | None] = self.run(work)
+        return committed
+
+
+class Reader:
+    """Reads topics with Spark, and keeps streams below a folder."""
+
+    def __init__(self, spark: SparkSession, topics: Topics, folder: Path) -> None:
+        self.spark = spark
+        self.topics = topics
+        self.folder = folder
+
+    def options(self, **options: str) -> dict[str, str]:
+        return {"nameServers": self.topics.address, **options}
+
+    def batch(self, schema: str | None = None, **options: str) -> DataFrame:
+        reader = self.spark.read.format("rocketmq").options(**self.options(**options))
+        return (reader if schema is None else reader.schema(schema)).load()
+
+    def places(self, **options: str) -> list[Place]:
+        return [tuple(row) for row in self.batch(PLACE, **options).collect()]
+
+    def stream(self, name: str, *, once: bool = False, **options: str) -> list[dict[str, Any]]:
+        """Run a stream into files until nothing is left; returns the progress of its batches."""
+        progress: list[dict[str, Any]] = []
+
+        def start() -> Any:
+            frames = (
+                self.spark.readStream.format("rocketmq")
+                .schema(PLACE)
+                .options(**self.options(**{"startingOffsets": "earliest", **options}))
+                .load()
+            )
+            trigger: dict[str, Any] = {"once": True} if once else {"availableNow": True}
+            query = (
+                frames.writeStream.format("parquet")
+                .option("path", str(self.folder / name))
+                .option("checkpointLocation", str(self.folder / f"{name}-checkpoint"))
+                .trigger(**trigger)
+                .start()
+            )
+            query.awaitTermination()
+            progress.extend(json.loads(each.json) for each in query.recentProgress)
+            return query
+
+        run_to_end(start)
+        return progress
+
+    def written(self, name: str) -> list[Place]:
+        frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
+        return [tuple(row) for row in frames.collect()]
