@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-DEVELOPMENT = {"dev", "docs", "fuzz", "lint", "release", "test"}
+DEVELOPMENT = {"browser", "dev", "docs", "fuzz", "lint", "release", "test"}
 """Extras for work on the project itself."""
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
