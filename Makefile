@@ -23,8 +23,8 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
-# The browser of make browser
-BROWSER      ?= /usr/bin/chromium
+# Arguments of the visit to the pages
+BROWSER      ?=
 # Arguments of the check before a release
 CHECK        ?=
 # Arguments of the soak
@@ -58,7 +58,7 @@ help:
 	@echo "make dist   sdist and wheel, in dist; built twice and compared"
 	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
 	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
-	@echo "            (BROWSER=/usr/bin/chromium; needs node and npm); make pictures also writes docs/images"
+	@echo "            (BROWSER=\"--all\", ROCKETWIRE_CHROMIUM=/usr/bin/chromium); make pictures also writes docs/images"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -153,9 +153,9 @@ judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.releases
 
 # Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
-browser: $(VENV)/.installed-browser docs .cache/node/node_modules/axe-core
+browser: $(VENV)/.installed-browser docs
 	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
-	$(BIN)/python -m publishing.browser --browser $(BROWSER)
+	$(BIN)/python -m publishing.browser $(BROWSER)
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
@@ -163,12 +163,9 @@ soak: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
-pictures: docs .cache/node/node_modules/axe-core
+pictures: $(VENV)/.installed-browser docs
 	$(BIN)/python -m publishing.pictures
-	$(BIN)/python -m publishing.browser --browser $(BROWSER) --pictures docs/images
-
-.cache/node/node_modules/axe-core:
-	npm install --prefix .cache/node --no-audit --no-fund --silent axe-core@4 puppeteer-core@24
+	$(BIN)/python -m publishing.browser --pictures docs/images
 
 dist: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.dist
