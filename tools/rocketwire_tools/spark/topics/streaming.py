@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics import loss
+from rocketwire_tools.spark.topics.cluster import UnreachableError
 from rocketwire_tools.spark.topics.offsets import begins_of, flat, nested, with_begins
 from rocketwire_tools.spark.topics.planning import FROM_LATEST, starts
 from rocketwire_tools.spark.topics.ranges import cut, ranges_between
@@ -159,9 +160,14 @@ class Stream:
     def _refresh(self, *, is_due: bool) -> None:
         now = self._clock()
         if is_due or now - self._refreshed >= ROUTES or not self._queues:
-            topics = self._questions.topics()
-            self._queues = self._questions.queues(topics, may_be_gone=True)
             self._refreshed = now
+            try:
+                topics = self._questions.topics()
+                self._queues = self._questions.queues(topics, may_be_gone=True)
+            except UnreachableError as error:
+                if is_due or not self._queues:
+                    raise
+                print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
 
     def _bounds(self, begin: Mapping[Queue, int]) -> dict[Queue, Bounds]:
         """First and last offsets of the queues that are there now.
