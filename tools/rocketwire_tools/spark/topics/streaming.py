@@ -165,7 +165,7 @@ class Stream:
         except UnreachableError as error:
             if not self._queues or now - self._refreshed >= GONE:
                 raise
-            print(f"rocketmq: {error}; going on with the queues of before", file=sys.stderr)
+            print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
         else:
             self._refreshed = now
 
