@@ -181,7 +181,8 @@ class Connection:
                 )
         except (ssl.SSLError, OSError) as error:
             places = ", ".join(file for file in files[:3] if file)
-            raise OptionError(f"certificates {places}: {error}") from None
+            advice = "see the files, and option keyPasswordFile"
+            raise OptionError(f"certificates {places}: {error}; {advice}") from None
         return context
 
 

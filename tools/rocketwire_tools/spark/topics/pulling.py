@@ -31,6 +31,7 @@ from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.loss import Loss
+from rocketwire_tools.spark.topics.refusals import OF_TLS, describe, is_about_tls, pull_advice
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -207,6 +208,7 @@ class RangePull:
         self._ahead = self._shift = 0
         self._ready, self._ready_size = _Stride(place.begin, place.begin), 0
         self._error: Exception | None = None
+        self._route_error: Exception | None = None
         self._arrived, self._taken = trio.lowlevel.ParkingLot(), trio.lowlevel.ParkingLot()
         self._build_form()
 
@@ -352,10 +354,13 @@ class RangePull:
         )
 
     async def _refresh_route(self) -> None:
+        self._route_error = None
         try:
             await self._client.refresh_route(self._place.topic)
-        except (ChannelError, ClientError):  # the next pull reports what is wrong
+        except TopicRouteNotFoundError:  # the next pull reports it
             return
+        except (ChannelError, ClientError) as error:
+            self._route_error = error
 
     # ------------------------------------------------------------------ responses
 
@@ -410,11 +415,10 @@ class RangePull:
         """Raise what no repetition helps; a broker that restarts knows its topics late."""
         if not isinstance(error, BrokerError) or error.code in _REPEATED:
             return
-        advice = _ADVICE.get(int(error.code), "see the log of the broker")
         remark = (error.remark or "no remark").splitlines()[0]
         raise PullFailedError(
             f"{self._place}: broker {address} refuses the pull ({int(error.code)}: {remark});"
-            f" {advice}"
+            f" {pull_advice(error)}"
         ) from None
 
     def _give_up(self, stride: _Stride, error: Exception, address: str) -> None:
@@ -424,12 +428,16 @@ class RangePull:
         elif isinstance(error, BrokerError) and error.code == _TOPIC_GONE:
             self._lose(stride, stride.end, loss.TOPIC_GONE)
         elif isinstance(error, (TopicRouteNotFoundError, BrokerNotFoundError)):
+            if self._route_error is not None:  # nobody says that the broker is gone
+                names = str(self._client.config.namesrv_addr)
+                raise PullFailedError(f"{self._place}: {describe(self._route_error, names)}")
             self._lose(stride, stride.end, loss.QUEUE_GONE)
         else:
+            advice = "see whether it runs and whether this machine reaches its address"
             raise PullFailedError(
                 f"{self._place}: broker {address} does not answer for"
-                f" {self._settings.patience:g} s ({error}); see whether it runs and whether this"
-                " machine reaches its address"
+                f" {self._settings.patience:g} s ({error});"
+                f" {OF_TLS if is_about_tls(error) else advice}"
             )
         self._advance(stride, stride.end)
 
@@ -453,17 +461,6 @@ class RangePull:
         self._ahead -= size
         self._taken.unpark_all()
         return Chunk(ready.begin, ready.end, ready.bodies, self._shift, ready.lost)
-
-
-_ADVICE: Final = {
-    int(ResponseCode.NO_PERMISSION): (
-        "let the account read the topic and the group, and see the permission of the topic"
-    ),
-    int(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST): "create the group, or set option 'group'",
-    int(ResponseCode.SYSTEM_ERROR): (
-        "with option 'sql' the broker needs enablePropertyFilter=true"
-    ),
-}
 
 
 def _first(error: Exception) -> Exception:

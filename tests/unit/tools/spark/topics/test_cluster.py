@@ -101,6 +101,17 @@ def test_other_refusals_are_errors_that_say_what_to_do(
     assert "\n" not in str(error.value)
 
 
+def test_a_topic_that_nobody_may_read_is_no_empty_frame(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=0)
+    questions = cluster(topic)
+
+    with pytest.raises(UnknownTopicError, match=f"topic {topic} has no queue that can be read"):
+        questions.queues([topic])
+    assert questions.queues([topic], may_be_gone=True) == ()
+
+
 def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:

@@ -113,7 +113,7 @@ def test_a_busy_broker_and_a_broken_connection_are_asked_again(
 @pytest.mark.parametrize(
     ("code", "advice"),
     [
-        (ResponseCode.NO_PERMISSION, "let the account read the topic and the group"),
+        (ResponseCode.NO_PERMISSION, "let the account subscribe to the topic and the group"),
         (ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, "create the group, or set option 'group'"),
         (ResponseCode.SYSTEM_ERROR, "enablePropertyFilter=true"),
         (ResponseCode.ILLEGAL_OPERATION, "see the log of the broker"),
