@@ -30,10 +30,9 @@ from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStat
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.connection import describe, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.planning import UnreachableError
-from rocketwire_tools.spark.topics.refusals import describe
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS, Kind, kind_of_topic
 
 if TYPE_CHECKING:

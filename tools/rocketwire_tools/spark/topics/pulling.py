@@ -30,8 +30,8 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire_tools.spark.topics import loss
+from rocketwire_tools.spark.topics.connection import OF_TLS, describe, is_about_tls, pull_advice
 from rocketwire_tools.spark.topics.loss import Loss
-from rocketwire_tools.spark.topics.refusals import OF_TLS, describe, is_about_tls, pull_advice
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -16,7 +16,7 @@ from rocketwire.errors import (
     SendFailedError,
     TopicRouteNotFoundError,
 )
-from rocketwire_tools.spark.topics.refusals import OF_TLS, is_about_access, is_about_tls
+from rocketwire_tools.spark.topics.connection import OF_TLS, is_about_access, is_about_tls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
