@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError, UnreachableError
+from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
-from rocketwire_tools.spark.topics.options import read_options
-from rocketwire_tools.spark.topics.planning import batch_ranges
-from rocketwire_tools.spark.topics.pulling import PullFailedError, PullSettings
+from rocketwire_tools.spark.topics.options import PullSettings, read_options
+from rocketwire_tools.spark.topics.planning import UnreachableError, batch_ranges
+from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.ranges import total
 from rocketwire_tools.spark.topics.reading import read_range
 from rocketwire_tools.spark.topics.streaming import ROUTES, Stream

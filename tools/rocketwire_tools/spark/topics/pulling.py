@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import trio
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from rocketwire.transport.pending import NextRequest
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.spark.topics.offsets import QueueRange
+    from rocketwire_tools.spark.topics.options import PullSettings
 
 LANES: Final = 4
 """Pulls of a range that are under way."""
@@ -53,8 +53,6 @@ CHUNK: Final = 2 << 20
 """Bytes that are decoded together, about."""
 AHEAD: Final = 8 << 20
 """Bytes that are pulled before they are wanted, about."""
-PATIENCE: Final = 60.0
-"""Seconds for which a lane repeats a pull that fails, or that finds the queue too short."""
 _PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 3.0
 
@@ -73,32 +71,6 @@ _SHORTER: Final = 6
 
 class PullFailedError(Exception):
     """A range cannot be read; the text names topic, queue and broker, and says what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PullSettings:
-    """How ranges are pulled.
-
-    Attributes:
-        group: name of the consumer group in requests; it has no members.
-        tags: ``a || b``; empty for all.
-        sql: an SQL92 expression; empty for none.
-        fails_on_loss: option ``failOnDataLoss``.
-        timeout: seconds for a response.
-        patience: seconds for which a failing pull is repeated.
-    """
-
-    group: str
-    tags: str = ""
-    sql: str = ""
-    fails_on_loss: bool = True
-    timeout: float = 5.0
-    patience: float = PATIENCE
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether brokers leave messages out."""
-        return bool(self.sql or self.tags)
 
 
 class Chunk(NamedTuple):
@@ -125,16 +97,17 @@ class _Stride:
     Attributes:
         next_offset: offset of its next pull.
         bodies: of its responses so far.
+        size: bytes of them.
         lost: number of its messages that are lost.
     """
 
-    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset")
+    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "size")
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin = self.next_offset = begin
         self.end = end
         self.bodies: list[bytes] = []
-        self.lost = 0
+        self.size = self.lost = 0
         self.is_done = False
 
 
@@ -189,7 +162,9 @@ class _Chain:
             if following is None:
                 return None
             self.stride = stride = following
-        return pull.request_of(stride)
+        elif stride.size >= CHUNK:
+            self.stride = stride = pull.split(stride)
+        return None if pull.has_enough(stride) else pull.request_of(stride)
 
 
 class RangePull:
@@ -257,6 +232,19 @@ class RangePull:
         self._strides.append(stride)
         return stride
 
+    def split(self, stride: _Stride) -> _Stride:
+        """Finish what a stride of large messages has; returns the rest of it."""
+        rest = _Stride(stride.next_offset, stride.end)
+        stride.end = stride.next_offset
+        self._strides.insert(self._strides.index(stride) + 1, rest)
+        self.finish(stride)
+        return rest
+
+    def has_enough(self, stride: _Stride) -> bool:
+        """Whether a stride has to wait until messages are taken: so much has been pulled ahead."""
+        is_first = self._strides[0] is stride
+        return self._ahead >= AHEAD and (not is_first or self._is_ready())
+
     def finish(self, stride: _Stride) -> None:
         """Make the strides ready that have no unfinished one before them."""
         stride.is_done = True
@@ -265,9 +253,8 @@ class RangePull:
             first = strides.popleft()
             ready.bodies += first.bodies
             ready.end, ready.lost = first.end, ready.lost + first.lost
-            self._ready_size += sum(map(len, first.bodies))
-        if self._is_ready():
-            self._arrived.unpark_all()
+            self._ready_size += first.size
+        (self._arrived if self._is_ready() else self._taken).unpark_all()
 
     def _is_ready(self) -> bool:
         return self._ready_size >= CHUNK or self._ready.end >= self._place.end
@@ -317,6 +304,8 @@ class RangePull:
         chain = _Chain(self, stride)
         wait = _Wait(self._settings.patience)
         while not chain.stride.is_done:
+            while self.has_enough(chain.stride):
+                await self._taken.park()
             before = chain.place()
             address = ""
             try:
@@ -370,6 +359,7 @@ class RangePull:
         if offset is None or offset <= stride.next_offset or not response.body:
             return False
         stride.bodies.append(response.body)
+        stride.size += len(response.body)
         self._ahead += len(response.body)
         shift = _number(response, "offsetDelta")
         if shift:

@@ -174,7 +174,7 @@ def _read(partition: InputPartition, schema: StructType, settings: Settings) -> 
         return
     from pyspark.sql.pandas import types
 
-    from rocketwire_tools.spark.topics.pulling import PullSettings
+    from rocketwire_tools.spark.topics.options import PullSettings
     from rocketwire_tools.spark.topics.reading import read_range
 
     pulls = PullSettings(

@@ -11,12 +11,12 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.cluster import (
     Cluster,
     UnknownTopicError,
-    UnreachableError,
     is_compacted,
 )
 from rocketwire_tools.spark.topics.connection import Connection, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
 from rocketwire_tools.spark.topics.options import Settings
+from rocketwire_tools.spark.topics.planning import UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
