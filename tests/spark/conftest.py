@@ -38,7 +38,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         patch.setenv("PYTHONPATH", os.pathsep.join([*roots, os.environ.get("PYTHONPATH", "")]))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("SPARK_HOME", str(distribution(tmp_path_factory.mktemp("spark"))))
+        home = distribution(tmp_path_factory.mktemp("spark"))
+        patch.setenv("SPARK_HOME", str(home))
+        (home / "events").mkdir()
         settings = {
             "spark.ui.enabled": "false",
             "spark.driver.memory": "512m",
@@ -47,6 +49,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.python.filterPushdown.enabled": "true",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.dir": (home / "events").as_uri(),
         }
         builder = SparkSession.builder.master("local[2,3]")
         for name, value in settings.items():

@@ -142,7 +142,7 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
     stored = topics.fill(topic, [b"x"] * 900)
     dispatched(topics, topic, 900)
 
-    group = {"group": "spark-streams", "commitGroup": "true"}
+    group: dict[str, Any] = {"group": "spark-streams", "commitGroup": "true"}
     progress = reader.stream("out", subscribe=topic, maxOffsetsPerTrigger="400", **group)
     assert [each["numInputRows"] for each in progress if each["numInputRows"]] == [400, 400, 100]
 

@@ -13,6 +13,7 @@ from rocketwire.client import Message, ProducerConfig, open_client, open_produce
 from rocketwire.client.admin.admin import Admin
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.errors import RocketWireError
+from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.spark.streams import run_to_end
 from tests.support.processes import wait_until
@@ -59,15 +60,19 @@ class Topics:
 
         return trio.run(main)
 
-    def create(self, topic: str, queues: int = 4, of_all: int | None = None) -> str:
-        """Create a topic, or change the number of its queues; returns when it has a route.
+    def create(self, topic: str, queues: int = 4, of_all: int | None = None, perm: int = 6) -> str:
+        """Create a topic, or change it; returns when it has a route.
 
         Args:
             topic: its name.
             queues: number of its queues at each broker that gets it.
             of_all: number of all its queues then, if others have it already.
+            perm: 6 to read and write, 2 to write only.
         """
-        config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
+        config = TopicConfig(
+            topic_name=topic, read_queue_nums=queues, write_queue_nums=queues, perm=perm
+        )
+        readable = (of_all or queues * self.brokers) if perm & 4 else 0
 
         async def work(client: ClientInstance) -> None:
             await Admin(client).topics.create_or_update(config, **self._where)
@@ -75,9 +80,7 @@ class Topics:
                 while True:  # brokers register it a moment later
                     with contextlib.suppress(RocketWireError):
                         await client.refresh_route(topic)
-                        if len(await get_queues(client, topic)) == (
-                            of_all or queues * self.brokers
-                        ):
+                        if len(await get_queues(client, topic)) == readable:
                             return
                     await trio.sleep(0.1)
 
@@ -87,6 +90,11 @@ class Topics:
     def delete(self, topic: str, cluster: str = "DefaultCluster") -> None:
         """Delete a topic."""
         self.run(lambda client: Admin(client).topics.delete(topic, cluster))
+
+    def forbid(self, group: str) -> None:
+        """Create a group that may not consume."""
+        config = SubscriptionGroupConfig(group_name=group, consume_enable=False)
+        self.run(lambda client: Admin(client).groups.create_or_update(config, **self._where))
 
     def fill(self, topic: str, bodies: Sequence[bytes], **fields: Any) -> set[Place]:
         """Send messages; returns where the brokers have stored them."""
@@ -223,3 +231,21 @@ class Reader:
     def written(self, name: str) -> list[Place]:
         frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
         return [tuple(row) for row in frames.collect()]
+
+
+def read_here(options: dict[str, str]) -> list[Place]:
+    """What a batch has, read by the classes that Spark calls, in this process."""
+    from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+    from pyspark_rocketmq import DefaultSource
+
+    types = [StringType(), IntegerType(), LongType()]
+    names = [column.split()[0] for column in PLACE.split(", ")]
+    fields = [StructField(name, kind) for name, kind in zip(names, types, strict=True)]
+    reader: Any = DefaultSource(options).reader(StructType(fields))
+    return [
+        (row["brokerName"], row["queueId"], row["queueOffset"])
+        for partition in reader.partitions()
+        for batch in reader.read(partition)
+        for row in batch.to_pylist()
+    ]

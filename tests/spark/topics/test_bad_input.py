@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.spark.topics_of_java import PLACE, Reader, Topics
+from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
+from rocketwire_tools.spark.topics.connection import close_sessions
+from rocketwire_tools.spark.topics.options import PullSettings, read_options
+from rocketwire_tools.spark.topics.planning import UnreachableError, batch_ranges
+from rocketwire_tools.spark.topics.pulling import PullFailedError
+from rocketwire_tools.spark.topics.ranges import total
+from rocketwire_tools.spark.topics.reading import read_range
+from rocketwire_tools.spark.topics.streaming import ROUTES, Stream
+from tests.spark.topics_of_java import PLACE, Reader, Topics, read_here
 from tests.support.processes import wait_until
+from tests.support.tap import tapped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -39,7 +50,8 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
 def last_line(error: BaseException) -> str:
     """The last line that a user reads of an error, without what Spark adds: its state, its stack."""
     of_spark = ("\tat ", "Driver stacktrace", " SQLSTATE")
-    lines = [line for line in str(error).splitlines() if line.strip()]
+    text = str(error).partition("=== Streaming Query ===")[0]
+    lines = [line for line in text.splitlines() if line.strip()]
     return next(line for line in reversed(lines) if not line.startswith(of_spark))
 
 
@@ -53,7 +65,7 @@ def last_line(error: BaseException) -> str:
         ({"subscribe": "spark-ten", "credentialsFile": "/no/file"}, "/no/file: No such file"),
         ({"subscribe": "t", "maxOffsetsPerTrigger": "x"}, "'maxOffsetsPerTrigger': 'x' is not a whole number from 1 on"),
         ({}, "says what to read; there is none"),
-        ({"subscribe": "a", "subscribePattern": "b"}, "there is 'subscribe' and 'subscribePattern'"),
+        ({"subscribe": "a", "subscribePattern": "b"}, "one of options subscribe, subscribePattern, assign says what to read; there is '"),
         ({"subscribePattern": "no-such-.*"}, "option 'subscribePattern': no topic matches 'no-such-.*'"),
         ({"assign": json.dumps({"spark-ten": {"broker-a": [7]}})}, "option 'assign': there is no topic spark-ten, broker broker-a, queue 7"),
         ({"subscribe": "spark-ten", "startingOffsets": "soon"}, "option 'startingOffsets': 'soon' is not JSON like"),
@@ -72,7 +84,6 @@ def test_a_batch_ends_in_one_line_that_says_what_to_do(
     with pytest.raises(Exception, match=r"OptionError|UnknownTopicError|Unreachable") as error:
         reader.batch(schema, **options).show()
 
-    print("BATCH", last_line(error.value))
     assert line in last_line(error.value)
     assert "hidden" not in str(error.value)
 
@@ -93,14 +104,74 @@ def test_a_stream_ends_in_one_line_that_says_what_to_do(
     with pytest.raises(Exception, match=r"OptionError|UnknownTopicError|Unreachable") as error:
         reader.stream("bad", **options)
 
-    print("STREAM", last_line(error.value))
-    print(str(error.value))
     assert line in last_line(error.value)
 
 
-def test_a_task_that_fails_ends_in_one_line(reader: Reader) -> None:
-    frame = reader.batch(PLACE, subscribe="spark-ten", sql="a > 'b' AND a > 5")
+def test_a_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> None:
+    topics.forbid("spark-forbidden")
     with pytest.raises(Exception, match="PullFailedError") as error:
-        frame.show()
-    print("TASK", last_line(error.value))
-    print(str(error.value))
+        reader.batch(PLACE, subscribe="spark-ten", group="spark-forbidden").show()
+
+    assert last_line(error.value).startswith(
+        "rocketwire_tools.spark.topics.pulling.PullFailedError: topic spark-ten, broker broker-a,"
+        " queue 0: broker 127.0.0.1:"
+    )
+    assert last_line(error.value).endswith("and see the permission of the topic")
+
+
+def test_a_topic_that_nobody_may_read_is_no_empty_frame(topics: Topics) -> None:
+    topics.create("spark-unreadable", queues=1, perm=2)
+    with pytest.raises(UnknownTopicError, match="has no queue that can be read"):
+        read_here({"nameServers": topics.address, "subscribe": "spark-unreadable"})
+
+
+def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> None:
+    with tapped(port_of(topics)) as names:
+        settings = read_options({"nameServers": names.address, "subscribe": "spark-ten"})
+        (place,) = batch_ranges(settings, Cluster(settings))
+    close_sessions()  # a worker is another process
+    pulls = PullSettings(group="readers", patience=1.0)
+    with pytest.raises(PullFailedError) as error:
+        list(read_range(settings.connection, place, pulls, None))
+
+    assert "\n" not in str(error.value)
+    assert re.search(
+        r"topic spark-ten, broker broker-a, queue 0: .*; see whether name servers 127.0.0.1:\d+",
+        str(error.value),
+    )
+
+
+@pytest.mark.parametrize("option", ["subscribe", "subscribePattern"])
+def test_a_name_server_that_goes_away_stops_no_stream_but_its_restart(
+    topics: Topics, option: str
+) -> None:
+    topics.create(f"spark-{option}", queues=1)
+    now = [0.0]
+    with tapped(port_of(topics)) as names:
+        options = {"nameServers": names.address, option: f"spark-{option}"}
+        settings = read_options(options)
+        stream = Stream(settings, Cluster(settings), lambda: now[0])
+        start = stream.initial()
+    places = topics.fill(f"spark-{option}", [b"x"] * 3)
+    wait_until(lambda: sum(topics.ends(f"spark-{option}").values()) == 3, "three messages")
+    now[0] += ROUTES
+
+    ranges = stream.ranges(start, stream.latest(start))
+    assert total(ranges) == len(places) == 3
+    close_sessions()
+    with pytest.raises(
+        UnreachableError, match=f"see whether name servers {names.address}"
+    ) as error:
+        Stream(settings, Cluster(settings)).initial()
+    assert "\n" not in str(error.value)
+
+
+def port_of(topics: Topics) -> int:
+    return int(topics.address.rpartition(":")[2])
+
+
+@pytest.fixture(autouse=True)
+def _no_sessions() -> Iterator[None]:
+    """End the sessions of this process with each test: their name servers are gone."""
+    yield
+    close_sessions()

@@ -30,7 +30,7 @@ from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStat
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.connection import describe, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS, Kind, kind_of_topic
@@ -54,7 +54,7 @@ _BUSY: Final = frozenset((int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWA
 
 
 class UnknownTopicError(Exception):
-    """A topic of a query does not exist."""
+    """A topic of a query does not exist, or has no queue that can be read."""
 
 
 async def _each(places: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) -> None:
@@ -102,7 +102,7 @@ async def queues_of(
             whose route cannot be asked those of its last route.
 
     Raises:
-        UnknownTopicError: a topic has no route.
+        UnknownTopicError: a topic has no route, or no queue.
     """
     queues: list[Queue] = []
 
@@ -120,10 +120,13 @@ async def queues_of(
         except (ChannelError, ClientError):
             if not may_be_gone or client.routes.get(topic) is None:
                 raise
-        queues.extend(
-            Queue(topic, queue.broker_name or "", queue.queue_id)
-            for queue in await get_queues(client, topic)
-        )
+        readable = await get_queues(client, topic)
+        if not readable and not may_be_gone:
+            raise UnknownTopicError(
+                f"topic {topic} has no queue that can be read: see its permission (perm), its"
+                " number of read queues, and whether its brokers run"
+            )
+        queues.extend(Queue(topic, queue.broker_name or "", queue.queue_id) for queue in readable)
 
     await _each(topics, ask)
     return tuple(sorted(queues))
@@ -400,11 +403,4 @@ class Cluster:
 
 def unreachable(error: Exception, name_servers: str) -> UnreachableError:
     """An error of a question in one line that says what to do."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
-    if isinstance(error, BrokerError) and error.code == ResponseCode.NO_PERMISSION:
-        advice = (
-            "see the credentials, and let the account subscribe to the topic and the group (Sub),"
-            " and get the topic (Get) for timestamps and compacted topics"
-        )
-    return UnreachableError(f"{text}; {advice}")
+    return UnreachableError(describe(error, name_servers))

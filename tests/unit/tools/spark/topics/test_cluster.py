@@ -11,12 +11,12 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.cluster import (
     Cluster,
     UnknownTopicError,
-    UnreachableError,
     is_compacted,
 )
 from rocketwire_tools.spark.topics.connection import Connection, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
 from rocketwire_tools.spark.topics.options import Settings
+from rocketwire_tools.spark.topics.planning import UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,6 +99,17 @@ def test_other_refusals_are_errors_that_say_what_to_do(
         questions.bounds(questions.queues([topic]))
 
     assert "\n" not in str(error.value)
+
+
+def test_a_topic_that_nobody_may_read_is_no_empty_frame(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=0)
+    questions = cluster(topic)
+
+    with pytest.raises(UnknownTopicError, match=f"topic {topic} has no queue that can be read"):
+        questions.queues([topic])
+    assert questions.queues([topic], may_be_gone=True) == ()
 
 
 def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(

@@ -375,7 +375,7 @@ def test_a_stream_has_no_end(end: str) -> None:
     source = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
 
     with pytest.raises(OptionError, match="a stream has no end: leave out 'endingOffsets'"):
-        source.streamReader(StructType())
+        source.streamReader(StructType()).initialOffset()
 
 
 def test_a_name_server_that_is_away_for_a_moment_stops_no_stream(
