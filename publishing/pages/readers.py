@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 PAGES = (
-    ROOT / "README.md",
-    ROOT / "README.zh.md",
+    *sorted(ROOT.glob("README*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
     *sorted((ROOT / "docs" / "zh").glob("*.md")),
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
