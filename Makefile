@@ -180,6 +180,7 @@ dist: $(VENV)/.installed-release
 
 release-check: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.check $(CHECK)
+	$(BIN)/python -m publishing.pages.newcomer
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'

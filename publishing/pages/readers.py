@@ -44,7 +44,7 @@ def environment(home: Path, scratch: Path, installed: Path | None) -> dict[str, 
     """
     result = {"HOME": str(home), "LC_ALL": "C.UTF-8", "MPLCONFIGDIR": str(scratch)}
     if installed is not None:
-        return {**result, "PATH": f"{installed / 'bin'}:/usr/bin:/bin"}
+        return {**result, "PATH": f"{installed / 'bin'}:/usr/bin:/bin", "PIP_NO_INDEX": "1"}
     pip = scratch / "bin" / "pip"
     pip.parent.mkdir()
     pip.write_text("#!/bin/sh\nexit 0\n", "utf-8")
