@@ -23,8 +23,8 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
-# The browser of make browser
-BROWSER      ?= /usr/bin/chromium
+# Arguments of the visit to the pages
+BROWSER      ?=
 # Arguments of the check before a release
 CHECK        ?=
 # Arguments of the soak
@@ -58,7 +58,7 @@ help:
 	@echo "make dist   sdist and wheel, in dist; built twice and compared"
 	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
 	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
-	@echo "            (BROWSER=/usr/bin/chromium; needs node and npm); make pictures also writes docs/images"
+	@echo "            (BROWSER=\"--all\", ROCKETWIRE_CHROMIUM=/usr/bin/chromium); make pictures also writes docs/images"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -144,18 +144,19 @@ chaos: $(VENV)/.installed-test
 	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
 
 spark-kills: $(VENV)/.installed-test
-	ROCKETWIRE_SPARK_KILLS=long $(BIN)/python -m pytest -q tests/spark/test_topics.py tests/spark/test_topic_kills.py $(PYTEST)
-	ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
-	$(BIN)/python -m pytest -q tests/spark/topics/test_cluster.py $(PYTEST)
+	ROCKETWIRE_SPARK_KILLS=long ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
+	$(BIN)/python -m pytest -q -s tests/spark/test_topics.py tests/spark/test_topic_kills.py \
+	tests/spark/topics/test_changes.py tests/spark/topics/test_sink_kills.py \
+	tests/spark/topics/test_sink_failures.py tests/spark/topics/test_cluster.py $(PYTEST)
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)
 	$(BIN)/python -m tests.java.broker.releases
 
 # Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
-browser: $(VENV)/.installed-browser docs .cache/node/node_modules/axe-core
+browser: $(VENV)/.installed-browser docs
 	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
-	$(BIN)/python -m publishing.browser --browser $(BROWSER)
+	$(BIN)/python -m publishing.browser $(BROWSER)
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
@@ -163,12 +164,9 @@ soak: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
-pictures: docs .cache/node/node_modules/axe-core
+pictures: $(VENV)/.installed-browser docs
 	$(BIN)/python -m publishing.pictures
-	$(BIN)/python -m publishing.browser --browser $(BROWSER) --pictures docs/images
-
-.cache/node/node_modules/axe-core:
-	npm install --prefix .cache/node --no-audit --no-fund --silent axe-core@4 puppeteer-core@24
+	$(BIN)/python -m publishing.browser --pictures docs/images
 
 dist: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.dist

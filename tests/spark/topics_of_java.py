@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -15,6 +16,7 @@ from rocketwire.errors import RocketWireError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.spark.streams import run_to_end
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -23,12 +25,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.client import ClientInstance
+    from rocketwire.wire.message.stored import StoredMessage
 
 Place = tuple[str, int, int]
 """Broker, queue id and queue offset."""
 PLACE = "brokerName string, queueId int, queueOffset bigint"
 """The columns of ``Place``."""
 _BATCH = 200
+_LARGE_BATCH = 10_000
+_SIZE = 64 << 10
+"""Bytes of a batch, for brokers that take small messages."""
 
 
 class Topics:
@@ -54,18 +60,19 @@ class Topics:
 
         return trio.run(main)
 
-    def create(self, topic: str, queues: int = 4, perm: int = 6) -> str:
+    def create(self, topic: str, queues: int = 4, perm: int = 6, of_all: int | None = None) -> str:
         """Create a topic, or change it; returns when it has a route.
 
         Args:
             topic: its name.
-            queues: number of queues at each broker.
+            queues: number of its queues at each broker that gets it.
             perm: 6 to read and write, 2 to write only.
+            of_all: number of all its queues then, if others have it already.
         """
         config = TopicConfig(
             topic_name=topic, read_queue_nums=queues, write_queue_nums=queues, perm=perm
         )
-        readable = queues * self.brokers if perm & 4 else 0
+        expected = of_all or (queues * self.brokers if perm & 4 else 0)
 
         async def work(client: ClientInstance) -> None:
             await Admin(client).topics.create_or_update(config, **self._where)
@@ -73,7 +80,7 @@ class Topics:
                 while True:  # brokers register it a moment later
                     with contextlib.suppress(RocketWireError):
                         await client.refresh_route(topic)
-                        if len(await get_queues(client, topic)) == readable:
+                        if len(await get_queues(client, topic)) == expected:
                             return
                     await trio.sleep(0.1)
 
@@ -112,15 +119,55 @@ class Topics:
         places: set[Place] = self.run(work)
         return places
 
+    def fill_fast(self, topic: str, count: int, body: bytes = b"x" * 100) -> set[Place]:
+        """Send many messages in batches; returns the places that the brokers have then."""
+
+        async def work(client: ClientInstance) -> None:
+            config = ProducerConfig(send_msg_timeout=30)
+            async with open_producer(client, "fillers", config) as producer:
+                for first in range(0, count, _LARGE_BATCH):
+                    part = min(_LARGE_BATCH, count - first)
+                    await producer.send_batches([Message(topic, body)] * part, max_size=_SIZE)
+
+        before = sum(self.ends(topic).values())
+        self.run(work)
+        wait_until(lambda: sum(self.ends(topic).values()) >= before + count, "all are in queues")
+        return self.places(topic)
+
+    def places(self, topic: str) -> set[Place]:
+        """Every place that the brokers have now, as they say."""
+        return {
+            (broker, queue_id, offset)
+            for (broker, queue_id), (begin, end) in self.bounds(topic).items()
+            for offset in range(begin, end)
+        }
+
+    def messages(self, topic: str) -> list[StoredMessage]:
+        """Every message that the brokers have now."""
+
+        async def work(client: ClientInstance) -> list[StoredMessage]:
+            async with aclosing(Admin(client).messages.walk(topic)) as walk:
+                return [message async for message in walk]
+
+        messages: list[StoredMessage] = self.run(work)
+        return messages
+
     def ends(self, topic: str) -> dict[tuple[str, int], int]:
         """The end of each queue, as the brokers say (code 202)."""
+        return {queue: end for queue, (_, end) in self.bounds(topic).items()}
 
-        async def work(client: ClientInstance) -> dict[tuple[str, int], int]:
+    def bounds(self, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
+        """Begin and end of each queue, as the brokers say (code 202)."""
+
+        async def work(client: ClientInstance) -> dict[tuple[str, int], tuple[int, int]]:
             table = (await Admin(client).topics.stats(topic)).offset_table or {}
-            return {(q.broker_name or "", q.queue_id): o.max_offset for q, o in table.items()}
+            return {
+                (q.broker_name or "", q.queue_id): (max(0, o.min_offset), max(0, o.max_offset))
+                for q, o in table.items()
+            }
 
-        ends: dict[tuple[str, int], int] = self.run(work)
-        return ends
+        bounds: dict[tuple[str, int], tuple[int, int]] = self.run(work)
+        return bounds
 
     def committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
         """What the brokers have noted of a group (code 14)."""

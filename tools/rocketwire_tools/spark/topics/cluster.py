@@ -178,11 +178,15 @@ async def _bounds_at(
 ) -> dict[Queue, Bounds]:
     """The same for queues of one topic at one broker."""
     answer: Mapping[MessageQueue, TopicOffset]
+    is_master = True
     try:
         if broker.startswith(MOCK_BROKER_PREFIX):
             answer = await Admin(client).static_topics.stats(topic)
         else:
-            answer = (await _stats(client, topic, broker)).offset_table or {}
+            place = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
+            replica = await find_replica(client, place)
+            is_master = not replica.is_slave
+            answer = (await _stats(client, topic, replica.address)).offset_table or {}
     except BrokerError as error:
         if error.code == ResponseCode.TOPIC_NOT_EXIST:
             return {}
@@ -193,15 +197,13 @@ async def _bounds_at(
         return {queue: await _bounds_by_pull(client, queue, group, ends) for queue in queues}
     table = {queue.queue_id: offsets for queue, offsets in answer.items()}
     return {
-        queue: Bounds(max(0, offsets.min_offset), max(0, offsets.max_offset))
+        queue: Bounds(max(0, offsets.min_offset), max(0, offsets.max_offset), is_master)
         for queue in queues
         if (offsets := table.get(queue.queue_id)) is not None
     }
 
 
-async def _stats(client: ClientInstance, topic: str, broker: str) -> TopicStatsTable:
-    place = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
-    address = (await find_replica(client, place)).address
+async def _stats(client: ClientInstance, topic: str, address: str) -> TopicStatsTable:
     header = GetTopicStatsInfoRequestHeader(topic=topic)
     admin = Admin(client, within=client.config.mq_client_api_timeout)
     return await admin.topics.fetch(
@@ -215,9 +217,10 @@ def _message_queue(queue: Queue) -> MessageQueue:
 
 async def _bounds_of_one(client: ClientInstance, queue: Queue) -> Bounds:
     place = _message_queue(queue)
-    address = (await find_replica(client, place)).address
-    least = await client.brokers.min_offset(address, place)
-    return Bounds(max(0, least), await client.brokers.max_offset(address, place))
+    replica = await find_replica(client, place)
+    least = await client.brokers.min_offset(replica.address, place)
+    most = await client.brokers.max_offset(replica.address, place)
+    return Bounds(max(0, least), most, not replica.is_slave)
 
 
 async def _bounds_by_pull(

@@ -66,7 +66,7 @@ _REPEATED: Final = frozenset(
     (_TOPIC_GONE, int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWAY))
 )
 _SHORTER: Final = 6
-"""What divides the patience with a queue that is too short: few slaves are so far behind."""
+"""What divides the patience with a queue that is too short, where a master says so."""
 
 
 class PullFailedError(Exception):
@@ -307,9 +307,10 @@ class RangePull:
             while self.has_enough(chain.stride):
                 await self._taken.park()
             before = chain.place()
-            address = ""
+            address, is_slave = "", False
             try:
-                address = (await find_replica(self._client, self._queue)).address
+                replica = await find_replica(self._client, self._queue)
+                address, is_slave = replica.address, replica.is_slave
                 response = await self._send(address, self.request_of(chain.stride), chain.follow)
                 if response is not chain.taken:  # a pool that signs requests ignores ``follow``
                     chain.follow(response)
@@ -319,7 +320,8 @@ class RangePull:
                 self._refuse(error, address)
                 if before != chain.place():
                     wait = _Wait(self._settings.patience)
-                if not await wait.once(is_short=not isinstance(error, ChannelError)):
+                is_short = not isinstance(error, ChannelError) and not is_slave
+                if not await wait.once(is_short=is_short):
                     self._give_up(chain.stride, error, address)
                 await self._refresh_route()
 

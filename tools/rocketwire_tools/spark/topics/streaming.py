@@ -88,7 +88,7 @@ class Stream:
         """Let the query end at the messages that exist now (``Trigger.AvailableNow``)."""
         self._refresh(is_due=True)
         bounds = self._questions.bounds(self._queues, may_be_missing=True)
-        self._until = {queue: most for queue, (_, most) in bounds.items()}
+        self._until = {queue: pair.most for queue, pair in bounds.items()}
 
     def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
         """How far the next micro-batch reads; ``start`` itself if there is nothing to read.
@@ -122,6 +122,7 @@ class Stream:
         if is_early or not total:
             return start
         self._last_batch = self._clock()
+        self._reported -= again  # they have begun again
         takes = limits.most(waiting, self._sizes(begins, waiting)) if is_limited else waiting
         end = begin | {queue: offset + takes[queue] for queue, offset in begins.items()}
         known: set[Queue] = set() if is_initial else begin.keys() - again
@@ -164,7 +165,7 @@ class Stream:
         except UnreachableError as error:
             if not self._queues or now - self._refreshed >= GONE:
                 raise
-            print(f"rocketmq: {error}; going on with the queues of before", file=sys.stderr)
+            print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
         else:
             self._refreshed = now
 
@@ -195,7 +196,8 @@ class Stream:
     def _bounds(self, begin: Mapping[Queue, int]) -> dict[Queue, Bounds]:
         """First and last offsets of the queues that are there now.
 
-        A queue may end before the stream's offset for a moment: a slave answers that is behind.
+        A queue may end before the stream's offset for a moment, while its broker starts. One of a
+        slave that is behind is left out: its master may come back with all messages.
         """
         self._refresh(is_due=False)
         limit = self._clock() + PATIENCE
@@ -205,8 +207,13 @@ class Stream:
                 known = self._until.keys() | begin.keys()
                 bounds = {queue: pair for queue, pair in bounds.items() if queue in known}
             short = {queue for queue, pair in bounds.items() if begin.get(queue, 0) > pair.most}
-            if not short - self._reported or self._clock() >= limit:
-                return bounds
+            self._reported -= bounds.keys() - short  # a second loss is another one
+            if not short - self._reported - self._missing.keys() or self._clock() >= limit:
+                return {
+                    queue: pair
+                    for queue, pair in bounds.items()
+                    if pair.is_master or queue not in short
+                }
             self._sleep(_PAUSE)
 
     def _report_missing(self, begin: Mapping[Queue, int], bounds: Mapping[Queue, Bounds]) -> None:
@@ -219,7 +226,11 @@ class Stream:
                 continue
             since = self._missing.setdefault(queue, now)
             if since == now:
-                print(f"rocketmq: {queue}: no broker answers; waiting for it", file=sys.stderr)
+                print(
+                    f"rocketmq: {queue}: no broker answers, or only a slave that is behind;"
+                    " waiting for one",
+                    file=sys.stderr,
+                )
             if now - since >= GONE:
                 self._reported.add(queue)
                 lost = loss.Loss(*queue, offset, None, loss.QUEUE_GONE)
@@ -231,7 +242,7 @@ class Stream:
         """Report queues that end before the stream's offset, and let them begin again."""
         short = {queue for queue, pair in bounds.items() if begins[queue] > pair.most}
         for queue in sorted(short):
-            least, most = bounds[queue]
+            least, most = bounds[queue].least, bounds[queue].most
             if queue not in self._reported:
                 self._reported.add(queue)
                 lost = loss.Loss(*queue, most, begins[queue], loss.RECREATED)

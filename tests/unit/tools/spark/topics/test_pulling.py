@@ -63,13 +63,16 @@ class Broker:
         return reply(ext_fields=fields, code=code, body=body)
 
 
-def read(broker: Broker, begin: int, end: int, settings: PullSettings = SETTINGS) -> list[Any]:
+def read(
+    broker: Broker, begin: int, end: int, settings: PullSettings = SETTINGS, *, broker_id: int = 0
+) -> list[Any]:
     """All chunks of a range."""
 
     chunks: list[Any] = []
 
     async def main() -> Exception | None:
         cluster = StoringCluster(t=1)
+        cluster.broker_id = broker_id
         async with connected(cluster) as client:
             cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
             place = QueueRange(topic="t", broker="a", queue_id=0, begin=begin, end=end)
@@ -251,3 +254,30 @@ def test_a_slave_that_catches_up_loses_nothing() -> None:
     broker.most, broker.refuse = 10, refuse
 
     assert len(offsets(read(broker, 0, 20))) == 20
+
+
+def late(broker: Broker, seconds: float) -> Callable[[int], RemotingCommand | None]:
+    """Answers of a broker that has its last messages after some seconds."""
+    start: list[float] = []
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        if offset < 10:
+            return None
+        start.append(trio.current_time())
+        is_early = start[-1] - start[0] < seconds
+        return broker.answer(ResponseCode.PULL_NOT_FOUND, offset) if is_early else None
+
+    return refuse
+
+
+def test_a_slave_without_a_master_has_the_whole_patience(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broker = Broker(20, most=10)
+    broker.refuse = late(broker, SETTINGS.patience / 2)
+    assert len(offsets(read(broker, 0, 20, broker_id=1))) == 20
+
+    settings = PullSettings(group="readers", patience=12.0, fails_on_loss=False)
+    broker.refuse = late(broker, SETTINGS.patience / 2)
+    assert len(offsets(read(broker, 0, 20, settings))) == 10
+    assert "messages 10 to 19 are lost, the broker that was asked" in capsys.readouterr().err
