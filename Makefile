@@ -144,9 +144,10 @@ chaos: $(VENV)/.installed-test
 	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
 
 spark-kills: $(VENV)/.installed-test
-	ROCKETWIRE_SPARK_KILLS=long $(BIN)/python -m pytest -q tests/spark/test_topics.py tests/spark/test_topic_kills.py $(PYTEST)
-	ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
-	$(BIN)/python -m pytest -q tests/spark/topics/test_cluster.py $(PYTEST)
+	ROCKETWIRE_SPARK_KILLS=long ROCKETWIRE_SINK_ROWS=200000 ROCKETWIRE_SINK_KILLS=4 \
+	$(BIN)/python -m pytest -q -s tests/spark/test_topics.py tests/spark/test_topic_kills.py \
+	tests/spark/topics/test_changes.py tests/spark/topics/test_sink_kills.py \
+	tests/spark/topics/test_sink_failures.py tests/spark/topics/test_cluster.py $(PYTEST)
 
 judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.judge $(JUDGE)

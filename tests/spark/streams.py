@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import importlib
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
+    import pytest
     from pyspark.sql.streaming.query import StreamingQuery
 
 _STARTS: Final = 20
-_LATE_WORKER: Final = "Python worker failed to connect back"
+LATE_WORKER: Final = "Python worker failed to connect back"
 """Spark gives a new Python process ten seconds, which no setting changes."""
 
 
@@ -25,7 +29,37 @@ def run_to_end(start: Callable[[], StreamingQuery]) -> None:
         try:
             start().awaitTermination()
         except StreamingQueryException as error:
-            if not left or _LATE_WORKER not in str(error):
+            if not left or LATE_WORKER not in str(error):
                 raise
         else:
             return
+
+
+COLUMNS: Final = ("brokerName", "queueId", "queueOffset")
+"""Those of a place."""
+
+
+def committed_places(folder: Path, columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
+    """Places in the files that a stream's sink has committed; Spark leaves those of killed attempts."""
+    names: set[str] = set()
+    logs = folder / "_spark_metadata"
+    for log in logs.iterdir() if logs.exists() else ():
+        if log.name.removesuffix(".compact").isdecimal():
+            lines = log.read_text().splitlines()[1:]
+            names |= {json.loads(line)["path"].rpartition("/")[2] for line in lines}
+    return places_in([folder / name for name in sorted(names)], columns)
+
+
+def places_in(files: Iterable[Path], columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
+    """Places in Parquet files."""
+    parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
+    places: list[tuple[Any, ...]] = []
+    for file in files:
+        table: Any = parquet.read_table(file)
+        places.extend(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
+    return places
+
+
+def line_of(error: pytest.ExceptionInfo[Exception], text: str) -> str:
+    """The line of an error of Spark in which a text is; the rest is stacks of Java and Python."""
+    return next(line for line in str(error.value).splitlines() if text in line)

@@ -1,32 +1,30 @@
-"""A stream whose driver and workers are killed reads each offset of Java's brokers once.
+"""Jobs whose driver, executors and Python are killed read each offset of Java's brokers once.
 
 ``make spark-kills`` reads a million messages and kills at twenty places.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.spark.conftest import ROOT, without_spark
+from tests.spark.conftest import without_spark
+from tests.spark.driver import Drivers, Steps, steps_of
+from tests.spark.job import STARTED
+from tests.spark.streams import committed_places, places_in
 from tests.spark.topics_of_java import Topics
 from tests.support.java.peers import OLD
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable
+    from pathlib import Path
 
+    from tests.spark.topics_of_java import Place
     from tests.support.java.cluster import JavaCluster
 
 pytestmark = [
@@ -40,131 +38,126 @@ pytestmark = [
 
 IS_LONG = os.environ.get("ROCKETWIRE_SPARK_KILLS") == "long"
 MESSAGES = 1_000_000 if IS_LONG else 40_000
-KILLS = 20 if IS_LONG else 2
-BATCHES = 40
-SECONDS = 600
+MASTER = "local-cluster[1,2,512]" if IS_LONG else "local[2,4]"
+BATCHES = 40 if IS_LONG else 12
+STEPS = ("started", "planned", "reading", "written", "committed", "executor", "planner")
+KILLS = (3 * STEPS)[:20] if IS_LONG else ("reading", "executor", "written")
+PLACE = "brokerName string, queueId int, queueOffset bigint"
 
 
-class Job:
-    """A driver that is killed at places of its progress.
+@pytest.fixture(scope="module")
+def topics(java_cluster: JavaCluster) -> Topics:
+    """Topics of two brokers, one of each release."""
+    without_spark()
+    java_cluster.broker("broker-old", version=OLD)
+    return Topics(java_cluster.address, brokers=2)
+
+
+class Stream:
+    """A stream of places into Parquet.
 
     Attributes:
-        kills: kinds of what was killed, in order.
+        drivers: its drivers.
     """
 
     def __init__(self, topics: Topics, topic: str, folder: Path) -> None:
         self.folder = folder
-        self.kills: list[str] = []
-        limit = str(MESSAGES // BATCHES)
-        module = "tests.spark.kill_job"
-        self._command = [sys.executable, "-m", module, topics.address, topic, str(folder), limit]
+        read = {
+            "format": "rocketmq",
+            "nameServers": topics.address,
+            "subscribe": topic,
+            "startingOffsets": "earliest",
+            "maxOffsetsPerTrigger": str(MESSAGES // BATCHES),
+        }
+        write = {
+            "format": "parquet",
+            "path": str(folder / "out"),
+            "checkpointLocation": str(folder / "checkpoint"),
+        }
+        job = {"master": MASTER, "is_stream": True, "schema": PLACE, "read": read, "write": write}
+        self.drivers = Drivers(folder, job)
 
-    @contextlib.contextmanager
-    def running(self) -> Generator[subprocess.Popen[bytes]]:
-        """Run the driver, in a process group of its own."""
-        with (self.folder / "log").open("ab") as log:
-            process = subprocess.Popen(
-                self._command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
-            )
-        try:
-            yield process
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    @property
+    def steps(self) -> Steps:
+        """How far it is."""
+        return steps_of(self.folder / "checkpoint", self.folder / "out" / "_spark_metadata")
 
-    def logged(self, kind: str) -> int:
-        """Number of batches in a log of the checkpoint: ``offsets`` or ``commits``."""
-        folder = self.folder / "checkpoint" / kind
-        return sum(path.name.isdecimal() for path in folder.glob("*"))
+    def kill_at(self, step: str) -> None:
+        """Kill what a name says, at the step that it says."""
+        drivers = self.drivers
+        starts, files, before = drivers.log_count(STARTED), self._files(), self.steps
+        conditions: dict[str, Callable[[], bool]] = {
+            "started": lambda: drivers.log_count(STARTED) > starts,
+            "reading": lambda: self._files() > files,
+            "written": lambda: self.steps.written > before.written,
+            "committed": lambda: self.steps.committed > before.committed,
+        }
+        if step == "started" and drivers.runs:
+            drivers.kill_driver(self.steps.place)
+        condition = conditions.get(step, lambda: self.steps.planned > before.planned)
+        assert drivers.wait(condition), f"the job has ended before it was killed ({step})"
+        if step == "executor":
+            drivers.kill_executor()
+            drivers.wait(lambda: self.steps.committed > before.committed)
+        elif step == "planner":
+            drivers.kill_planner()
+        else:
+            drivers.kill_driver(step)
+            drivers.killed[self.steps.place] += 1
 
-    def kill_driver(self, process: subprocess.Popen[bytes], chance: random.Random) -> None:
-        """Kill the driver after it has planned one more batch, a moment later."""
-        planned = self.logged("offsets")
-        wait_until(lambda: self.logged("offsets") > planned or _ended(process), "a batch", SECONDS)
-        time.sleep(chance.random() * 0.5)  # at any step of the batch
-        self.kills.append("driver")
+    def _files(self) -> int:
+        """Number of files that tasks have begun to write."""
+        out = self.folder / "out"
+        return len(os.listdir(out)) if out.exists() else 0
 
-    def kill_worker(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill a process that reads, as if its machine had ended."""
-        done = self.logged("commits")
-        wait_until(lambda: bool(_workers(process.pid)) or _ended(process), "a worker", SECONDS)
-        for pid in _workers(process.pid)[:1]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            self.kills.append("worker")
-        wait_until(lambda: self.logged("commits") > done or _ended(process), "a batch", SECONDS)
-
-
-def _ended(process: subprocess.Popen[bytes]) -> bool:
-    return process.poll() is not None
-
-
-def _workers(root: int) -> list[int]:
-    """Python workers below a driver: the children of Spark's daemon."""
-    parents: dict[int, int] = {}
-    daemons: set[int] = set()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal():
-            continue
-        try:
-            words = (entry / "stat").read_text().rpartition(") ")[2].split()
-            line = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-        pid = int(entry.name)
-        parents[pid] = int(words[1])
-        if b"pyspark.daemon" in line and int(words[2]) != 0:
-            daemons.add(pid)
-
-    def is_below(pid: int) -> bool:
-        while pid in parents:
-            pid = parents[pid]
-            if pid == root:
-                return True
-        return False
-
-    return [pid for pid in sorted(daemons) if parents[pid] in daemons and is_below(pid)]
+    def written(self) -> list[Place]:
+        """Places in the files that the sink has committed; Spark leaves those of killed attempts."""
+        return committed_places(self.folder / "out")
 
 
-def test_each_offset_is_read_once_whatever_is_killed(
-    java_cluster: JavaCluster, tmp_path: Path
-) -> None:
-    without_spark()
-    parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
-    java_cluster.broker("broker-old", version=OLD)
-    topics = Topics(java_cluster.address, brokers=2)
+def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
     topic = topics.create("spark-kills", queues=8)
-    stored = topics.fill(topic, [b"x" * 100] * MESSAGES)
-    wait_until(lambda: sum(topics.ends(topic).values()) == MESSAGES, "all are in queues", 120)
+    stored = topics.fill_fast(topic, MESSAGES)
+    stream = Stream(topics, topic, tmp_path)
+    with stream.drivers as drivers:
+        for step in KILLS:
+            stream.kill_at(step)
+        drivers.run_to_end()
+
+    drivers.report(f"{len(stored)} messages")
+    assert drivers.kills == len(KILLS)
+    assert len(stored) == MESSAGES
+    assert Counter(stream.written()) == Counter(stored)
+
+
+def test_a_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
+    topic = topics.create("spark-batch-kills", queues=8)
+    stored = topics.fill_fast(topic, MESSAGES)
+    read = {
+        "format": "rocketmq",
+        "nameServers": topics.address,
+        "subscribe": topic,
+        "minPartitions": "64",
+    }
+    write = {"format": "parquet", "path": str(tmp_path / "out")}
+    job = {"master": MASTER, "mode": "overwrite", "schema": PLACE, "read": read, "write": write}
     chance = random.Random(4)
-    job = Job(topics, topic, tmp_path)
-    while len(job.kills) < KILLS:
-        with job.running() as process:
-            if len(job.kills) % 3 == 1:
-                job.kill_worker(process)
-            job.kill_driver(process, chance)
-            if _ended(process):
-                break
 
-    with job.running() as process:
-        assert process.wait(SECONDS) == 0, (tmp_path / "log").read_text()[-3000:]
+    def tasks() -> int:
+        """Number of tasks that have ended."""
+        return len(list((tmp_path / "out" / "_temporary").glob("0/task_*")))
 
-    assert "driver" in job.kills
-    table: Any = parquet.read_table(_committed(tmp_path / "out"))
-    columns: Any = (
-        table.column(name).to_pylist() for name in ("brokerName", "queueId", "queueOffset")
-    )
-    assert Counter(zip(*columns, strict=True)) == Counter(stored)
+    with Drivers(tmp_path, job) as drivers:
+        for what in ("driver", "executor", "driver", "executor", "executor")[: len(KILLS)]:
+            so_far = 0 if what == "driver" else tasks()
+            more = chance.randrange(1, 12)
+            assert drivers.wait(lambda: tasks() >= so_far + more)  # noqa: B023 - now
+            time.sleep(chance.random() * 0.2)  # at any step of a task
+            drivers.kill_driver() if what == "driver" else drivers.kill_executor()
+        drivers.run_to_end()
 
-
-def _committed(folder: Path) -> list[str]:
-    """The files that the sink has committed; Spark leaves those of killed attempts."""
-    import json
-
-    names: set[str] = set()
-    for log in (folder / "_spark_metadata").iterdir():
-        if log.name.removesuffix(".compact").isdecimal():
-            lines = log.read_text().splitlines()[1:]
-            names |= {json.loads(line)["path"].rpartition("/")[2] for line in lines}
-    return [str(folder / name) for name in sorted(names)]
+    drivers.report(f"{len(stored)} messages")
+    assert drivers.killed["driver"]
+    assert drivers.killed["executor"]
+    assert len(stored) == MESSAGES
+    assert Counter(places_in((tmp_path / "out").glob("*.parquet"))) == Counter(stored)

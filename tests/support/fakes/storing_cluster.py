@@ -36,6 +36,7 @@ class StoringCluster:
         queues: topic and queue id → its messages.
         name: of the cluster.
         perm: of all topics.
+        broker_id: of the broker; 0 is a master.
         before_store, after_store: return a response to a send in the place of the usual one,
             ``LOST`` for none, or None; the message is stored between them.
         sends: unique keys of all sends, in their order.
@@ -53,6 +54,7 @@ class StoringCluster:
         }
         self.name = "c"
         self.perm = 6
+        self.broker_id = 0
         self.before_store: Callable[[str], RemotingCommand | None] = lambda _: None
         self.after_store: Callable[[str], RemotingCommand | None] = lambda _: None
         self.sends: list[str] = []
@@ -87,7 +89,9 @@ class StoringCluster:
         data = QueueData(
             broker_name="a", perm=self.perm, read_queue_nums=count, write_queue_nums=count
         )
-        broker = BrokerData(broker_name="a", cluster=self.name, broker_addrs={0: BROKER})
+        broker = BrokerData(
+            broker_name="a", cluster=self.name, broker_addrs={self.broker_id: BROKER}
+        )
         return reply(body=TopicRouteData(broker_datas=(broker,), queue_datas=(data,)))
 
     def send(self, request: RemotingCommand) -> RemotingCommand | None:

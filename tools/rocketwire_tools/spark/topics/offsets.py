@@ -41,10 +41,12 @@ class Bounds(NamedTuple):
     Attributes:
         least: offset of its first message.
         most: offset of its next message.
+        is_master: whether a master said so; a slave may be behind.
     """
 
     least: int
     most: int
+    is_master: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

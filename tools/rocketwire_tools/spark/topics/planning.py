@@ -24,8 +24,12 @@ FROM_EARLIEST: Final = Edge(everywhere=EARLIEST)
 FROM_LATEST: Final = Edge(everywhere=LATEST)
 
 
+class UnreachableError(Exception):
+    """A cluster does not answer; the text says who, and what to do."""
+
+
 class Questions(Protocol):
-    """What ``cluster.Cluster`` answers."""
+    """What ``cluster.Cluster`` answers; each question may raise ``UnreachableError``."""
 
     def topics(self) -> tuple[str, ...]: ...
     def queues(self, topics: Iterable[str], *, may_be_gone: bool = False) -> tuple[Queue, ...]: ...
@@ -49,7 +53,8 @@ def starts(
     edge = settings.start or default
     at_times = _at_times(edge, questions, bounds)
     begins: dict[Queue, int] = {}
-    for queue, (least, most) in bounds.items():
+    for queue, pair in bounds.items():
+        least, most = pair.least, pair.most
         if queue in at_times:
             begin = at_times[queue]
             if begin >= most and settings.by_time_fails:
@@ -81,7 +86,8 @@ def ends(
     edge = settings.end or FROM_LATEST
     at_times = _at_times(edge, questions, bounds)
     ends_by_queue: dict[Queue, int] = {}
-    for queue, (_, most) in bounds.items():
+    for queue, pair in bounds.items():
+        most = pair.most
         end = at_times.get(queue)
         if end is None:
             end = _offset("endingOffsets", edge, queue)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.offsets import begins_of, flat, nested, with_begins
-from rocketwire_tools.spark.topics.planning import FROM_LATEST, starts
+from rocketwire_tools.spark.topics.planning import FROM_LATEST, UnreachableError, starts
 from rocketwire_tools.spark.topics.ranges import cut, ranges_between
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Stream:
         """Let the query end at the messages that exist now (``Trigger.AvailableNow``)."""
         self._refresh(is_due=True)
         bounds = self._questions.bounds(self._queues, may_be_missing=True)
-        self._until = {queue: most for queue, (_, most) in bounds.items()}
+        self._until = {queue: pair.most for queue, pair in bounds.items()}
 
     def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
         """How far the next micro-batch reads; ``start`` itself if there is nothing to read.
@@ -105,14 +105,13 @@ class Stream:
         is_initial = start == self._initial
         if settings.commits and not is_initial:
             self.commit(start)  # Spark calls it once every earlier batch has ended
-        bounds = self._bounds(begin)
-        self._report_missing(begin, bounds)
+        bounds = self._complete_bounds(begin, is_initial=is_initial)
         begins = {queue: begin.get(queue, pair.least) for queue, pair in bounds.items()}
         again = self._restart_short(begins, bounds)
         stops = {queue: pair.most for queue, pair in bounds.items()}
         self._ends = {**begin, **stops}
         if self._until is not None:
-            stops = {queue: min(stop, self._until.get(queue, 0)) for queue, stop in stops.items()}
+            stops = {queue: min(stop, self._until[queue]) for queue, stop in stops.items()}
         waiting = {queue: max(0, stops[queue] - offset) for queue, offset in begins.items()}
         limits = settings.limits
         total = sum(waiting.values())
@@ -123,6 +122,7 @@ class Stream:
         if is_early or not total:
             return start
         self._last_batch = self._clock()
+        self._reported -= again  # they have begun again
         takes = limits.most(waiting, self._sizes(begins, waiting)) if is_limited else waiting
         end = begin | {queue: offset + takes[queue] for queue, offset in begins.items()}
         known: set[Queue] = set() if is_initial else begin.keys() - again
@@ -157,15 +157,47 @@ class Stream:
 
     def _refresh(self, *, is_due: bool) -> None:
         now = self._clock()
-        if is_due or now - self._refreshed >= ROUTES or not self._queues:
+        if not (is_due or now - self._refreshed >= ROUTES or not self._queues):
+            return
+        try:
             topics = self._questions.topics()
             self._queues = self._questions.queues(topics, may_be_gone=True)
+        except UnreachableError as error:
+            if not self._queues or now - self._refreshed >= GONE:
+                raise
+            print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
+        else:
             self._refreshed = now
+
+    def _complete_bounds(
+        self, begin: Mapping[Queue, int], *, is_initial: bool
+    ) -> dict[Queue, Bounds]:
+        """First and last offsets of queues; those without a broker are waited for.
+
+        ``Trigger.AvailableNow`` ends with the first batch that has nothing to read, so it reads the
+        queues that are there, and then does not answer before the others are back or lost.
+        """
+        while True:
+            bounds = self._bounds(begin)
+            self._report_missing(begin, bounds)
+            until = self._until
+            if until is None:
+                return bounds
+            for queue in bounds.keys() - until.keys():
+                # new since the run began, and so for the next one; or it was away
+                until[queue] = begin[queue] if is_initial else bounds[queue].most
+            is_waiting = begin.keys() - bounds.keys() - self._reported
+            if not is_waiting or any(
+                begin.get(queue, pair.least) < until[queue] for queue, pair in bounds.items()
+            ):
+                return bounds
+            self._sleep(_PAUSE)
 
     def _bounds(self, begin: Mapping[Queue, int]) -> dict[Queue, Bounds]:
         """First and last offsets of the queues that are there now.
 
-        A queue may end before the stream's offset for a moment: a slave answers that is behind.
+        A queue may end before the stream's offset for a moment, while its broker starts. One of a
+        slave that is behind is left out: its master may come back with all messages.
         """
         self._refresh(is_due=False)
         limit = self._clock() + PATIENCE
@@ -175,8 +207,13 @@ class Stream:
                 known = self._until.keys() | begin.keys()
                 bounds = {queue: pair for queue, pair in bounds.items() if queue in known}
             short = {queue for queue, pair in bounds.items() if begin.get(queue, 0) > pair.most}
-            if not short - self._reported or self._clock() >= limit:
-                return bounds
+            self._reported -= bounds.keys() - short  # a second loss is another one
+            if not short - self._reported - self._missing.keys() or self._clock() >= limit:
+                return {
+                    queue: pair
+                    for queue, pair in bounds.items()
+                    if pair.is_master or queue not in short
+                }
             self._sleep(_PAUSE)
 
     def _report_missing(self, begin: Mapping[Queue, int], bounds: Mapping[Queue, Bounds]) -> None:
@@ -189,7 +226,11 @@ class Stream:
                 continue
             since = self._missing.setdefault(queue, now)
             if since == now:
-                print(f"rocketmq: {queue}: no broker answers; waiting for it", file=sys.stderr)
+                print(
+                    f"rocketmq: {queue}: no broker answers, or only a slave that is behind;"
+                    " waiting for one",
+                    file=sys.stderr,
+                )
             if now - since >= GONE:
                 self._reported.add(queue)
                 lost = loss.Loss(*queue, offset, None, loss.QUEUE_GONE)
@@ -201,7 +242,7 @@ class Stream:
         """Report queues that end before the stream's offset, and let them begin again."""
         short = {queue for queue, pair in bounds.items() if begins[queue] > pair.most}
         for queue in sorted(short):
-            least, most = bounds[queue]
+            least, most = bounds[queue].least, bounds[queue].most
             if queue not in self._reported:
                 self._reported.add(queue)
                 lost = loss.Loss(*queue, most, begins[queue], loss.RECREATED)

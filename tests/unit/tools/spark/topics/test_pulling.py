@@ -13,7 +13,8 @@ from rocketwire.testing import reply
 from rocketwire_tools.spark.topics import pulling
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
-from rocketwire_tools.spark.topics.pulling import PullFailedError, PullSettings, open_pull
+from rocketwire_tools.spark.topics.options import PullSettings
+from rocketwire_tools.spark.topics.pulling import PullFailedError, open_pull
 from tests.support.fakes.storing_cluster import StoringCluster, connected
 
 if TYPE_CHECKING:
@@ -62,13 +63,16 @@ class Broker:
         return reply(ext_fields=fields, code=code, body=body)
 
 
-def read(broker: Broker, begin: int, end: int, settings: PullSettings = SETTINGS) -> list[Any]:
+def read(
+    broker: Broker, begin: int, end: int, settings: PullSettings = SETTINGS, *, broker_id: int = 0
+) -> list[Any]:
     """All chunks of a range."""
 
     chunks: list[Any] = []
 
     async def main() -> Exception | None:
         cluster = StoringCluster(t=1)
+        cluster.broker_id = broker_id
         async with connected(cluster) as client:
             cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
             place = QueueRange(topic="t", broker="a", queue_id=0, begin=begin, end=end)
@@ -132,6 +136,30 @@ def test_chunks_have_about_two_megabytes_and_pulls_stay_a_little_ahead() -> None
     assert [chunk.begin for chunk in chunks[1:]] == [chunk.end for chunk in chunks[:-1]]
     sizes = [sum(map(len, chunk.bodies)) for chunk in chunks]
     assert all(pulling.CHUNK <= size < pulling.CHUNK + 2 * pulling.AHEAD for size in sizes[:-1])
+
+
+def test_large_messages_are_not_pulled_far_ahead() -> None:
+    large = 4 << 20
+    broker = Broker(64, most=1, size=large)
+    most: list[int] = []
+
+    async def main() -> None:
+        cluster = StoringCluster(t=1)
+        async with connected(cluster) as client:
+            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
+            place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=64)
+            async with open_pull(client, place, SETTINGS) as pull:
+                taken = 0
+                while (chunk := await pull.next_chunk()) is not None:
+                    await trio.sleep(1)  # Arrow and Spark take their time
+                    taken += len(chunk.bodies)
+                    most.append(len(broker.pulls) - taken + len(chunk.bodies))
+                assert taken == 64
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
+
+    assert len(broker.pulls) == 64
+    assert max(most) * large <= pulling.AHEAD + (pulling.LANES + 2) * large
 
 
 def test_nobody_who_takes_chunks_slowly_makes_it_pull_everything() -> None:
@@ -226,3 +254,30 @@ def test_a_slave_that_catches_up_loses_nothing() -> None:
     broker.most, broker.refuse = 10, refuse
 
     assert len(offsets(read(broker, 0, 20))) == 20
+
+
+def late(broker: Broker, seconds: float) -> Callable[[int], RemotingCommand | None]:
+    """Answers of a broker that has its last messages after some seconds."""
+    start: list[float] = []
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        if offset < 10:
+            return None
+        start.append(trio.current_time())
+        is_early = start[-1] - start[0] < seconds
+        return broker.answer(ResponseCode.PULL_NOT_FOUND, offset) if is_early else None
+
+    return refuse
+
+
+def test_a_slave_without_a_master_has_the_whole_patience(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broker = Broker(20, most=10)
+    broker.refuse = late(broker, SETTINGS.patience / 2)
+    assert len(offsets(read(broker, 0, 20, broker_id=1))) == 20
+
+    settings = PullSettings(group="readers", patience=12.0, fails_on_loss=False)
+    broker.refuse = late(broker, SETTINGS.patience / 2)
+    assert len(offsets(read(broker, 0, 20, settings))) == 10
+    assert "messages 10 to 19 are lost, the broker that was asked" in capsys.readouterr().err

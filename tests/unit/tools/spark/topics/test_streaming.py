@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.cluster import UnreachableError
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
@@ -71,6 +72,8 @@ class Query:
             "startingOffsets": "earliest",
             **options,
         }
+        if "subscribePattern" in options:
+            del self.options["subscribe"]
         self.log: list[str] = []
         self.restart()
 
@@ -272,6 +275,59 @@ def test_a_slave_that_is_behind_for_a_moment_loses_nothing() -> None:
     query.sleep = catch_up
 
     assert query.trigger() == {"a0": (40, 41)}
+
+
+def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    query = Query(Cluster(a0=(0, 40), b0=(0, 4)), failOnDataLoss="false")
+    query.trigger()
+    query.cluster.table[A0] = Bounds(0, 39, is_master=False)
+    query.cluster.table[B0] = Bounds(0, 5)
+
+    assert query.trigger() == {"b0": (4, 5)}
+    assert (
+        "topic t, broker a, queue 0: no broker answers, or only a slave" in capsys.readouterr().err
+    )
+    now = query.clock.now
+    assert query.trigger() is None
+    assert query.clock.now == now  # other queues do not wait for it
+    query.clock.now += GONE
+    assert query.trigger() is None
+    assert "messages 40 to the end are lost, no broker has" in capsys.readouterr().err
+    query.cluster.table[A0] = Bounds(0, 42)
+    assert query.trigger() == {"a0": (40, 42)}
+
+
+def test_a_stream_goes_on_without_name_servers(capsys: pytest.CaptureFixture[str]) -> None:
+    query = Query(Cluster(a0=(0, 4)), subscribePattern="t.*")
+    query.trigger()
+
+    def topics() -> tuple[str, ...]:
+        raise UnreachableError("no name server answers")
+
+    query.cluster.topics = topics  # type: ignore[method-assign]
+    query.cluster.table[A0] = Bounds(0, 6)
+    query.clock.now += ROUTES
+
+    assert query.trigger() == {"a0": (4, 6)}
+    assert capsys.readouterr().err == (
+        "rocketmq: no name server answers; its last routes are used\n"
+    )
+    query.restart()
+    with pytest.raises(UnreachableError):
+        query.trigger()
+
+
+def test_each_loss_of_a_queue_gets_its_patience() -> None:
+    query = Query(Cluster(a0=(0, 40)), failOnDataLoss="false")
+    query.trigger()
+    query.cluster.table[A0] = Bounds(0, 3)
+    assert query.trigger() == {"a0": (0, 3)}
+    query.cluster.table[A0] = Bounds(0, 2)
+    query.sleep = lambda _: query.cluster.table.update({A0: Bounds(0, 4)})
+
+    assert query.trigger() == {"a0": (3, 4)}
 
 
 def test_a_query_without_a_topic_is_refused() -> None:

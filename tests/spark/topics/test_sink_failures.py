@@ -1,0 +1,223 @@
+"""Rows written while Java's name server and brokers stop: the guide's retries, or one line that says what to do.
+
+``make spark-kills`` runs them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.spark.streams import line_of
+from tests.spark.topics_of_java import Topics
+from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
+    pytest.mark.skipif(
+        not os.environ.get("ROCKETWIRE_SPARK_KILLS"),
+        reason="servers are started again and again: make spark-kills runs it",
+    ),
+]
+
+ROWS = 3000
+ACCOUNT = ("rocket", "wire1234")
+AUTH = "org.apache.rocketmq.auth"
+ACCESS = {
+    "authenticationEnabled": "true",
+    "authenticationProvider": f"{AUTH}.authentication.provider.DefaultAuthenticationProvider",
+    "authenticationMetadataProvider": (
+        f"{AUTH}.authentication.provider.LocalAuthenticationMetadataProvider"
+    ),
+    "initAuthenticationUser": '{"username":"rocket","password":"wire1234"}',
+    "innerClientAuthenticationCredentials": '{"accessKey":"rocket","secretKey":"wire1234"}',
+}
+"""Options of a broker of 5.5.0 with one account."""
+ACCOUNTS = "accounts:\n- {accessKey: rocket, secretKey: wire1234, admin: true}\n"
+"""The same account in the file of a broker of 4.9.4."""
+PATIENCE = 300.0
+"""Seconds for what a busy machine does late."""
+
+
+class Sink:
+    """A name server and a broker of one release that may be stopped, and rows that wait for it.
+
+    Attributes:
+        broker: the broker.
+        name_server: the name server.
+        topics: their topics.
+    """
+
+    def __init__(
+        self, spark: SparkSession, name_server: JavaNameServer, broker: JavaBroker, folder: Path
+    ) -> None:
+        self.broker = broker
+        self.name_server = name_server
+        self.topics = Topics(name_server.address)
+        self._spark = spark
+        self._folder = folder
+
+    def rows(self) -> DataFrame:
+        """Rows of 1 KB; the last third of each partition waits until the servers have changed."""
+        from pyspark.sql.functions import udf
+
+        go = self._folder / "go"
+
+        @udf("string", useArrow=False)
+        def pass_on(number: int) -> str:
+            if number % (ROWS // 2) == ROWS // 3:
+                wait_until(go.exists, "the servers have changed", PATIENCE)
+            return f"{number:01000}"
+
+        return self._spark.range(0, ROWS, 1, 2).select(pass_on("id").alias("body"))
+
+    @contextlib.contextmanager
+    def changing(self, topic: str, change: Callable[[], object]) -> Generator[None]:
+        """Change the servers when rows have arrived, and then let the others pass."""
+
+        def watch() -> None:
+            try:
+                wait_until(lambda: sum(self.topics.ends(topic).values()) > 0, "rows", PATIENCE)
+                change()
+            finally:
+                (self._folder / "go").touch()
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        yield
+        thread.join()
+
+    def save(self, frame: DataFrame, topic: str, **options: str) -> None:
+        """Write a frame."""
+        options = {"nameServers": self.topics.address, "topic": topic, **options}
+        frame.write.format("rocketmq").options(**options).mode("append").save()
+
+    def restart(self) -> None:
+        """Kill the broker, and start it again."""
+        self.broker.kill()
+        self.broker.start()
+        self.broker.wait_registered(self.name_server.port)
+
+
+@pytest.fixture(scope="module", params=[CURRENT, OLD])
+def servers(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[JavaNameServer, JavaBroker]]:
+    """A name server and a broker of one release."""
+    folder = tmp_path_factory.mktemp("servers")
+    name_server = JavaNameServer(folder / "namesrv", version=request.param)
+    broker = JavaBroker(folder / "broker", [name_server.address], version=request.param)
+    with name_server, broker:
+        broker.wait_registered(name_server.port)
+        yield name_server, broker
+
+
+@pytest.fixture
+def sink(
+    spark: SparkSession, servers: tuple[JavaNameServer, JavaBroker], tmp_path: Path
+) -> Iterator[Sink]:
+    """The servers, which run again after a test."""
+    name_server, broker = servers
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    yield Sink(spark, name_server, broker, tmp_path)
+    spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    for server in (name_server, broker):
+        server.kill()
+        server.start()
+    broker.wait_registered(name_server.port)
+
+
+def test_rows_arrive_although_the_name_server_stops(sink: Sink) -> None:
+    topic = sink.topics.create("spark-no-names")
+    with sink.changing(topic, sink.name_server.kill):
+        sink.save(sink.rows(), topic, batchSize="16k")
+    sink.name_server.start()
+    sink.broker.wait_registered(sink.name_server.port)
+
+    assert Counter(int(m.body or b"") for m in sink.topics.messages(topic)) == dict.fromkeys(
+        range(ROWS), 1
+    )
+
+
+def test_rows_arrive_although_the_broker_is_killed_and_starts_again(sink: Sink) -> None:
+    topic = sink.topics.create("spark-restart")
+    with sink.changing(topic, sink.restart):
+        sink.save(sink.rows(), topic, ids="stable", batchSize="16k", retryTimeout="180")
+    messages = sink.topics.messages(topic)
+    keys = {message.body: message.msg_id for message in messages}
+
+    assert {int(body or b"") for body in keys} == set(range(ROWS))
+    assert all(keys[message.body] == message.msg_id for message in messages)
+
+
+def test_rows_of_a_transaction_are_seen_once_although_the_broker_is_killed(sink: Sink) -> None:
+    topic = sink.topics.create("spark-transaction")
+    with sink.changing("RMQ_SYS_TRANS_HALF_TOPIC", sink.restart):
+        sink.save(sink.rows(), topic, transactional="true", retryTimeout="180")
+
+    assert Counter(int(m.body or b"") for m in sink.topics.messages(topic)) == dict.fromkeys(
+        range(ROWS), 1
+    )
+
+
+def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
+    topic = sink.topics.create("spark-away")
+    with (
+        sink.changing(topic, sink.broker.kill),
+        pytest.raises(Exception, match="SinkError") as error,
+    ):
+        sink.save(sink.rows(), topic, batchSize="16k", retryTimeout="3")
+    line = line_of(error, "SinkError")
+
+    assert f"SinkError: topic {topic}: " in line
+    assert "seconds of retries: check that brokers and name servers run" in line
+    assert "or raise option 'retryTimeout'" in line
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaNameServer]:
+    """A name server with a broker of each release that want credentials."""
+    folder = tmp_path_factory.mktemp("guarded")
+    name_server = JavaNameServer(folder / "namesrv")
+    servers = [name_server.address]
+    new = JavaBroker(folder / "new", servers, ACCESS, name="broker-new")
+    old = JavaBroker(folder / "old", servers, {"aclEnable": "true"}, name="broker-old", version=OLD)
+    (old.folder / "conf" / "plain_acl.yml").write_text(ACCOUNTS)
+    with name_server, new, old:
+        for broker in (new, old):
+            broker.wait_registered(name_server.port)
+        yield name_server
+
+
+@pytest.mark.parametrize("broker", ["broker-new", "broker-old"])
+@pytest.mark.parametrize("transactional", ["false", "true"])
+def test_a_wrong_secret_is_said_in_one_line(
+    spark: SparkSession, guarded: JavaNameServer, tmp_path: Path, broker: str, transactional: str
+) -> None:
+    secrets = tmp_path / "credentials"
+    secrets.write_text(f"accessKey={ACCOUNT[0]}\nsecretKey=another-secret\n")
+    options = {"nameServers": guarded.address, "credentialsFile": str(secrets)}
+    # a broker has a topic of its own name
+    writer = spark.range(3).selectExpr("cast(id as string) as body").write.format("rocketmq")
+    writer = writer.options(topic=broker, transactional=transactional, **options)
+    with pytest.raises(Exception, match="SinkError") as error:
+        writer.mode("append").save()
+    line = line_of(error, "SinkError")
+
+    assert f"SinkError: topic {broker}: " in line
+    assert "check the credentials, and that they permit to publish to the topic" in line
+    assert "another-secret" not in str(error.value)
