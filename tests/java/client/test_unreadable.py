@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -54,12 +54,12 @@ async def filled_topic(
     peer: JavaPeer,
     size: int,
     count: int,
-    **how: object,
+    **how: Any,
 ) -> str:
     """A topic whose only queue has messages of equal bytes from Java's producer."""
     topic = await create_topic(client, unique("inflating"), queues=1)
     await trio.to_thread.run_sync(
-        lambda: peer.fill(cluster.address, topic, unique("pg"), size=size, count=count, **how)  # type: ignore[arg-type]
+        lambda: peer.fill(cluster.address, topic, unique("pg"), size=size, count=count, **how)
     )
     return topic
 
