@@ -1,8 +1,8 @@
-"""``python -m publishing.pages.newcomer``: is the first success quick, and do the quick starts work?
+"""``python -m publishing.pages.newcomer``: is the first success quick, do the quick starts work?
 
-On a machine with Python and make alone, these take at most a minute each, from the first command to
-the first answered request: ``make run`` in a new clone, and the installation of the wheel.  Then the
-README and the tutorials run as they are written, with the wheel.
+On a machine with Python and make alone, these take at most a minute each, from the first command
+to the first answered request: ``make run`` in a new clone, and the installation of the wheel.
+Then the README and the tutorials run as they are written, with the wheel.
 """
 
 from __future__ import annotations

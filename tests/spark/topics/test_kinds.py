@@ -164,7 +164,6 @@ def test_a_static_topic_is_read_while_it_moves_to_another_broker(
     assert len(before) == 6
     topics.run(move)
     after = read(topics, topic)
-    print("STATIC", before, after)
     assert len(after) == 12
 
 
@@ -175,5 +174,4 @@ def test_a_light_topic_is_read_by_name(brokers: dict[str, Topics]) -> None:
     topics.fill(topic, [b"y"] * 3)
     wait_until(lambda: sum(topics.ends(topic).values()) == 8, "all are dispatched")
     places = read(topics, light)
-    print("LIGHT", places)
     assert [offset for _, _, offset in places] == list(range(5))
