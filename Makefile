@@ -23,8 +23,10 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
-# The browser of make browser
-BROWSER      ?= /usr/bin/chromium
+# Pages of make guides: all, or those named here
+PAGES        ?=
+# Arguments of the visit to the pages
+BROWSER      ?=
 # Arguments of the check before a release
 CHECK        ?=
 # Arguments of the soak
@@ -34,7 +36,7 @@ SOAK         ?=
 .PHONY: help run clean constraints
 .PHONY: check test test-units test-peers test-broker coverage uncovered interpreted lint types
 .PHONY: bench bench-pcap fuzz chaos spark-kills judge browser soak
-.PHONY: docs dist release-check pictures
+.PHONY: docs guides dist release-check pictures
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -55,10 +57,11 @@ help:
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
 	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
+	@echo "make guides  the commands and programs of README, tutorials and guides, those of a minute included (PAGES=\"README.md\")"
 	@echo "make dist   sdist and wheel, in dist; built twice and compared"
 	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
 	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
-	@echo "            (BROWSER=/usr/bin/chromium; needs node and npm); make pictures also writes docs/images"
+	@echo "            (BROWSER=\"--all\", ROCKETWIRE_CHROMIUM=/usr/bin/chromium); make pictures also writes docs/images"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -154,9 +157,9 @@ judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.releases
 
 # Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
-browser: $(VENV)/.installed-browser docs .cache/node/node_modules/axe-core
+browser: $(VENV)/.installed-browser docs
 	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
-	$(BIN)/python -m publishing.browser --browser $(BROWSER)
+	$(BIN)/python -m publishing.browser $(BROWSER)
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m bench.soak $(SOAK)
@@ -164,18 +167,20 @@ soak: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
-pictures: docs .cache/node/node_modules/axe-core
-	$(BIN)/python -m publishing.pictures
-	$(BIN)/python -m publishing.browser --browser $(BROWSER) --pictures docs/images
+# make test leaves out the blocks that take more than ten seconds.
+guides: $(VENV)/.installed-test
+	$(BIN)/python -m publishing.pages $(PAGES)
 
-.cache/node/node_modules/axe-core:
-	npm install --prefix .cache/node --no-audit --no-fund --silent axe-core@4 puppeteer-core@24
+pictures: $(VENV)/.installed-browser docs
+	$(BIN)/python -m publishing.pictures
+	$(BIN)/python -m publishing.browser --pictures docs/images
 
 dist: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.dist
 
 release-check: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.check $(CHECK)
+	$(BIN)/python -m publishing.pages.newcomer
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'

@@ -22,9 +22,8 @@ from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.topics.cluster import Cluster
 from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from rocketwire_tools.spark.topics.connection import Connection
-from rocketwire_tools.spark.topics.options import Settings
+from rocketwire_tools.spark.topics.options import PullSettings, Settings
 from rocketwire_tools.spark.topics.planning import batch_ranges
-from rocketwire_tools.spark.topics.pulling import PullSettings
 from rocketwire_tools.spark.topics.reading import read_range
 
 if TYPE_CHECKING:

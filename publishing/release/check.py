@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-DEVELOPMENT = {"dev", "docs", "fuzz", "lint", "release", "test"}
+DEVELOPMENT = {"browser", "dev", "docs", "fuzz", "lint", "release", "test"}
 """Extras for work on the project itself."""
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
+def _project() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return project
+
+
 def users_extras() -> list[str]:
     """The extras that users install."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return sorted(set(project["optional-dependencies"]) - DEVELOPMENT)
+    return sorted(set(_project()["optional-dependencies"]) - DEVELOPMENT)
 
 
 def examples() -> list[str]:
@@ -182,6 +186,8 @@ def main() -> int:
                 check.with_extra(version, python, extra)
         if not options.extra:
             check.materials(sys.executable, ROOT / "dist")
+    if "urls" not in _project():
+        print("before the first release: add [project.urls] to pyproject.toml (docs/releasing.md)")
     if untested:
         print(f"not tested, because this machine has no interpreter: {', '.join(untested)}")
     print(f"{len(check.failures)} failures")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from publishing.browser.visits import DESK, PHONE, Visit
 from rocketwire.client import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
@@ -22,7 +23,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.support.browser import PHONE, Visit, opened
+from tests.support.browser import opened
 from tests.support.java.dev_cluster import PROGRAM
 from tests.support.processes import LOOPBACK, Child, free_ports
 
@@ -102,7 +103,7 @@ def page_of(program: Child) -> str:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, PHONE])
+@pytest.mark.parametrize("width", [DESK, PHONE])
 def test_pages_of_a_broker_have_no_findings(
     browser: Any, broker: Child, width: int, *, dark: bool
 ) -> None:
@@ -122,7 +123,7 @@ def test_pages_of_a_broker_have_no_findings(
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, PHONE])
+@pytest.mark.parametrize("width", [DESK, PHONE])
 def test_the_page_of_a_name_server_has_no_findings(
     browser: Any, name_server: Child, broker: Child, width: int, *, dark: bool
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.spark.conftest import ROOT
+from tests.spark.distribution import distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,14 +33,8 @@ class LocalCluster:
     """
 
     def __init__(self, folder: Path, master: str, settings: str = "") -> None:
-        import pyspark
-
-        spark = Path(pyspark.__file__).parent
         self.folder = folder
-        self.home = folder / "spark"
-        (self.home / "conf").mkdir(parents=True)
-        for name in ("bin", "jars"):
-            (self.home / name).symlink_to(spark / name)
+        self.home = distribution(folder)
         defaults = f"spark.master {master}\n{_SETTINGS}{settings}"
         (self.home / "conf" / "spark-defaults.conf").write_text(defaults)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.spark.distribution import distribution
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,7 +28,7 @@ def without_spark() -> None:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A session with two threads that finds the data source by itself; a task has three attempts."""
     without_spark()
     from pyspark.sql import SparkSession
@@ -36,6 +38,9 @@ def spark() -> Iterator[SparkSession]:
         patch.setenv("PYTHONPATH", os.pathsep.join([*roots, os.environ.get("PYTHONPATH", "")]))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        home = distribution(tmp_path_factory.mktemp("spark"))
+        patch.setenv("SPARK_HOME", str(home))
+        (home / "events").mkdir()
         settings = {
             "spark.ui.enabled": "false",
             "spark.driver.memory": "512m",
@@ -44,6 +49,9 @@ def spark() -> Iterator[SparkSession]:
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.python.filterPushdown.enabled": "true",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.dir": (home / "events").as_uri(),
         }
         builder = SparkSession.builder.master("local[2,3]")
         for name, value in settings.items():

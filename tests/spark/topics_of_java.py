@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,26 @@ import trio
 
 from rocketwire.client import Message, ProducerConfig, open_client, open_producer
 from rocketwire.client.admin.admin import Admin
-from rocketwire.client.consumer.queues import get_queues
+from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.errors import RocketWireError
+from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
+from tests.spark.streams import run_to_end
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
 Place = tuple[str, int, int]
 """Broker, queue id and queue offset."""
+PLACE = "brokerName string, queueId int, queueOffset bigint"
+"""The columns of ``Place``."""
 _BATCH = 200
 _LARGE_BATCH = 10_000
 _SIZE = 64 << 10
@@ -52,15 +60,19 @@ class Topics:
 
         return trio.run(main)
 
-    def create(self, topic: str, queues: int = 4, of_all: int | None = None) -> str:
-        """Create a topic, or change the number of its queues; returns when it has a route.
+    def create(self, topic: str, queues: int = 4, perm: int = 6, of_all: int | None = None) -> str:
+        """Create a topic, or change it; returns when it has a route.
 
         Args:
             topic: its name.
             queues: number of its queues at each broker that gets it.
+            perm: 6 to read and write, 2 to write only.
             of_all: number of all its queues then, if others have it already.
         """
-        config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
+        config = TopicConfig(
+            topic_name=topic, read_queue_nums=queues, write_queue_nums=queues, perm=perm
+        )
+        expected = of_all or (queues * self.brokers if perm & 4 else 0)
 
         async def work(client: ClientInstance) -> None:
             await Admin(client).topics.create_or_update(config, **self._where)
@@ -68,9 +80,7 @@ class Topics:
                 while True:  # brokers register it a moment later
                     with contextlib.suppress(RocketWireError):
                         await client.refresh_route(topic)
-                        if len(await get_queues(client, topic)) == (
-                            of_all or queues * self.brokers
-                        ):
+                        if len(await get_queues(client, topic)) == expected:
                             return
                     await trio.sleep(0.1)
 
@@ -80,6 +90,11 @@ class Topics:
     def delete(self, topic: str, cluster: str = "DefaultCluster") -> None:
         """Delete a topic."""
         self.run(lambda client: Admin(client).topics.delete(topic, cluster))
+
+    def forbid(self, group: str) -> None:
+        """Create a group that may not consume."""
+        config = SubscriptionGroupConfig(group_name=group, consume_enable=False)
+        self.run(lambda client: Admin(client).groups.create_or_update(config, **self._where))
 
     def fill(self, topic: str, bodies: Sequence[bytes], **fields: Any) -> set[Place]:
         """Send messages; returns where the brokers have stored them."""
@@ -153,3 +168,84 @@ class Topics:
 
         bounds: dict[tuple[str, int], tuple[int, int]] = self.run(work)
         return bounds
+
+    def committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
+        """What the brokers have noted of a group (code 14)."""
+
+        async def work(client: ClientInstance) -> dict[tuple[str, int], int | None]:
+            offsets: dict[tuple[str, int], int | None] = {}
+            for queue in await get_queues(client, topic):
+                address = (await find_replica(client, queue)).address
+                offset = await client.brokers.consumer_offset(address, group, queue)
+                offsets[queue.broker_name or "", queue.queue_id] = offset
+            return offsets
+
+        committed: dict[tuple[str, int], int | None] = self.run(work)
+        return committed
+
+
+class Reader:
+    """Reads topics with Spark, and keeps streams below a folder."""
+
+    def __init__(self, spark: SparkSession, topics: Topics, folder: Path) -> None:
+        self.spark = spark
+        self.topics = topics
+        self.folder = folder
+
+    def options(self, **options: str) -> dict[str, str]:
+        return {"nameServers": self.topics.address, **options}
+
+    def batch(self, schema: str | None = None, **options: str) -> DataFrame:
+        reader = self.spark.read.format("rocketmq").options(**self.options(**options))
+        return (reader if schema is None else reader.schema(schema)).load()
+
+    def places(self, **options: str) -> list[Place]:
+        return [tuple(row) for row in self.batch(PLACE, **options).collect()]
+
+    def stream(self, name: str, *, once: bool = False, **options: str) -> list[dict[str, Any]]:
+        """Run a stream into files until nothing is left; returns the progress of its batches."""
+        progress: list[dict[str, Any]] = []
+
+        def start() -> Any:
+            frames = (
+                self.spark.readStream.format("rocketmq")
+                .schema(PLACE)
+                .options(**self.options(**{"startingOffsets": "earliest", **options}))
+                .load()
+            )
+            trigger: dict[str, Any] = {"once": True} if once else {"availableNow": True}
+            query = (
+                frames.writeStream.format("parquet")
+                .option("path", str(self.folder / name))
+                .option("checkpointLocation", str(self.folder / f"{name}-checkpoint"))
+                .trigger(**trigger)
+                .start()
+            )
+            query.awaitTermination()
+            progress.extend(json.loads(each.json) for each in query.recentProgress)
+            return query
+
+        run_to_end(start)
+        return progress
+
+    def written(self, name: str) -> list[Place]:
+        frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
+        return [tuple(row) for row in frames.collect()]
+
+
+def read_here(options: dict[str, str]) -> list[Place]:
+    """What a batch has, read by the classes that Spark calls, in this process."""
+    from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+    from pyspark_rocketmq import DefaultSource
+
+    types = [StringType(), IntegerType(), LongType()]
+    names = [column.split()[0] for column in PLACE.split(", ")]
+    fields = [StructField(name, kind) for name, kind in zip(names, types, strict=True)]
+    reader: Any = DefaultSource(options).reader(StructType(fields))
+    return [
+        (row["brokerName"], row["queueId"], row["queueOffset"])
+        for partition in reader.partitions()
+        for batch in reader.read(partition)
+        for row in batch.to_pylist()
+    ]

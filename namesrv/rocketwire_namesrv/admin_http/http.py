@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Final, NamedTuple
@@ -21,6 +21,8 @@ MAX_REQUESTS: Final = 100
 """Over one connection; after the last one it is closed."""
 MAX_QUERY_FIELDS: Final = 8
 
+_NEVER: Final = frozenset({"q=0", "q=0.0", "q=0.00", "q=0.000"})
+"""Weights of an encoding that a client does not accept."""
 _GUARDS: Final = (
     (b"cache-control", b"no-store"),
     (
@@ -33,6 +35,18 @@ _GUARDS: Final = (
 )
 
 
+class Streamed(NamedTuple):
+    """A body that is too large to be in memory at once.
+
+    Attributes:
+        size: number of its bytes.
+        parts: its bytes; the next part is asked for when the one before has been sent.
+    """
+
+    size: int
+    parts: Iterator[bytes]
+
+
 class Document(NamedTuple):
     """An answer.
 
@@ -40,11 +54,13 @@ class Document(NamedTuple):
         status: of HTTP.
         content_type: of the body.
         body: sent as it is.
+        encoding: how the body is compressed, as HTTP names it; empty if it is not.
     """
 
     status: int
     content_type: str
-    body: bytes
+    body: bytes | Streamed
+    encoding: str = ""
 
 
 def plain(status: int, text: str) -> Document:
@@ -87,49 +103,59 @@ class Exchange:
         """The ``Accept`` header of the request that is answered; empty if it has none."""
         return _header(self._request, b"accept")
 
+    @property
+    def accepts_gzip(self) -> bool:
+        """Whether the ``Accept-Encoding`` header of the request that is answered has gzip."""
+        offers = _header(self._request, b"accept-encoding").split(",")
+        words = (offer.replace(" ", "").partition(";") for offer in offers)
+        return any(name == "gzip" and weight not in _NEVER for name, _, weight in words)
+
     def receive(self, data: bytes) -> bytes:
         """Take bytes; none of them mean that the client sends no more.
 
         Returns:
             The bytes to send.
         """
-        sent = b""
+        return b"".join(self.answers(data))
+
+    def answers(self, data: bytes) -> Iterator[bytes]:
+        """Do the same, but yield the bytes to send.
+
+        Read all of them before the next bytes are taken.
+        """
         if self.closed:
-            return sent
+            return
         try:
             self._http.receive_data(data)
             while not self.closed:
                 event = self._http.next_event()
                 if event is h11.NEED_DATA:
                     break
-                sent += self._handle(event)
+                yield from self._handle(event)
         except h11.RemoteProtocolError as error:
-            sent += self._refuse(error.error_status_hint)
-        return sent
+            yield from self._refuse(error.error_status_hint)
 
-    def _handle(self, event: object) -> bytes:
+    def _handle(self, event: object) -> Iterator[bytes]:
         if isinstance(event, h11.Request):
             self._request = event
             self._bodiless = event.method == b"HEAD"
             if event.method not in {b"GET", b"HEAD"}:
-                return self._refuse(405)
+                yield from self._refuse(405)
         elif isinstance(event, h11.Data):
-            return self._refuse(413)  # nothing that is asked for here has a body
+            yield from self._refuse(413)  # nothing that is asked for here has a body
         elif isinstance(event, h11.EndOfMessage):
-            return self._answer(self._request)
+            yield from self._answer(self._request)
         else:  # the client has ended it
             self.closed = True
-        return b""
 
-    def _answer(self, request: h11.Request) -> bytes:
+    def _answer(self, request: h11.Request) -> Iterator[bytes]:
         self._left -= 1
         last = self._left == 0
-        sent = self._encoded(self._document(request), close=last)
+        yield from self._encoded(self._document(request), close=last)
         if self._http.our_state is h11.MUST_CLOSE or self._http.their_state is h11.MUST_CLOSE:
             self.closed = True
         else:
             self._http.start_next_cycle()
-        return sent
 
     def _document(self, request: h11.Request) -> Document:
         if self._local_only and not is_local_name(host := _header(request, b"host")):
@@ -143,27 +169,36 @@ class Exchange:
         document = self._respond(parts.path, {name: values[0] for name, values in fields.items()})
         return plain(404, "there is no such page") if document is None else document
 
-    def _refuse(self, status: int) -> bytes:
-        """Return an error response and close the connection."""
+    def _refuse(self, status: int) -> Iterator[bytes]:
+        """Yield an error response and close the connection."""
         self.closed = True
-        return self._encoded(plain(status, "the request is not served"), close=True)
+        yield from self._encoded(plain(status, "the request is not served"), close=True)
 
-    def _encoded(self, document: Document, *, close: bool) -> bytes:
+    def _encoded(self, document: Document, *, close: bool) -> Iterator[bytes]:
+        """Yield the head of a response with the first part of its body, then the other parts."""
+        body = document.body
+        size, parts = body if isinstance(body, Streamed) else (len(body), iter((body,)))
         headers = [
             (b"content-type", document.content_type.encode()),
-            (b"content-length", b"%d" % len(document.body)),
+            (b"content-length", b"%d" % size),
             *_GUARDS,
         ]
+        if document.encoding:
+            headers.append((b"content-encoding", document.encoding.encode()))
         if document.status == 405:
             headers.append((b"allow", b"GET, HEAD"))
         if close:
             headers.append((b"connection", b"close"))
         reason = HTTPStatus(document.status).phrase.encode()
         response = h11.Response(status_code=document.status, headers=headers, reason=reason)
-        head = self._http.send(response)
-        body = b"" if self._bodiless else self._http.send(h11.Data(data=document.body))
-        end = self._http.send(h11.EndOfMessage())
-        return b"".join(part for part in (head, body, end) if part)
+        ready = self._http.send(response) or b""
+        if not self._bodiless:
+            for part in parts:
+                yield ready + (self._http.send(h11.Data(data=part)) or b"")
+                ready = b""
+        ready += self._http.send(h11.EndOfMessage()) or b""
+        if ready:
+            yield ready
 
 
 def _header(request: h11.Request, lower_name: bytes) -> str:

@@ -131,7 +131,9 @@ class HttpPort:
             if received and self._before_answer is not None:
                 scope.deadline = trio.current_time() + self._exchange_seconds
                 await self._before_answer()
-            answers = exchange.receive(received)
-            if answers:
-                await stream.send_all(answers)
+            has_answered = False
+            for part in exchange.answers(received):
+                await stream.send_all(part)
+                has_answered = True
+            if has_answered:
                 scope.deadline = trio.current_time() + self._exchange_seconds

@@ -105,6 +105,27 @@ def test_every_column_is_a_part_of_the_message(spark: SparkSession, rocketmq: Ro
     assert const.TAGS not in properties_of(second)
 
 
+def test_rows_with_kafkas_columns_are_written_as_they_were_read(
+    spark: SparkSession, rocketmq: RocketMQ
+) -> None:
+    source, target = rocketmq.topic(), rocketmq.topic(queues=7)
+    rocketmq.produce(source, b"\x00\xff", tag="red", keys="customer-7", properties={"x": "1"})
+    rocketmq.produce(source, b"y")
+    frame = spark.read.format("rocketmq").options(
+        nameServers=rocketmq.address, subscribe=source, columns="kafka"
+    )
+    save(frame.load().drop("partition", "topic"), rocketmq, target, columns="kafka")
+    by_body = {message.body: message for message in rocketmq.messages(target)}
+    first, second = by_body[b"\x00\xff"], by_body[b"y"]
+    queues = [MessageQueue(topic=target, broker_name="broker-a", queue_id=n) for n in range(7)]
+
+    assert first.queue_id == queue_by_hash(queues, "customer-7").queue_id
+    assert properties_of(first)[const.TAGS] == "red"
+    assert properties_of(first)[const.KEYS] == "customer-7"
+    assert properties_of(first)["x"] == "1"
+    assert {const.TAGS, const.KEYS, "x"}.isdisjoint(properties_of(second))
+
+
 def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic()
     in_an_hour = datetime.fromtimestamp(int(rocketmq.broker.now / 1000) + 3600, UTC)

@@ -72,11 +72,12 @@ def _status_of(error: BaseException) -> int:
 
 async def _once(config: ClientConfig, options: Options) -> int:
     """Collect once and print."""
-    from rocketwire_tools.exporter.exposition import gauges_text
+    from rocketwire_tools.exporter.exposition import gauges_parts
 
     async with open_admin(config, within=options.request_timeout) as admin:
         samples = await collect(admin, options.limits)
-    sys.stdout.write(gauges_text(samples).decode())
+    for part in gauges_parts(samples):
+        sys.stdout.write(part.decode())
     return statuses.DONE if _is_complete(samples) else statuses.UNREACHABLE
 
 

@@ -11,10 +11,13 @@ import trio
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 
 from rocketwire_tools.exporter.collection import MIN_INTERVAL, WAIT
+from rocketwire_tools.exporter.compressed import Beginning
 from rocketwire_tools.exporter.exposition import text_of
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
+
+    from rocketwire_tools.exporter.compressed import Compressed
 
 _LOG: Final = logging.getLogger("rocketwire.exporter")
 
@@ -26,11 +29,11 @@ class Result(NamedTuple):
     """A complete collection.
 
     Attributes:
-        text: its gauges.
+        gauges: its gauges.
         ended: time of its end, in trio's seconds.
     """
 
-    text: bytes
+    gauges: Beginning
     ended: float
 
 
@@ -38,14 +41,14 @@ class Collector:
     """Collects when a scrape asks for it; scrapes at the same time share one collection.
 
     Args:
-        collect: collects once, and returns the text of its gauges.
+        collect: collects once, and returns the text of its gauges, which others follow.
         wait: seconds that a scrape waits for a collection. Later it gets the last result.
         min_interval: seconds after a collection in which no other begins.
     """
 
     def __init__(
         self,
-        collect: Callable[[], Awaitable[bytes]],
+        collect: Callable[[], Awaitable[Beginning]],
         *,
         wait: float = WAIT,
         min_interval: float = MIN_INTERVAL,
@@ -76,13 +79,13 @@ class Collector:
 
     async def _collect_once(self) -> None:
         try:
-            text = await self._collect()
+            gauges = await self._collect()
         except Exception:  # noqa: BLE001 - an unforeseen answer must not end the exporter
             self._collections["error"] += 1
             _LOG.exception("a collection failed")
         else:
             self._collections["complete"] += 1
-            self._result = Result(text, trio.current_time())
+            self._result = Result(gauges, trio.current_time())
 
     async def refresh(self) -> None:
         """Begin a collection, unless one runs or has just ended, and wait for its end."""
@@ -95,14 +98,14 @@ class Collector:
         with trio.move_on_after(self._wait):
             await self._running.wait()
 
-    def text(self, content_type: str) -> bytes:
+    def text(self, content_type: str) -> Compressed:
         """Return the last complete result and the metrics of the exporter.
 
         Args:
             content_type: ``exposition.PLAIN`` or ``OPENMETRICS``.
         """
-        text = b"" if self._result is None else self._result.text
-        return text + text_of(self._own(), content_type)
+        gauges = Beginning() if self._result is None else self._result.gauges
+        return gauges.followed_by(text_of(self._own(), content_type))
 
     def _own(self) -> Iterator[Metric]:
         counter = CounterMetricFamily(COLLECTIONS, "Collections by result.", labels=("result",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
+from rocketwire_namesrv.admin_http.http import Document, Exchange, Streamed, plain
 from rocketwire_tools.exporter.exposition import content_type_for
 
 if TYPE_CHECKING:
@@ -34,16 +34,19 @@ class Documents:
         """Return the HTTP exchange of a connection."""
 
         def respond(path: str, _: Mapping[str, str]) -> Document | None:
-            return self.respond(path, exchange.accept)
+            return self.respond(path, exchange.accept, accepts_gzip=exchange.accepts_gzip)
 
         exchange = Exchange(respond, local_only=self._local_only)
         return exchange
 
-    def respond(self, path: str, accept: str) -> Document | None:
+    def respond(self, path: str, accept: str, *, accepts_gzip: bool) -> Document | None:
         """Return the document at a path, or None; ``accept`` is the header of the request."""
         if path == "/metrics":
             form = content_type_for(accept)
-            return Document(200, form, self._collector.text(form))
+            text = self._collector.text(form)
+            if accepts_gzip:
+                return Document(200, form, text.data, encoding="gzip")
+            return Document(200, form, Streamed(text.size, text.parts()))
         if path == "/healthz":
             return plain(200, "ok")
         if path == "/":

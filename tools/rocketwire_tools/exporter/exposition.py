@@ -1,13 +1,13 @@
 """Samples in the forms that Prometheus reads; prometheus_client knows these forms.
 
-Rules of this file: one family is rendered after the other, so that the objects and texts of one
-family alone are in memory beside the result. A collection consists of gauges, whose text is the
-same in both forms.
+Rules of this file: some series are rendered at a time, so that the objects and the text of these
+alone are in memory. A collection consists of gauges, whose text is the same in both forms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from prometheus_client import exposition as plain
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 PLAIN: Final = plain.CONTENT_TYPE_PLAIN_0_0_4
 OPENMETRICS: Final = openmetrics.CONTENT_TYPE_LATEST
+PART: Final = 1000
+"""Series that are rendered at a time."""
+HEAD_LINES: Final = 2
+"""Lines of a family before its series: its help text and its type."""
 
 
 class _Families(Collector):
@@ -39,26 +43,31 @@ class _Families(Collector):
         return ()
 
 
-def gauges_text(samples: Samples) -> bytes:
-    """Return the text of all families of a collection that have values."""
-    return b"".join(_text_of(name, values) for name, values in samples.values.items() if values)
+def gauges_parts(samples: Samples) -> Iterator[bytes]:
+    """Yield the text of all families of a collection that have values, some series at a time."""
+    for name, values in samples.values.items():
+        pairs = values.pairs()
+        lines = 0  # the head of a family stands before its first series alone
+        while part := list(islice(pairs, PART)):
+            yield _text_of(name, part).split(b"\n", lines)[-1]
+            lines = HEAD_LINES
 
 
-def _text_of(name: str, values: Mapping[Labels, float]) -> bytes:
+def _text_of(name: str, pairs: Iterable[tuple[Labels, float]]) -> bytes:
     try:
-        return text_of((_gauge(name, values),), PLAIN)
+        return text_of((_gauge(name, pairs),), PLAIN)
     except UnicodeEncodeError:  # a name from a broker with half of a surrogate pair
-        return text_of((_gauge(name, {_valid(k): v for k, v in values.items()}),), PLAIN)
+        return text_of((_gauge(name, ((_valid(k), v) for k, v in pairs)),), PLAIN)
 
 
 def _valid(labels: Labels) -> Labels:
     return tuple(label.encode("utf-8", "replace").decode() for label in labels)
 
 
-def _gauge(name: str, values: Mapping[Labels, float]) -> Metric:
+def _gauge(name: str, pairs: Iterable[tuple[Labels, float]]) -> Metric:
     family = FAMILIES[name]
     metric = GaugeMetricFamily(name, family.text, labels=family.labels)
-    for labels, value in values.items():
+    for labels, value in pairs:
         metric.add_metric(labels, value)
     return metric
 

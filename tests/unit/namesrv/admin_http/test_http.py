@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -11,6 +11,7 @@ from rocketwire_namesrv.admin_http.http import (
     MAX_REQUESTS,
     Document,
     Exchange,
+    Streamed,
     is_local_name,
     plain,
 )
@@ -197,3 +198,47 @@ def test_a_document_may_depend_on_the_accept_header() -> None:
         http.receive(f"GET / HTTP/1.1\r\nHost: localhost\r\n{accept}\r\n".encode())
 
     assert accepted == ["a/b, c/d", ""]
+
+
+def test_a_large_body_is_sent_in_parts_each_after_the_one_before() -> None:
+    asked: list[bytes] = []
+
+    def parts() -> Iterator[bytes]:
+        for part in (b"one", b"two", b"3"):
+            asked.append(part)
+            yield part
+
+    http = Exchange(lambda path, query: Document(200, "text/plain", Streamed(7, parts())))
+    answers = http.answers(get("/") + get("/", method="HEAD"))
+
+    first = next(answers)
+    assert asked == [b"one"]
+    assert b"content-length: 7\r\n" in first
+    assert body_of(first) == b"one"
+    assert [next(answers), next(answers)] == [b"two", b"3"]
+    (head,) = answers
+    assert b"content-length: 7\r\n" in head
+    assert body_of(head) == b""
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_gzip"),
+    [
+        ("gzip", True),
+        ("br, gzip;q=0.5", True),
+        ("deflate, gzip; q=0", False),
+        ("gzip;q=0.000", False),
+        ("gzipped", False),
+        ("", False),
+    ],
+)
+def test_a_document_may_be_compressed_for_a_client_that_reads_it(
+    accepted: str, *, is_gzip: bool
+) -> None:
+    def respond(path: str, query: Mapping[str, str]) -> Document:
+        return Document(200, "text/plain", b"", encoding="gzip" if http.accepts_gzip else "")
+
+    http = Exchange(respond)
+    sent = http.receive(get("/", more=f"Accept-Encoding: {accepted}\r\n".encode()))
+
+    assert (b"content-encoding: gzip\r\n" in sent) == is_gzip

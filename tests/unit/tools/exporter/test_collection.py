@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.support.fakes.exported_cluster import (
 BROKER = ("c", ADDRESS, "a")
 
 
-def part_values(values: dict[tuple[str, ...], float]) -> dict[str, float]:
+def part_values(values: Mapping[tuple[str, ...], float]) -> dict[str, float]:
     return {labels[-1]: value for labels, value in values.items()}
 
 

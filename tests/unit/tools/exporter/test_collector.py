@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from rocketwire_tools.exporter.collector import Collector
+from rocketwire_tools.exporter.compressed import Beginning
 from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN
 
 
@@ -19,12 +20,12 @@ class Source:
         self.seconds = 1.0
         self.fails = False
 
-    async def collect(self) -> bytes:
+    async def collect(self) -> Beginning:
         await trio.sleep(self.seconds)
         if self.fails:
             raise ZeroDivisionError
         self.count += 1
-        return f"rocketmq_exporter_requests {self.count}\n".encode()
+        return Beginning((f"rocketmq_exporter_requests {self.count}\n".encode(),))
 
 
 @pytest.fixture
@@ -32,8 +33,12 @@ def source() -> Source:
     return Source()
 
 
+def text_of(collector: Collector, form: str = PLAIN) -> str:
+    return b"".join(collector.text(form).parts()).decode()
+
+
 def shown(collector: Collector) -> str:
-    lines = collector.text(PLAIN).decode().splitlines()
+    lines = text_of(collector).splitlines()
     return next((line for line in lines if line.startswith("rocketmq_exporter_requests ")), "")
 
 
@@ -74,7 +79,7 @@ async def test_a_slow_collection_leaves_the_last_complete_result(
     await collector.refresh()
 
     assert shown(collector) == "rocketmq_exporter_requests 1"
-    assert "rocketmq_exporter_collection_age_seconds 8" in collector.text(PLAIN).decode()
+    assert "rocketmq_exporter_collection_age_seconds 8" in text_of(collector)
     await trio.sleep(15)
     assert shown(collector) == "rocketmq_exporter_requests 2"
 
@@ -86,7 +91,7 @@ async def test_before_the_first_result_only_the_exporter_has_metrics(
     nursery.start_soon(collector.serve)
     await collector.refresh()
 
-    text = collector.text(PLAIN).decode()
+    text = text_of(collector)
     assert shown(collector) == ""
     assert 'rocketmq_exporter_collections_total{result="complete"} 0.0' in text
 
@@ -104,7 +109,7 @@ async def test_a_failed_collection_is_logged_and_counted(
         await collector.refresh()
 
     assert "a collection failed" in caplog.text
-    text = collector.text(OPENMETRICS).decode()
+    text = text_of(collector, OPENMETRICS)
     assert 'rocketmq_exporter_collections_total{result="error"} 1.0' in text
     assert text.endswith("# EOF\n")
 

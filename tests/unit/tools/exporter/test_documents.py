@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from rocketwire_tools.exporter.collector import Collector
+from rocketwire_tools.exporter.compressed import Beginning
 from rocketwire_tools.exporter.documents import Documents
 
 
-async def collect() -> bytes:
-    return b""
+async def collect() -> Beginning:
+    return Beginning()
 
 
 def get(path: str, *, host: str = "localhost", accept: str = "*/*", local: bool = True) -> str:
@@ -36,3 +39,12 @@ def test_openmetrics_is_sent_to_a_client_that_accepts_it() -> None:
 def test_a_foreign_host_name_is_refused_on_a_loopback_address_only() -> None:
     assert get("/metrics", host="evil.example").startswith("HTTP/1.1 421 ")
     assert get("/metrics", host="exporter.example", local=False).startswith("HTTP/1.1 200 ")
+
+
+def test_prometheus_gets_gzip_because_it_asks_for_it() -> None:
+    exchange = Documents(Collector(collect), local_only=True).exchange()
+    head = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
+    headers, _, body = exchange.receive(head).partition(b"\r\n\r\n")
+
+    assert b"content-encoding: gzip" in headers
+    assert get("/metrics").endswith(gzip.decompress(body).decode())

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families as plain
 
-from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN, content_type_for, gauges_text
+from rocketwire_tools.exporter.exposition import (
+    HEAD_LINES,
+    OPENMETRICS,
+    PART,
+    PLAIN,
+    content_type_for,
+    gauges_parts,
+)
 from rocketwire_tools.exporter.families import FAMILIES
 from rocketwire_tools.exporter.samples import Samples
 from tests.support.exporter_in_process import openmetrics_families
+
+
+def gauges_text(samples: Samples) -> bytes:
+    return b"".join(gauges_parts(samples))
 
 
 def full() -> Samples:
@@ -45,3 +56,14 @@ def test_a_client_that_accepts_openmetrics_gets_it() -> None:
 
     assert content_type_for(prometheus) == OPENMETRICS
     assert content_type_for("*/*") == PLAIN
+
+
+def test_a_family_in_several_parts_has_one_head() -> None:
+    samples = Samples()
+    for number in range(2 * PART + 1):
+        samples.set("rocketmq_producer_offset", ("c", "a", str(number)), number)
+    parts = list(gauges_parts(samples))
+
+    assert [part.count(b"\n") for part in parts] == [PART + HEAD_LINES, PART, 1]
+    (family,) = plain(b"".join(parts).decode())
+    assert [sample.value for sample in family.samples] == list(range(2 * PART + 1))

@@ -1,7 +1,7 @@
 """Questions to a cluster: topics, queues, and their first and last offsets.
 
 Rules of this file: ends are asked by topic and broker (code 202), not by queue, except where that
-is not permitted.
+is not permitted. Where an account may only subscribe, the answers to pulls say them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStat
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.connection import describe, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
+from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS, Kind, kind_of_topic
 
 if TYPE_CHECKING:
@@ -47,17 +48,13 @@ _AT_ONCE: Final = 16
 _SAMPLED: Final = 32
 _OF_GROUPS: Final = frozenset({Kind.RETRY, Kind.DLQ})
 _COMPACTION: Final = "COMPACTION"
-_REFUSED: Final = frozenset(
-    (int(ResponseCode.NO_PERMISSION), int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
-)
+_REFUSED: Final = int(ResponseCode.NO_PERMISSION)
+_UNKNOWN: Final = int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
+_BUSY: Final = frozenset((int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWAY)))
 
 
 class UnknownTopicError(Exception):
-    """A topic of a query does not exist."""
-
-
-class UnreachableError(Exception):
-    """A cluster does not answer; the text says who, and what to do."""
+    """A topic of a query does not exist, or has no queue that can be read."""
 
 
 async def _each(places: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) -> None:
@@ -105,7 +102,7 @@ async def queues_of(
             whose route cannot be asked those of its last route.
 
     Raises:
-        UnknownTopicError: a topic has no route.
+        UnknownTopicError: a topic has no route, or no queue.
     """
     queues: list[Queue] = []
 
@@ -123,23 +120,33 @@ async def queues_of(
         except (ChannelError, ClientError):
             if not may_be_gone or client.routes.get(topic) is None:
                 raise
-        queues.extend(
-            Queue(topic, queue.broker_name or "", queue.queue_id)
-            for queue in await get_queues(client, topic)
-        )
+        readable = await get_queues(client, topic)
+        if not readable and not may_be_gone:
+            raise UnknownTopicError(
+                f"topic {topic} has no queue that can be read: see its permission (perm), its"
+                " number of read queues, and whether its brokers run"
+            )
+        queues.extend(Queue(topic, queue.broker_name or "", queue.queue_id) for queue in readable)
 
     await _each(topics, ask)
     return tuple(sorted(queues))
 
 
 async def bounds_of(
-    client: ClientInstance, queues: Iterable[Queue], *, may_be_missing: bool = False
+    client: ClientInstance,
+    queues: Iterable[Queue],
+    group: str,
+    ends: dict[Queue, int],
+    *,
+    may_be_missing: bool = False,
 ) -> dict[Queue, Bounds]:
     """First and last offsets of queues; a queue that its broker does not have is left out.
 
     Args:
         client: asks the brokers.
         queues: of any topics.
+        group: for pulls, of an account that may not ask otherwise.
+        ends: last offsets that pulls have told; it is updated.
         may_be_missing: whether the queues of a broker that does not answer are left out, too.
     """
     groups: dict[tuple[str, str], list[Queue]] = {}
@@ -149,9 +156,12 @@ async def bounds_of(
 
     async def ask(place: tuple[str, str]) -> None:
         try:
-            bounds.update(await _bounds_at(client, *place, groups[place]))
+            bounds.update(await _bounds_at(client, *place, groups[place], group, ends))
         except (ChannelError, BrokerNotFoundError):
             if not may_be_missing:
+                raise
+        except BrokerError as error:
+            if not may_be_missing or int(error.code) not in _BUSY:
                 raise
 
     await _each(groups, ask)
@@ -159,7 +169,12 @@ async def bounds_of(
 
 
 async def _bounds_at(
-    client: ClientInstance, topic: str, broker: str, queues: Iterable[Queue]
+    client: ClientInstance,
+    topic: str,
+    broker: str,
+    queues: Iterable[Queue],
+    group: str,
+    ends: dict[Queue, int],
 ) -> dict[Queue, Bounds]:
     """The same for queues of one topic at one broker."""
     answer: Mapping[MessageQueue, TopicOffset]
@@ -175,9 +190,11 @@ async def _bounds_at(
     except BrokerError as error:
         if error.code == ResponseCode.TOPIC_NOT_EXIST:
             return {}
-        if int(error.code) not in _REFUSED:
+        if int(error.code) == _UNKNOWN:
+            return {queue: await _bounds_of_one(client, queue) for queue in queues}
+        if int(error.code) != _REFUSED:
             raise
-        return {queue: await _bounds_of_one(client, queue) for queue in queues}
+        return {queue: await _bounds_by_pull(client, queue, group, ends) for queue in queues}
     table = {queue.queue_id: offsets for queue, offsets in answer.items()}
     return {
         queue: Bounds(max(0, offsets.min_offset), max(0, offsets.max_offset), is_master)
@@ -204,6 +221,24 @@ async def _bounds_of_one(client: ClientInstance, queue: Queue) -> Bounds:
     least = await client.brokers.min_offset(replica.address, place)
     most = await client.brokers.max_offset(replica.address, place)
     return Bounds(max(0, least), most, not replica.is_slave)
+
+
+async def _bounds_by_pull(
+    client: ClientInstance, queue: Queue, group: str, ends: dict[Queue, int]
+) -> Bounds:
+    """Bounds from a pull at the last end, so that its answer has no more than one message."""
+    request = PullRequest(
+        queue=_message_queue(queue),
+        offset=ends.get(queue, 0),
+        group=group,
+        subscription=subscription_data(queue.topic, version=0),
+        max_msg_nums=1,
+        suspend_timeout=0,
+        send_subscription=True,
+    )
+    result = await PullCalls(client).pull(request, within=client.config.mq_client_api_timeout)
+    ends[queue] = result.max_offset
+    return Bounds(max(0, result.min_offset), max(0, result.max_offset))
 
 
 async def offsets_at(
@@ -308,6 +343,7 @@ class Cluster:
         """Ask nothing yet."""
         self._settings = settings
         self._introduced: set[str] = set()
+        self._ends: dict[Queue, int] = {}
 
     def _ask(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         connection = self._settings.connection
@@ -347,7 +383,8 @@ class Cluster:
         every = tuple(queues)
 
         async def ask(client: ClientInstance) -> dict[Queue, Bounds]:
-            return await bounds_of(client, every, may_be_missing=may_be_missing)
+            group, ends = self._settings.group, self._ends
+            return await bounds_of(client, every, group, ends, may_be_missing=may_be_missing)
 
         return self._ask(ask)
 
@@ -366,8 +403,4 @@ class Cluster:
 
 def unreachable(error: Exception, name_servers: str) -> UnreachableError:
     """An error of a question in one line that says what to do."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
-    if isinstance(error, BrokerError) and error.code == ResponseCode.NO_PERMISSION:
-        advice = "see the credentials, and let the account read the topic and the group"
-    return UnreachableError(f"{text}; {advice}")
+    return UnreachableError(describe(error, name_servers))

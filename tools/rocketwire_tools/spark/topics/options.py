@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Place = str | Places
 
 GROUP: Final = "spark-rocketwire"
+PATIENCE: Final = 60.0
+"""Seconds for which a lane repeats a pull that fails, or that finds the queue too short."""
 _WORDS: Final = {"earliest": EARLIEST, "latest": LATEST}
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -81,6 +83,32 @@ class Settings:
     commits: bool = False
     columns: Mapping[str, str] = field(default_factory=lambda: columns_of("rocketmq"))
     push_filters: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullSettings:
+    """How ranges are pulled.
+
+    Attributes:
+        group: name of the consumer group in requests; it has no members.
+        tags: ``a || b``; empty for all.
+        sql: an SQL92 expression; empty for none.
+        fails_on_loss: option ``failOnDataLoss``.
+        timeout: seconds for a response.
+        patience: seconds for which a failing pull is repeated.
+    """
+
+    group: str
+    tags: str = ""
+    sql: str = ""
+    fails_on_loss: bool = True
+    timeout: float = 5.0
+    patience: float = PATIENCE
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether brokers leave messages out."""
+        return bool(self.sql or self.tags)
 
 
 def _names(option: str, text: str) -> tuple[str, ...]:

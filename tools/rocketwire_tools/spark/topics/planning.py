@@ -24,8 +24,12 @@ FROM_EARLIEST: Final = Edge(everywhere=EARLIEST)
 FROM_LATEST: Final = Edge(everywhere=LATEST)
 
 
+class UnreachableError(Exception):
+    """A cluster does not answer; the text says who, and what to do."""
+
+
 class Questions(Protocol):
-    """What ``cluster.Cluster`` answers."""
+    """What ``cluster.Cluster`` answers; each question may raise ``UnreachableError``."""
 
     def topics(self) -> tuple[str, ...]: ...
     def queues(self, topics: Iterable[str], *, may_be_gone: bool = False) -> tuple[Queue, ...]: ...

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import trio
@@ -30,6 +29,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire_tools.spark.topics import loss
+from rocketwire_tools.spark.topics.connection import OF_TLS, describe, is_about_tls, pull_advice
 from rocketwire_tools.spark.topics.loss import Loss
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rocketwire.transport.pending import NextRequest
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.spark.topics.offsets import QueueRange
+    from rocketwire_tools.spark.topics.options import PullSettings
 
 LANES: Final = 4
 """Pulls of a range that are under way."""
@@ -52,8 +53,6 @@ CHUNK: Final = 2 << 20
 """Bytes that are decoded together, about."""
 AHEAD: Final = 8 << 20
 """Bytes that are pulled before they are wanted, about."""
-PATIENCE: Final = 60.0
-"""Seconds for which a lane repeats a pull that fails, or that finds the queue too short."""
 _PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 3.0
 
@@ -72,32 +71,6 @@ _SHORTER: Final = 6
 
 class PullFailedError(Exception):
     """A range cannot be read; the text names topic, queue and broker, and says what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PullSettings:
-    """How ranges are pulled.
-
-    Attributes:
-        group: name of the consumer group in requests; it has no members.
-        tags: ``a || b``; empty for all.
-        sql: an SQL92 expression; empty for none.
-        fails_on_loss: option ``failOnDataLoss``.
-        timeout: seconds for a response.
-        patience: seconds for which a failing pull is repeated.
-    """
-
-    group: str
-    tags: str = ""
-    sql: str = ""
-    fails_on_loss: bool = True
-    timeout: float = 5.0
-    patience: float = PATIENCE
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether brokers leave messages out."""
-        return bool(self.sql or self.tags)
 
 
 class Chunk(NamedTuple):
@@ -124,16 +97,17 @@ class _Stride:
     Attributes:
         next_offset: offset of its next pull.
         bodies: of its responses so far.
+        size: bytes of them.
         lost: number of its messages that are lost.
     """
 
-    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset")
+    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "size")
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin = self.next_offset = begin
         self.end = end
         self.bodies: list[bytes] = []
-        self.lost = 0
+        self.size = self.lost = 0
         self.is_done = False
 
 
@@ -188,7 +162,9 @@ class _Chain:
             if following is None:
                 return None
             self.stride = stride = following
-        return pull.request_of(stride)
+        elif stride.size >= CHUNK:
+            self.stride = stride = pull.split(stride)
+        return None if pull.has_enough(stride) else pull.request_of(stride)
 
 
 class RangePull:
@@ -207,6 +183,7 @@ class RangePull:
         self._ahead = self._shift = 0
         self._ready, self._ready_size = _Stride(place.begin, place.begin), 0
         self._error: Exception | None = None
+        self._route_error: Exception | None = None
         self._arrived, self._taken = trio.lowlevel.ParkingLot(), trio.lowlevel.ParkingLot()
         self._build_form()
 
@@ -255,6 +232,19 @@ class RangePull:
         self._strides.append(stride)
         return stride
 
+    def split(self, stride: _Stride) -> _Stride:
+        """Finish what a stride of large messages has; returns the rest of it."""
+        rest = _Stride(stride.next_offset, stride.end)
+        stride.end = stride.next_offset
+        self._strides.insert(self._strides.index(stride) + 1, rest)
+        self.finish(stride)
+        return rest
+
+    def has_enough(self, stride: _Stride) -> bool:
+        """Whether a stride has to wait until messages are taken: so much has been pulled ahead."""
+        is_first = self._strides[0] is stride
+        return self._ahead >= AHEAD and (not is_first or self._is_ready())
+
     def finish(self, stride: _Stride) -> None:
         """Make the strides ready that have no unfinished one before them."""
         stride.is_done = True
@@ -263,9 +253,8 @@ class RangePull:
             first = strides.popleft()
             ready.bodies += first.bodies
             ready.end, ready.lost = first.end, ready.lost + first.lost
-            self._ready_size += sum(map(len, first.bodies))
-        if self._is_ready():
-            self._arrived.unpark_all()
+            self._ready_size += first.size
+        (self._arrived if self._is_ready() else self._taken).unpark_all()
 
     def _is_ready(self) -> bool:
         return self._ready_size >= CHUNK or self._ready.end >= self._place.end
@@ -315,6 +304,8 @@ class RangePull:
         chain = _Chain(self, stride)
         wait = _Wait(self._settings.patience)
         while not chain.stride.is_done:
+            while self.has_enough(chain.stride):
+                await self._taken.park()
             before = chain.place()
             address, is_slave = "", False
             try:
@@ -354,10 +345,13 @@ class RangePull:
         )
 
     async def _refresh_route(self) -> None:
+        self._route_error = None
         try:
             await self._client.refresh_route(self._place.topic)
-        except (ChannelError, ClientError):  # the next pull reports what is wrong
+        except TopicRouteNotFoundError:  # the next pull reports it
             return
+        except (ChannelError, ClientError) as error:
+            self._route_error = error
 
     # ------------------------------------------------------------------ responses
 
@@ -367,6 +361,7 @@ class RangePull:
         if offset is None or offset <= stride.next_offset or not response.body:
             return False
         stride.bodies.append(response.body)
+        stride.size += len(response.body)
         self._ahead += len(response.body)
         shift = _number(response, "offsetDelta")
         if shift:
@@ -412,11 +407,10 @@ class RangePull:
         """Raise what no repetition helps; a broker that restarts knows its topics late."""
         if not isinstance(error, BrokerError) or error.code in _REPEATED:
             return
-        advice = _ADVICE.get(int(error.code), "see the log of the broker")
         remark = (error.remark or "no remark").splitlines()[0]
         raise PullFailedError(
             f"{self._place}: broker {address} refuses the pull ({int(error.code)}: {remark});"
-            f" {advice}"
+            f" {pull_advice(error)}"
         ) from None
 
     def _give_up(self, stride: _Stride, error: Exception, address: str) -> None:
@@ -426,12 +420,16 @@ class RangePull:
         elif isinstance(error, BrokerError) and error.code == _TOPIC_GONE:
             self._lose(stride, stride.end, loss.TOPIC_GONE)
         elif isinstance(error, (TopicRouteNotFoundError, BrokerNotFoundError)):
+            if self._route_error is not None:  # nobody says that the broker is gone
+                names = str(self._client.config.namesrv_addr)
+                raise PullFailedError(f"{self._place}: {describe(self._route_error, names)}")
             self._lose(stride, stride.end, loss.QUEUE_GONE)
         else:
+            advice = "see whether it runs and whether this machine reaches its address"
             raise PullFailedError(
                 f"{self._place}: broker {address} does not answer for"
-                f" {self._settings.patience:g} s ({error}); see whether it runs and whether this"
-                " machine reaches its address"
+                f" {self._settings.patience:g} s ({error});"
+                f" {OF_TLS if is_about_tls(error) else advice}"
             )
         self._advance(stride, stride.end)
 
@@ -455,17 +453,6 @@ class RangePull:
         self._ahead -= size
         self._taken.unpark_all()
         return Chunk(ready.begin, ready.end, ready.bodies, self._shift, ready.lost)
-
-
-_ADVICE: Final = {
-    int(ResponseCode.NO_PERMISSION): (
-        "let the account read the topic and the group, and see the permission of the topic"
-    ),
-    int(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST): "create the group, or set option 'group'",
-    int(ResponseCode.SYSTEM_ERROR): (
-        "with option 'sql' the broker needs enablePropertyFilter=true"
-    ),
-}
 
 
 def _first(error: Exception) -> Exception:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter, Filter
     from pyspark.sql.types import StructType
 
+    from rocketwire_tools.spark.option_values import OptionError
     from rocketwire_tools.spark.topics.options import Settings
     from rocketwire_tools.spark.topics.pushing import Narrowing
     from rocketwire_tools.spark.topics.streaming import Stream
@@ -149,12 +150,31 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._stream
 
 
+class RefusingStreamReader(TopicStreamReader):
+    """Raises what is wrong with the options of a stream.
+
+    PySpark hides an error of ``streamReader`` itself behind one of its own (SPARK 4.2: it stops a
+    reader that it does not have).
+    """
+
+    def __init__(self, error: OptionError) -> None:
+        self._stream = None
+        self._error = error
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """Return no limit."""
+        return ReadAllAvailable()
+
+    def _driver(self) -> Stream:
+        raise self._error
+
+
 def _read(partition: InputPartition, schema: StructType, settings: Settings) -> Batches:
     if partition.value is None:  # Spark's value for an empty list of partitions
         return
     from pyspark.sql.pandas import types
 
-    from rocketwire_tools.spark.topics.pulling import PullSettings
+    from rocketwire_tools.spark.topics.options import PullSettings
     from rocketwire_tools.spark.topics.reading import read_range
 
     pulls = PullSettings(
@@ -193,14 +213,17 @@ class DefaultSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Reads topics while they grow."""
-        settings = self._settings()
-        _check_columns(schema, settings)
-        if settings.end is not None:
-            from rocketwire_tools.spark.option_values import OptionError
+        from rocketwire_tools.spark.option_values import OptionError
 
-            raise OptionError(
-                "a stream has no end: leave out 'endingOffsets' and 'endingTimestamp'"
-            )
+        try:
+            settings = self._settings()
+            _check_columns(schema, settings)
+            if settings.end is not None:
+                raise OptionError(
+                    "a stream has no end: leave out 'endingOffsets' and 'endingTimestamp'"
+                )
+        except OptionError as error:
+            return RefusingStreamReader(error)
         return TopicStreamReader(schema, settings)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:

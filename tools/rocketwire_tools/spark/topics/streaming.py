@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics import loss
-from rocketwire_tools.spark.topics.cluster import UnreachableError
 from rocketwire_tools.spark.topics.offsets import begins_of, flat, nested, with_begins
-from rocketwire_tools.spark.topics.planning import FROM_LATEST, starts
+from rocketwire_tools.spark.topics.planning import FROM_LATEST, UnreachableError, starts
 from rocketwire_tools.spark.topics.ranges import cut, ranges_between
 
 if TYPE_CHECKING:
@@ -106,14 +105,13 @@ class Stream:
         is_initial = start == self._initial
         if settings.commits and not is_initial:
             self.commit(start)  # Spark calls it once every earlier batch has ended
-        bounds = self._bounds(begin)
-        self._report_missing(begin, bounds)
+        bounds = self._complete_bounds(begin, is_initial=is_initial)
         begins = {queue: begin.get(queue, pair.least) for queue, pair in bounds.items()}
         again = self._restart_short(begins, bounds)
         stops = {queue: pair.most for queue, pair in bounds.items()}
         self._ends = {**begin, **stops}
         if self._until is not None:
-            stops = {queue: min(stop, self._until.get(queue, 0)) for queue, stop in stops.items()}
+            stops = {queue: min(stop, self._until[queue]) for queue, stop in stops.items()}
         waiting = {queue: max(0, stops[queue] - offset) for queue, offset in begins.items()}
         limits = settings.limits
         total = sum(waiting.values())
@@ -159,15 +157,41 @@ class Stream:
 
     def _refresh(self, *, is_due: bool) -> None:
         now = self._clock()
-        if is_due or now - self._refreshed >= ROUTES or not self._queues:
+        if not (is_due or now - self._refreshed >= ROUTES or not self._queues):
+            return
+        try:
+            topics = self._questions.topics()
+            self._queues = self._questions.queues(topics, may_be_gone=True)
+        except UnreachableError as error:
+            if not self._queues or now - self._refreshed >= GONE:
+                raise
+            print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
+        else:
             self._refreshed = now
-            try:
-                topics = self._questions.topics()
-                self._queues = self._questions.queues(topics, may_be_gone=True)
-            except UnreachableError as error:
-                if is_due or not self._queues:
-                    raise
-                print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
+
+    def _complete_bounds(
+        self, begin: Mapping[Queue, int], *, is_initial: bool
+    ) -> dict[Queue, Bounds]:
+        """First and last offsets of queues; those without a broker are waited for.
+
+        ``Trigger.AvailableNow`` ends with the first batch that has nothing to read, so it reads the
+        queues that are there, and then does not answer before the others are back or lost.
+        """
+        while True:
+            bounds = self._bounds(begin)
+            self._report_missing(begin, bounds)
+            until = self._until
+            if until is None:
+                return bounds
+            for queue in bounds.keys() - until.keys():
+                # new since the run began, and so for the next one; or it was away
+                until[queue] = begin[queue] if is_initial else bounds[queue].most
+            is_waiting = begin.keys() - bounds.keys() - self._reported
+            if not is_waiting or any(
+                begin.get(queue, pair.least) < until[queue] for queue, pair in bounds.items()
+            ):
+                return bounds
+            self._sleep(_PAUSE)
 
     def _bounds(self, begin: Mapping[Queue, int]) -> dict[Queue, Bounds]:
         """First and last offsets of the queues that are there now.

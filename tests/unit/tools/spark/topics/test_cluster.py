@@ -11,12 +11,12 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.cluster import (
     Cluster,
     UnknownTopicError,
-    UnreachableError,
     is_compacted,
 )
 from rocketwire_tools.spark.topics.connection import Connection, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
 from rocketwire_tools.spark.topics.options import Settings
+from rocketwire_tools.spark.topics.planning import UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,15 +58,25 @@ def test_ends_of_all_queues_take_one_request_for_each_broker(
     assert sum(pair.most for pair in bounds.values()) == 3
 
 
-def test_queues_are_asked_one_by_one_where_the_statistics_are_not_permitted(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+@pytest.mark.parametrize(
+    ("refusal", "others"),
+    [
+        (ResponseCode.NO_PERMISSION, [RequestCode.GET_MAX_OFFSET, RequestCode.GET_MIN_OFFSET]),
+        (ResponseCode.REQUEST_CODE_NOT_SUPPORTED, [RequestCode.PULL_MESSAGE]),
+    ],
+)
+def test_queues_are_asked_one_by_one_where_there_are_no_statistics(
+    rocketmq: RocketMQ,
+    cluster: Callable[..., Cluster],
+    refusal: ResponseCode,
+    others: list[RequestCode],
 ) -> None:
     topic = rocketmq.topic(queues=2)
     rocketmq.produce(topic, b"1", queue_id=1)
-    rocketmq.broker.refuse_next(
-        ResponseCode.NO_PERMISSION, requests=[RequestCode.GET_TOPIC_STATS_INFO]
-    )
+    rocketmq.broker.refuse_next(refusal, times=9, requests=[RequestCode.GET_TOPIC_STATS_INFO])
+    rocketmq.broker.refuse_next(times=9, requests=others)
     questions = cluster(topic)
+    questions.bounds(questions.queues([topic]))
 
     bounds = questions.bounds(questions.queues([topic]))
 
@@ -91,6 +101,17 @@ def test_other_refusals_are_errors_that_say_what_to_do(
     assert "\n" not in str(error.value)
 
 
+def test_a_topic_that_nobody_may_read_is_no_empty_frame(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=0)
+    questions = cluster(topic)
+
+    with pytest.raises(UnknownTopicError, match=f"topic {topic} has no queue that can be read"):
+        questions.queues([topic])
+    assert questions.queues([topic], may_be_gone=True) == ()
+
+
 def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
@@ -112,6 +133,22 @@ def test_a_broker_that_is_away_is_an_error_or_left_out(
     rocketmq.broker.cut_next(2, requests=[RequestCode.GET_TOPIC_STATS_INFO])
 
     with pytest.raises(UnreachableError):
+        questions.bounds(queues)
+
+    assert questions.bounds(queues, may_be_missing=True) == {}
+
+
+def test_a_broker_that_is_busy_is_an_error_or_left_out(
+    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+) -> None:
+    topic = rocketmq.topic(queues=1)
+    questions = cluster(topic)
+    queues = questions.queues([topic])
+    rocketmq.broker.refuse_next(
+        ResponseCode.SYSTEM_BUSY, times=2, requests=[RequestCode.GET_TOPIC_STATS_INFO]
+    )
+
+    with pytest.raises(UnreachableError, match="see whether name servers"):
         questions.bounds(queues)
 
     assert questions.bounds(queues, may_be_missing=True) == {}

@@ -13,7 +13,8 @@ from rocketwire.testing import reply
 from rocketwire_tools.spark.topics import pulling
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
-from rocketwire_tools.spark.topics.pulling import PullFailedError, PullSettings, open_pull
+from rocketwire_tools.spark.topics.options import PullSettings
+from rocketwire_tools.spark.topics.pulling import PullFailedError, open_pull
 from tests.support.fakes.storing_cluster import StoringCluster, connected
 
 if TYPE_CHECKING:
@@ -135,6 +136,30 @@ def test_chunks_have_about_two_megabytes_and_pulls_stay_a_little_ahead() -> None
     assert [chunk.begin for chunk in chunks[1:]] == [chunk.end for chunk in chunks[:-1]]
     sizes = [sum(map(len, chunk.bodies)) for chunk in chunks]
     assert all(pulling.CHUNK <= size < pulling.CHUNK + 2 * pulling.AHEAD for size in sizes[:-1])
+
+
+def test_large_messages_are_not_pulled_far_ahead() -> None:
+    large = 4 << 20
+    broker = Broker(64, most=1, size=large)
+    most: list[int] = []
+
+    async def main() -> None:
+        cluster = StoringCluster(t=1)
+        async with connected(cluster) as client:
+            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
+            place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=64)
+            async with open_pull(client, place, SETTINGS) as pull:
+                taken = 0
+                while (chunk := await pull.next_chunk()) is not None:
+                    await trio.sleep(1)  # Arrow and Spark take their time
+                    taken += len(chunk.bodies)
+                    most.append(len(broker.pulls) - taken + len(chunk.bodies))
+                assert taken == 64
+
+    trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
+
+    assert len(broker.pulls) == 64
+    assert max(most) * large <= pulling.AHEAD + (pulling.LANES + 2) * large
 
 
 def test_nobody_who_takes_chunks_slowly_makes_it_pull_everything() -> None:

@@ -9,7 +9,8 @@ import pytest
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
-from rocketwire_tools.spark.topics.pulling import PullFailedError, PullSettings
+from rocketwire_tools.spark.topics.options import PullSettings
+from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.reading import read_range
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def test_a_busy_broker_and_a_broken_connection_are_asked_again(
 @pytest.mark.parametrize(
     ("code", "advice"),
     [
-        (ResponseCode.NO_PERMISSION, "let the account read the topic and the group"),
+        (ResponseCode.NO_PERMISSION, "let the account subscribe to the topic and the group"),
         (ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, "create the group, or set option 'group'"),
         (ResponseCode.SYSTEM_ERROR, "enablePropertyFilter=true"),
         (ResponseCode.ILLEGAL_OPERATION, "see the log of the broker"),
@@ -186,18 +187,18 @@ def test_deleted_messages_are_lost_and_the_rest_is_read(
 
 def test_a_read_can_end_early(reader: Reader, rocketmq: RocketMQ, connection: Connection) -> None:
     topic = rocketmq.topic(queues=1)
-    rocketmq.produce(topic, *[b"x" * 100_000] * 100)
+    rocketmq.produce(topic, *[b"x" * 100_000] * 300)
     place = QueueRange(
         topic=topic,
         broker=rocketmq.broker.state.config.broker_name,
         queue_id=0,
         begin=0,
-        end=100,
+        end=300,
     )
     batches: Any = read_range(connection, place, PullSettings(group="readers"), SCHEMA)
 
     first = next(batches)
     batches.close()
 
-    assert 0 < first.num_rows < 100
-    assert reader.offsets(topic, 98, 100) == [98, 99]
+    assert 0 < first.num_rows < 300
+    assert reader.offsets(topic, 298, 300) == [298, 299]

@@ -54,7 +54,7 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[tuple[Any, ...]]:
     return [
         tuple(row.values())
         for partition in partitions
-        for batch in pickle.loads(pickle.dumps(reader)).read(partition)  # noqa: S301 - its own bytes
+        for batch in pickle.loads(pickle.dumps(reader)).read(partition)
         for row in batch.to_pylist()
     ]
 
@@ -136,11 +136,11 @@ def test_wrong_options_and_columns_are_refused_before_anything_is_asked() -> Non
     with pytest.raises(OptionError, match="no column 'payload' of type string; the columns are"):
         source().reader(schema("payload string"))
     with pytest.raises(OptionError, match="no column 'body' of type string"):
-        source().streamReader(schema("body string"))
+        source().streamReader(schema("body string")).initialOffset()
     with pytest.raises(OptionError, match=r"no column 'body' of type binary; .*value binary"):
         source(columns="kafka").reader(schema("body binary"))
     with pytest.raises(OptionError, match="a stream has no end"):
-        source(endingOffsets="latest").streamReader(schema(OFFSETS))
+        source(endingOffsets="latest").streamReader(schema(OFFSETS)).prepareForTriggerAvailableNow()
 
 
 @pytest.mark.process
@@ -155,3 +155,12 @@ def test_the_import_of_the_package_is_cheap() -> None:
     )
 
     assert done.stdout == "[]\n"
+
+
+def test_a_stream_that_is_refused_has_no_limit_and_nothing_to_close() -> None:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+    reader = source(maxOffsetsPerTrigger="soon").streamReader(schema(OFFSETS))
+
+    assert reader.getDefaultReadLimit() == ReadAllAvailable()
+    reader.stop()

@@ -25,6 +25,20 @@ COLUMNS: Final = {
 }
 """Column → its types."""
 
+KAFKA_COLUMNS: Final = {
+    "topic": ("string",),
+    "key": ("binary", "string"),
+    "value": ("binary", "string"),
+    "headers": ("array<struct<key:string,value:binary>>",),
+    "id": ("string",),
+    "offset": ("bigint",),
+    "timestamp": ("timestamp",),
+    "timestampType": ("int",),
+}
+"""The same with ``columns=kafka``; those of ``UNUSED`` are there because a read has them."""
+
+UNUSED: Final = frozenset(("offset", "timestamp", "timestampType"))
+
 
 def check_columns(
     fields: Iterable[tuple[str, str]],
@@ -32,38 +46,39 @@ def check_columns(
     has_topic: bool,
     stable_ids: bool,
     transactional: bool,
+    of_kafka: bool = False,
 ) -> tuple[str, ...]:
-    """Check the columns of a frame; returns their names in ``COLUMNS``, in the frame's order.
+    """Check the columns of a frame; returns their names in the table, in the frame's order.
 
     Args:
         fields: name and type of each column; case does not matter.
         has_topic: whether option ``topic`` is set.
         stable_ids: whether option ``ids`` is ``stable``.
         transactional: whether option ``transactional`` is set.
+        of_kafka: whether the columns are those of ``KAFKA_COLUMNS``.
 
     Raises:
         OptionError: a column is unknown, missing, twice there or of another type, or does not go
             with an option.
     """
-    by_name = {name.lower(): name for name in COLUMNS}
+    table = KAFKA_COLUMNS if of_kafka else COLUMNS
+    by_name = {name.lower(): name for name in table}
     names: list[str] = []
     for given, column_type in fields:
         name = by_name.get(given.lower())
         if name is None:
-            raise OptionError(
-                f"column {given!r} is unknown; the columns are {', '.join(COLUMNS)}: "
-                "choose columns with select"
-            )
+            raise _unknown(given, of_kafka=of_kafka)
         if name in names:
             raise OptionError(f"column {given!r} is there twice")
-        if column_type not in COLUMNS[name]:
+        if column_type not in table[name]:
             raise OptionError(
                 f"column {given!r} has type {column_type}, but must be of type "
-                f"{' or '.join(COLUMNS[name])}: use cast"
+                f"{' or '.join(table[name])}: use cast"
             )
         names.append(name)
-    if "body" not in names:
-        raise OptionError("there is no column 'body', of type binary or string")
+    content = "value" if of_kafka else "body"
+    if content not in names:
+        raise OptionError(f"there is no column {content!r}, of type binary or string")
     if "topic" not in names and not has_topic:
         raise OptionError("there is no topic: set option 'topic', or add a column 'topic'")
     if "id" in names and not stable_ids:
@@ -74,3 +89,20 @@ def check_columns(
     if delays and transactional:
         raise OptionError(f"column {delays[0]!r} is not possible with transactional=true")
     return tuple(names)
+
+
+def _unknown(given: str, *, of_kafka: bool) -> OptionError:
+    """Return the error of an unknown column; one of the other table needs another option."""
+    if of_kafka and given.lower() == "partition":
+        return OptionError(
+            "column 'partition': queues belong to brokers, and rows of a key go to one queue: "
+            "leave the column out with drop"
+        )
+    table, other = (KAFKA_COLUMNS, COLUMNS) if of_kafka else (COLUMNS, KAFKA_COLUMNS)
+    used = ", ".join(name for name in table if name not in UNUSED)
+    hint = ""
+    if given.lower() in {name.lower() for name in other}:
+        hint = f", or {'leave out' if of_kafka else 'set'} option columns=kafka"
+    return OptionError(
+        f"column {given!r} is unknown; the columns are {used}: choose columns with select{hint}"
+    )

@@ -16,6 +16,7 @@ from rocketwire.errors import (
     SendFailedError,
     TopicRouteNotFoundError,
 )
+from rocketwire_tools.spark.topics.connection import OF_TLS, is_about_access, is_about_tls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def may_pass(error: RocketWireError) -> bool:
     """Return whether the same request may succeed later."""
     cause = first_cause(error)
     if isinstance(cause, BrokerError):
-        return cause.code in _PASSING_CODES and not _is_about_access(cause)
+        return cause.code in _PASSING_CODES and not is_about_access(cause)
     return isinstance(cause, (ChannelError, BrokerNotFoundError, NameServerError)) and not (
         isinstance(cause, LocalProtocolError)
     )
@@ -92,14 +93,6 @@ def _one_line(error: RocketWireError) -> str:
     return lines if len(lines) <= 300 else f"{lines[:297]}..."
 
 
-def _is_about_access(error: BrokerError) -> bool:
-    """Return whether a broker of 4.x or 5.x rejected the credentials."""
-    remark = error.remark or ""
-    return error.code == ResponseCode.NO_PERMISSION or any(
-        text in remark for text in ("AclException", "AuthenticationException", "Authorization")
-    )
-
-
 def _advice(error: RocketWireError) -> str:
     if isinstance(error, TopicRouteNotFoundError):
         return "create the topic, or check its name and option 'nameServers'"
@@ -107,6 +100,8 @@ def _advice(error: RocketWireError) -> str:
         return "set option 'nameServers' to host:port;host:port"
     if isinstance(error, BrokerError):
         return _broker_advice(error)
+    if is_about_tls(error):
+        return OF_TLS
     if isinstance(error, (ChannelError, BrokerNotFoundError, NameServerError)):
         return (
             "check that brokers and name servers run and that executors reach their addresses, "
@@ -118,7 +113,7 @@ def _advice(error: RocketWireError) -> str:
 def _broker_advice(error: BrokerError) -> str:
     if "transaction message is forbidden" in (error.remark or ""):
         return _TRANSACTION_HINT
-    if _is_about_access(error):
+    if is_about_access(error):
         return "check the credentials, and that they permit to publish to the topic"
     if error.code == ResponseCode.MESSAGE_ILLEGAL:
         return "shorten the rows, or raise the broker's maxMessageSize"

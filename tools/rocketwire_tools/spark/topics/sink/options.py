@@ -28,6 +28,7 @@ class SinkSettings:
     Attributes:
         connection: how to reach the cluster.
         topic: topic of all rows; None for that of column ``topic``.
+        of_kafka: whether columns are those of spark-sql-kafka.
         group: producer group.
         stable_ids: whether equal rows of repeated attempts have equal unique keys.
         run_id: name of a run, whose repetition has the same unique keys; None for another one each
@@ -45,6 +46,7 @@ class SinkSettings:
 
     connection: Connection
     topic: str | None = None
+    of_kafka: bool = False
     group: str = DEFAULT_GROUP
     stable_ids: bool = False
     run_id: str | None = None
@@ -112,6 +114,10 @@ def _name(check: str) -> Reader:
 _READERS: Final[Mapping[str, tuple[str, Reader]]] = {
     "topic": ("topic", _name("check_topic")),
     "group": ("group", _name("check_producer_group")),
+    "columns": (
+        "of_kafka",
+        lambda option, text: one_of("rocketmq", "kafka")(option, text) == "kafka",
+    ),
     "ids": ("stable_ids", lambda option, text: one_of("stable", "new")(option, text) == "stable"),
     "runId": ("run_id", plain_text),
     "transactional": ("transactional", switch),

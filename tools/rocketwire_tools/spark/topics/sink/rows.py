@@ -15,6 +15,7 @@ from rocketwire.wire.layouts.functions import build_batch
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.sink.columns import COLUMNS
 from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.kafka import message_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,17 +57,19 @@ class RowReader:
         single_above: int,
         only_singles: bool = False,
         namespace: str = "",
+        of_kafka: bool = False,
         keys: StableKeys | None = None,
     ) -> None:
         """Start before the first row.
 
         Args:
-            names: columns in the order of the record batches, with the names of ``COLUMNS``.
+            names: columns in the order of the record batches, with the names of the table.
             topic: topic of all rows; None for that of column ``topic``.
             max_message_size: largest body in bytes.
             single_above: larger bodies are requests of their own.
             only_singles: whether there are no batches.
             namespace: namespace of the first kind.
+            of_kafka: whether the columns are those of ``KAFKA_COLUMNS``.
             keys: unique keys; None for new ones.
         """
         self.count = 0
@@ -76,6 +79,7 @@ class RowReader:
         self._single_above = single_above
         self._only_singles = only_singles
         self._namespace = namespace
+        self._of_kafka = of_kafka
         self._keys = keys
         self._new_keys = unique_keys()
         self._has_ids = "id" in self.names
@@ -89,6 +93,8 @@ class RowReader:
         columns: dict[str, Iterable[Any]] = {
             name: _values(name, batch.column(at)) for at, name in enumerate(self.names)
         }
+        if self._of_kafka:
+            columns = message_columns(columns, self.count)
         if self._topic is not None:
             columns["topic"] = repeat(self._topic)
         missing = repeat(None)
@@ -115,7 +121,8 @@ class RowReader:
     ) -> Row:
         """Build the message of a row; the arguments are in the order of ``COLUMNS``."""
         if topic is None or body is None:
-            raise self._null("topic" if topic is None else "body")
+            content = "value" if self._of_kafka else "body"
+            raise self._null("topic" if topic is None else content)
         message = Message(
             topic,
             body.encode() if isinstance(body, str) else body,

@@ -37,7 +37,7 @@ def write_partition(
     """Send the rows of a partition.
 
     Args:
-        names: columns, with the names of ``COLUMNS``.
+        names: columns, with the names of ``COLUMNS`` or ``KAFKA_COLUMNS``.
         settings: options.
         batches: record batches.
         scope: what unique keys belong to.
@@ -56,6 +56,7 @@ def write_partition(
         single_above=min(settings.compress_above or settings.batch_size, settings.batch_size),
         only_singles=settings.transactional,
         namespace=settings.connection.namespace,
+        of_kafka=settings.of_kafka,
         keys=StableKeys(scope, partition) if settings.stable_ids else None,
     )
     halves = Halves() if settings.transactional else None

@@ -184,5 +184,6 @@ def _checked(
         has_topic=settings.topic is not None,
         stable_ids=settings.stable_ids,
         transactional=settings.transactional,
+        of_kafka=settings.of_kafka,
     )
     return names, settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.sink.columns import COLUMNS, check_columns
+from rocketwire_tools.spark.topics.sink.columns import COLUMNS, KAFKA_COLUMNS, check_columns
 
 
 def check(*fields: tuple[str, str], **options: bool) -> tuple[str, ...]:
@@ -25,10 +25,21 @@ def test_every_type_of_the_table_is_accepted() -> None:
             assert check(*fields, stable_ids=True)
 
 
+def test_columns_of_kafka_are_those_that_a_read_has() -> None:
+    fields = [(name, types[0]) for name, types in KAFKA_COLUMNS.items() if name != "id"]
+
+    assert check(*fields, of_kafka=True) == tuple(name for name, _ in fields)
+
+
 @pytest.mark.parametrize(
     ("fields", "options", "reason"),
     [
-        ([("value", "binary")], {}, "column 'value' is unknown; the columns are topic, body"),
+        ([("value", "binary")], {}, "column 'value' is unknown; the columns are topic, body, tags, keys, properties, shardingKey, delaySeconds, deliverTimestamp, id: choose columns with select, or set option columns=kafka"),
+        ([("value", "binary"), ("partition", "int")], {"of_kafka": True}, "column 'partition': queues belong to brokers, and rows of a key go to one queue: leave"),
+        ([("value", "binary"), ("price", "int")], {"of_kafka": True}, "column 'price' is unknown; the columns are topic, key, value, headers, id: choose"),
+        ([("body", "binary")], {"of_kafka": True}, "column 'body' is unknown; the columns are topic, key, value, headers, id: choose columns with select, or leave out option columns=kafka"),
+        ([("key", "binary")], {"of_kafka": True}, "there is no column 'value', of type binary or string"),
+        ([("value", "int")], {"of_kafka": True}, "column 'value' has type int, but must be of type binary or string: use cast"),
         ([("body", "int")], {}, "column 'body' has type int, but must be of type binary or"),
         ([("tags", "string")], {}, "there is no column 'body'"),
         ([("body", "string"), ("Body", "string")], {}, "column 'Body' is there twice"),
@@ -45,7 +56,7 @@ def test_every_type_of_the_table_is_accepted() -> None:
             "column 'delaySeconds' is not possible with transactional=true",
         ),
     ],
-)
+)  # fmt: skip
 def test_an_invalid_column_is_refused_by_name(
     fields: list[tuple[str, str]], options: dict[str, bool], reason: str
 ) -> None:
