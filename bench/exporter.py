@@ -124,7 +124,7 @@ def measure(address: str, broker: int) -> None:
         before, broker_before = 0.0, cpu_seconds(broker)
         for number in range(1, SCRAPES + 1):
             began = time.monotonic()
-            text = urlopen(url, timeout=SECONDS).read()  # noqa: S310
+            text = urlopen(url, timeout=SECONDS).read()
             took = time.monotonic() - began
             values: dict[str, list[float]] = {}
             for line in text.decode().splitlines():

@@ -114,7 +114,7 @@ def test_the_exporter_has_the_options_that_it_is_started_with() -> None:
     program, *arguments = container("Deployment", "rocketmq-exporter")["args"]
 
     assert program == "rocketwire-exporter"
-    assert build_parser().parse_args(arguments).listen == ("0.0.0.0", PORT)  # noqa: S104
+    assert build_parser().parse_args(arguments).listen == ("0.0.0.0", PORT)
 
 
 def test_pods_have_no_rights_that_they_do_not_need() -> None:
