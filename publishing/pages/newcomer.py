@@ -98,8 +98,8 @@ def quick_starts(environment: Path, wheel: Path) -> int:
     requirement = f"rocketwire[{EXTRAS}] @ {wheel.as_uri()}"
     pip = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, requirement, "pytest"], check=True)
-    if not namespace.available():
-        print("not run: the pages for newcomers, which need a network namespace (unshare --net)")
+    if missing := namespace.missing():
+        print(f"not run: {missing}")
         return 0
     guides = ROOT / "docs" / "guide"
     pages = [page for page in PAGES if runs(page) and not has_cluster(page)]
