@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.connection import Connection
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import PullSettings
-    from rocketwire_tools.spark.topics.pulling import Chunk, RangePull
+    from rocketwire_tools.spark.topics.pulling import RangePull
+    from rocketwire_tools.spark.topics.ranges import Chunk
     from rocketwire_tools.spark.topics.rows import Selected
 
 _SPARED_COLLECTIONS: Final = 200_000
