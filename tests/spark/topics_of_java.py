@@ -228,6 +228,12 @@ class Reader:
         run_to_end(start)
         return progress
 
+    def checkpointed(self, name: str) -> str:
+        """The offsets of a stream's last batch, as its checkpoint has them."""
+        folder = self.folder / f"{name}-checkpoint" / "offsets"
+        last = max(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
+        return (folder / str(last)).read_text("utf-8").splitlines()[-1]
+
     def written(self, name: str) -> list[Place]:
         frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
         return [tuple(row) for row in frames.collect()]
