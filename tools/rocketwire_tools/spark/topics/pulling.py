@@ -90,15 +90,16 @@ class _Stride:
         bodies: of its responses so far.
         size: bytes of them.
         lost: number of its messages that are lost.
+        shift: what has to be added to the offsets in its messages.
     """
 
-    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "size")
+    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "shift", "size")
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin = self.next_offset = begin
         self.end = end
         self.bodies: list[bytes] = []
-        self.size = self.lost = 0
+        self.size = self.lost = self.shift = 0
         self.is_done = False
 
 
@@ -144,6 +145,8 @@ class _Chain:
     def follow(self, response: RemotingCommand) -> PreparedRequest | None:
         """Take a response; returns the next request, or None for a pause."""
         pull, stride = self._pull, self.stride
+        if response.code == _FOUND and stride.bodies and _shift(response) != stride.shift:
+            self.stride = stride = pull.split(stride)  # a static topic has moved here
         if response.code != _FOUND or not pull.take(stride, response):
             return None
         self.taken = response
@@ -171,7 +174,7 @@ class RangePull:
         self._size = FILTERED_STRIDE if settings.is_filtered else STRIDE
         self._next_begin = place.begin
         self._strides: deque[_Stride] = deque()
-        self._ahead = self._shift = 0
+        self._ahead = 0
         self._lanes = LANES
         self._ready: deque[_Stride] = deque()
         self._ready_size, self._ready_end = 0, place.begin
@@ -359,9 +362,7 @@ class RangePull:
         stride.bodies.append(response.body)
         stride.size += len(response.body)
         self._ahead += len(response.body)
-        shift = _number(response, "offsetDelta")
-        if shift:
-            self._shift = shift
+        stride.shift = _shift(response)
         stride.next_offset = offset
         return True
 
@@ -379,10 +380,9 @@ class RangePull:
         if offset is None or least is None or most is None or response.code == _FOUND:
             raise PullFailedError(f"{self._place}: broker {address} sends invalid answers to pulls")
         if response.code == _NO_MATCH and offset > stride.next_offset:
-            if self._place.broker.startswith(MOCK_BROKER_PREFIX):
-                # offsets of a static topic go on at a higher one where it has moved
-                stride.lost += min(offset, stride.end) - stride.next_offset
-            elif not self._settings.is_filtered:
+            # offsets of a static topic go on at a higher one where it has moved
+            is_static = self._place.broker.startswith(MOCK_BROKER_PREFIX)
+            if not self._settings.is_filtered and not is_static:
                 self._lose(stride, min(offset, stride.end), loss.REMOVED)
             self._advance(stride, offset)
         elif response.code != _NO_MATCH and stride.next_offset < least <= most:
@@ -450,15 +450,18 @@ class RangePull:
         ready = self._ready
         if not ready:
             return None
-        begin, bodies, size, lost = ready[0].begin, list[bytes](), 0, 0
+        bodies, size, lost, shift = list[bytes](), 0, 0, 0
+        begin = end = ready[0].begin
         while ready and size < FULL_CHUNK:
+            if bodies and ready[0].bodies and ready[0].shift != shift:
+                break
             stride = ready.popleft()
-            bodies += stride.bodies
+            bodies, shift = bodies + stride.bodies, stride.shift if stride.bodies else shift
             size, lost, end = size + stride.size, lost + stride.lost, stride.end
         self._ready_size -= size
         self._ahead -= size
         self._taken.unpark_all()
-        return Chunk(begin, end, bodies, self._shift, lost)
+        return Chunk(begin, end, bodies, shift, lost)
 
 
 def _first(error: Exception) -> Exception:
@@ -466,6 +469,10 @@ def _first(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     return error
+
+
+def _shift(response: RemotingCommand) -> int:
+    return _number(response, "offsetDelta") or 0
 
 
 def _number(response: RemotingCommand, name: str) -> int | None:

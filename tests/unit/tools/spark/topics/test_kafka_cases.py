@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -388,7 +388,7 @@ def test_a_stream_has_no_end(end: str) -> None:
     from pyspark_rocketmq import DefaultSource
 
     value = {"endingOffsets": "latest", "endingTimestamp": "1"}[end]
-    source = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
+    source: Any = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
 
     with pytest.raises(OptionError, match="a stream has no end: leave out 'endingOffsets'"):
         source.streamReader(StructType()).initialOffset()
