@@ -36,6 +36,11 @@ def _ignore(*_: int) -> None:
     """Do nothing, for any numbers."""
 
 
+def _replace(owner: object, name: str, value: object) -> None:
+    """Set an attribute of a module or class that type checkers take for constant."""
+    setattr(owner, name, value)
+
+
 def _ordering() -> None:
     """Process streams with reordered or repeated segments one by one."""
     from rocketwire_tools.pcap.streams import chunk
@@ -44,7 +49,7 @@ def _ordering() -> None:
         ordered = ready & self.are_in_order() & (self.sequence[self.low] == expected)
         return self.part(self.members(ordered)), self.part(self.members(~ordered))
 
-    setattr(chunk.Chunk, "put_in_order", take_ordered)  # noqa: B010
+    _replace(chunk.Chunk, "put_in_order", take_ordered)
 
 
 def _control_segments() -> None:
@@ -54,7 +59,7 @@ def _control_segments() -> None:
     def keep(chunk: Chunk, _: Any) -> Chunk:
         return chunk
 
-    setattr(flows, "without_control_segments", keep)  # noqa: B010
+    _replace(flows, "without_control_segments", keep)
 
 
 def _json_lines_read() -> None:
@@ -64,14 +69,14 @@ def _json_lines_read() -> None:
     def each(_: Any, start: Any, __: Any) -> list[int]:
         return list(range(1, len(start) + 1))
 
-    setattr(json_headers, "_ends_of_blocks", each)  # noqa: B010
+    _replace(json_headers, "_ends_of_blocks", each)
 
 
 def _rocketmq_headers() -> None:
     """Read ROCKETMQ headers one by one."""
     from rocketwire_tools.pcap.headers import headers
 
-    setattr(headers, "_FEW", 1 << 60)  # noqa: B010
+    _replace(headers, "_FEW", 1 << 60)
 
 
 def _memory() -> None:
@@ -79,17 +84,17 @@ def _memory() -> None:
     from rocketwire_tools.pcap.files import window
 
     for name in ("_keep_freed_memory", "_use_large_pages"):
-        setattr(memory, name, _nothing)
-    setattr(gc, "freeze", _nothing)  # noqa: B010
-    setattr(gc, "set_threshold", _ignore)  # noqa: B010
-    setattr(window, "buffer_of", bytearray)  # noqa: B010
+        _replace(memory, name, _nothing)
+    _replace(gc, "freeze", _nothing)
+    _replace(gc, "set_threshold", _ignore)
+    _replace(window, "buffer_of", bytearray)
 
 
 def _json_lines_written() -> None:
     """Write JSON lines row by row."""
     from rocketwire_tools.pcap.rows import json_rows
 
-    setattr(json_rows, "_FEW", 1 << 60)  # noqa: B010
+    _replace(json_rows, "_FEW", 1 << 60)
 
 
 VARIANTS: Final[dict[str, Callable[[], None]]] = {

@@ -93,7 +93,7 @@ def _programs(it: Installation, address: str, pictures: Path | None) -> list[Sub
         plot = str((pictures / "capture.png").resolve())
         it.run("rocketwire-pcap", "summary", capture, "--plot", plot)
     status = re.search(r"status page: (\S+)", (it.work / "cluster.log").read_text("utf-8"))
-    assert status is not None  # noqa: S101 - the first line of rocketwire dev
+    assert status is not None
 
     def picture(name: str) -> str:
         return "" if pictures is None else str((pictures / name).resolve())

@@ -84,7 +84,7 @@ class Installation:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        assert server.stdout is not None  # noqa: S101 - a pipe
+        assert server.stdout is not None
         try:
             lines: list[str] = []
             for line in server.stdout:

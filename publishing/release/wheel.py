@@ -73,7 +73,7 @@ def _of_metadata(metadata: Message, wheel: Path, root: Path) -> list[str]:
     version = re.search(
         r'^__version__ = "(.+)"$', (root / "rocketwire" / "__init__.py").read_text("utf-8"), re.M
     )
-    assert version is not None  # noqa: S101 - the one place of the version
+    assert version is not None
     found: list[str] = []
     if metadata["Version"] != version[1] or f"-{version[1]}-" not in wheel.name:
         found.append(f"version {metadata['Version']} of {wheel.name}, expected {version[1]}")

@@ -31,7 +31,8 @@ def in_context(
         try:
             trap = context.run(resume, value)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: T = end.value
+            return result
         try:
             value = yield trap
         except BaseException as error:  # noqa: BLE001 - passed to the coroutine

@@ -65,7 +65,7 @@ def read(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
 
 def travelled(one: Any) -> Any:
     """What comes out of a pickle of it."""
-    return pickle.loads(pickle.dumps(one))  # noqa: S301 - nobody else's
+    return pickle.loads(pickle.dumps(one))
 
 
 def content(found: Iterable[dict[str, Any]], *, but: Iterable[str] = ()) -> Content:

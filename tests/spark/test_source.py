@@ -158,7 +158,7 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
     queries: list[str] = []
     for language, code in blocks(tmp_path):
         if language == "py":
-            exec(code, names)  # noqa: S102 - the guide's own code
+            exec(code, names)
         else:
             assert names["spark"].conf.get("spark.sql.shuffle.partitions") == "4"
             queries.append(code)

@@ -176,7 +176,7 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
     for language, code in blocks:
         code = re.sub(r"(['\"])(disks|out)/", rf"\1{tmp_path}/\2/", code)
         if language == "py":
-            exec(code, names)  # noqa: S102 - the guide's own code
+            exec(code, names)
         else:
             answers.append([row.asDict() for row in spark.sql(code).collect()])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rocketwire.messages import decode_header
 from rocketwire.messages.pop import PopMessageResponseHeader
@@ -61,9 +61,9 @@ class Popper:
         }
         return self.client.ask(200050, {**fields, **changes})
 
-    def answer(self, **settings: object) -> RemotingCommand:
+    def answer(self, **settings: Any) -> RemotingCommand:
         """Ask for messages, and return the answer, which must come at once."""
-        answer = self.client.answer_to(self.ask(**settings))  # type: ignore[arg-type]
+        answer = self.client.answer_to(self.ask(**settings))
         assert answer is not None
         return answer
 

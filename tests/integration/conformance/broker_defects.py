@@ -55,7 +55,7 @@ def present(defect: Defect) -> Generator[None]:
     changed = source.replace(defect.line, defect.instead)
     flags = __future__.annotations.compiler_flag
     names: dict[str, Any] = {}
-    exec(compile(changed, f"<{defect}>", "exec", flags), {**vars(module)}, names)  # noqa: S102
+    exec(compile(changed, f"<{defect}>", "exec", flags), {**vars(module)}, names)
     code = function.__code__
     function.__code__ = _plain(names[function.__name__]).__code__
     try:

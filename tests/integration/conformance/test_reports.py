@@ -87,7 +87,7 @@ def test_the_terminal_ends_with_all_totals(text: str) -> None:
 
 
 def test_junit_has_errors_apart_from_failures_and_the_totals_as_properties() -> None:
-    (suite,) = ElementTree.fromstring(report.junit([MADE], strict=True))  # noqa: S314 - our own
+    (suite,) = ElementTree.fromstring(report.junit([MADE], strict=True))
     properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
 
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}

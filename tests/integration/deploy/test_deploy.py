@@ -99,7 +99,7 @@ def test_the_containers_environment_is_understood() -> None:
 
     assert set(system_properties(settings)) <= NAMES
     assert (config.observe_port, config.observe_asked) == (OBSERVE_PORT, True)
-    assert config.observe_address == "0.0.0.0"  # noqa: S104 - probes come from outside
+    assert config.observe_address == "0.0.0.0"
     assert settings["ROCKETWIRE_LOG"] == "stderr"
 
 
@@ -180,7 +180,7 @@ def test_composes_exporter_is_that_of_the_image_and_asks_the_name_server() -> No
 
     assert exporter["build"] == services["namesrv"]["build"]
     assert program == "rocketwire-exporter"
-    assert build_parser().parse_args(words).listen == ("0.0.0.0", PORT)  # noqa: S104
+    assert build_parser().parse_args(words).listen == ("0.0.0.0", PORT)
     assert exporter["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
     assert exporter["environment"] == {"NAMESRV_ADDR": "namesrv:9876"}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,6 +124,16 @@ def test_an_alert_uses_metrics_that_exist(
     assert rule["labels"]["severity"] in {"warning", "critical"}
     assert rule["annotations"]["summary"].endswith(".")
     check(rule["expr"], metrics)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+def test_promtool_has_no_finding() -> None:
+    command = ["promtool", "check", "rules", "--lint=all", "--lint-fatal", str(RULES)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_alerts_have_names_of_their_own() -> None:

@@ -374,7 +374,7 @@ async def test_a_fault_of_our_own_on_a_page_ends_neither_the_port_nor_the_server
 
 @pytest.mark.parametrize(
     ("address", "status"),
-    [(LOOPBACK, 421), ("localhost", 421), ("0.0.0.0", 200)],  # noqa: S104 - the point
+    [(LOOPBACK, 421), ("localhost", 421), ("0.0.0.0", 200)],
 )
 async def test_foreign_host_names_are_refused_on_loopback_only(address: str, status: int) -> None:
     async with running(observe_address=address) as server, await connect(server) as stream:

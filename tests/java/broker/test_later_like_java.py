@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -108,9 +108,9 @@ def come(client: WireClient, topic: str, count: int, queue: int = 0) -> list[Sto
     return found
 
 
-def send(client: WireClient, topic: str, **settings: object) -> tuple[Shown, StoredMessage]:
+def send(client: WireClient, topic: str, **settings: Any) -> tuple[Shown, StoredMessage]:
     """Send one message to a new topic, and return it as stored."""
-    answer = client.send(topic, b"x", h=7, **settings)  # type: ignore[arg-type]
+    answer = client.send(topic, b"x", h=7, **settings)
     return show(answer), come(client, topic, 1)[0]
 
 

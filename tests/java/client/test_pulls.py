@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -29,14 +29,14 @@ def queue(topic: str, queue_id: int = 0) -> MessageQueue:
     return MessageQueue(topic=topic, broker_name="broker-a", queue_id=queue_id)
 
 
-def request(topic: str, offset: int, group: str = "pulls", **more: object) -> PullRequest:
-    settings = {"suspend_timeout": 0.0, "send_subscription": True, **more}
+def request(topic: str, offset: int, group: str = "pulls", **more: Any) -> PullRequest:
+    settings: dict[str, Any] = {"suspend_timeout": 0.0, "send_subscription": True, **more}
     return PullRequest(
         queue=queue(topic),
         offset=offset,
         group=group,
         subscription=subscription_data(topic, version=0),
-        **settings,  # type: ignore[arg-type]
+        **settings,
     )
 
 

@@ -31,6 +31,7 @@ from tests.java.client.unreadable_messages import (
     Bodies,
     consuming,
     poisoned_topic,
+    redeliver_late,
     send_as_it_is,
 )
 from tests.java.namesrv.conftest import have_here
@@ -218,7 +219,10 @@ async def test_popped_messages_are_acknowledged_together(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_no_consumer_stops_at_a_message_that_cannot_be_read(place: Place, kind: str) -> None:
+async def test_no_consumer_stops_at_a_message_that_cannot_be_read(
+    place: Place, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redeliver_late(monkeypatch)
     if place.name == OLD and kind == POP:
         pytest.skip("4.9.4 knows no pop")
     bodies = Bodies()

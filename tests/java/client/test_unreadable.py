@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -31,6 +31,7 @@ from tests.java.client.unreadable_messages import (
     Bodies,
     consuming,
     poisoned_topic,
+    redeliver_late,
     send_as_it_is,
     warnings_of,
 )
@@ -53,12 +54,12 @@ async def filled_topic(
     peer: JavaPeer,
     size: int,
     count: int,
-    **how: object,
+    **how: Any,
 ) -> str:
     """A topic whose only queue has messages of equal bytes from Java's producer."""
     topic = await create_topic(client, unique("inflating"), queues=1)
     await trio.to_thread.run_sync(
-        lambda: peer.fill(cluster.address, topic, unique("pg"), size=size, count=count, **how)  # type: ignore[arg-type]
+        lambda: peer.fill(cluster.address, topic, unique("pg"), size=size, count=count, **how)
     )
     return topic
 
@@ -123,8 +124,13 @@ async def test_a_push_consumer_gets_what_is_around_messages_that_cannot_be_read(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layout", ["x12", "1x2", "12x", "x", "xxxx1"])
 async def test_a_message_that_cannot_be_read_is_skipped_in_any_place_of_a_pull(
-    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture, kind: str, layout: str
+    java_cluster: JavaCluster,
+    caplog: pytest.LogCaptureFixture,
+    kind: str,
+    layout: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    redeliver_late(monkeypatch)
     bodies = Bodies()
     bad = layout.count("x")
     good = [letter.encode() for letter in layout if letter != "x"]
@@ -166,8 +172,12 @@ async def test_what_was_skipped_is_not_met_again_by_the_next_consumer_of_the_gro
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_whatever_anybody_sends_the_messages_around_it_arrive(
-    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture, kind: str
+    java_cluster: JavaCluster,
+    caplog: pytest.LogCaptureFixture,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    redeliver_late(monkeypatch)
     bodies = Bodies()
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = await create_topic(client, unique("hostile"), queues=1)
@@ -190,8 +200,12 @@ async def test_whatever_anybody_sends_the_messages_around_it_arrive(
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_batches_that_a_queue_keeps_whole_come_as_messages_and_broken_ones_are_skipped(
-    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture, kind: str
+    java_cluster: JavaCluster,
+    caplog: pytest.LogCaptureFixture,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    redeliver_late(monkeypatch)
     bodies, group = Bodies(), unique("g")
     many = encode_batch([BatchMessage(body=b"many") for _ in range(40_000)])
     async with (

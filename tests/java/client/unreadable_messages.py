@@ -14,7 +14,12 @@ import trio
 from rocketwire.client.consumer.config import PushConsumerConfig
 from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
-from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
+from rocketwire.client.consumer.pop import pop_consumer
+from rocketwire.client.consumer.pop.pop_consumer import (
+    POP_DELAY_LEVEL,
+    PopConsumerConfig,
+    open_pop_consumer,
+)
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.codes import RequestCode
 from rocketwire.flags import MessageSysFlag
@@ -144,6 +149,14 @@ async def consuming(
             client, group, {topic: "*"}, config=push, **listeners
         ) as pushing:
             yield pushing
+
+
+def redeliver_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pop consumers ask for unreadable messages after two hours instead of ten seconds.
+
+    A test that takes more than ten seconds on a slow machine would count them again.
+    """
+    monkeypatch.setattr(pop_consumer, "POP_DELAY_LEVEL", POP_DELAY_LEVEL[-1:])
 
 
 async def send_as_it_is(

@@ -77,7 +77,7 @@ def peers(
 def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A name server with the defaults but for its port, and an unmodified 5.5.0 broker; tests leave both running."""
     folder = tmp_path_factory.mktemp("cluster")
-    server = name_server(DEFAULT_KIND, folder / "namesrv", {"bindAddress": "0.0.0.0"})  # noqa: S104 - the default is the point
+    server = name_server(DEFAULT_KIND, folder / "namesrv", {"bindAddress": "0.0.0.0"})
     broker = JavaBroker(folder / "broker", [server.address])
     with server, broker:
         broker.wait_registered(server.port)

@@ -45,7 +45,7 @@ class Told(NamedTuple):
 
     def differences(self) -> list[float]:
         """Differences of the first server's table to those of the next two, by server and kind; empty unless both answer."""
-        with urlopen(self.metrics, timeout=60) as response:  # noqa: S310
+        with urlopen(self.metrics, timeout=60) as response:
             text: str = response.read().decode()
         values: dict[str, list[float]] = {}
         for family in text_string_to_metric_families(text):

@@ -27,7 +27,7 @@ SECONDS = 60
 def page(cluster: Cluster, path: str = "") -> str:
     found = URL.search(cluster.server.log)
     assert found, "the log names the port"
-    with urlopen(found[1] + path, timeout=SECONDS) as answer:  # noqa: S310 - the URL is ours
+    with urlopen(found[1] + path, timeout=SECONDS) as answer:
         text: str = answer.read().decode()
     return text
 

@@ -26,5 +26,5 @@ def compile_builder(declaration: Any) -> Builder:
 
 def _compile(text: str, name: str) -> Any:
     names = dict(vars(fused))
-    exec(f"{structs(text)}\n{text}", names)  # noqa: S102  # generated text
+    exec(f"{structs(text)}\n{text}", names)  # generated text
     return names[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
 from rocketwire.flags import CommandFlag
@@ -144,7 +145,7 @@ class Speaker:
         self._opaque = self._opaque + 1 if self._opaque < (1 << 31) - 1 else -(1 << 31)
         return self._opaque
 
-    def _frame(self, code: int, opaque: int, flag: int = 0, **fields: object) -> bytes:
+    def _frame(self, code: int, opaque: int, flag: int = 0, **fields: Any) -> bytes:
         return encode(
             RemotingCommand(
                 code=code,
@@ -153,7 +154,7 @@ class Speaker:
                 opaque=opaque,
                 flag=flag,
                 serialize_type=self._binary,
-                **fields,  # type: ignore[arg-type]
+                **fields,
             )
         )
 

@@ -419,12 +419,12 @@ class Speaker:
             if self._is_new:
                 fields["n"] = self._broker_name
         body = self._world.body(chance, self._size())
-        options = {"topic": name, "group": self._group, "queue_id": queue}
+        options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
         if self._random() < 0.01:
             remark = _REMARK_BUSY.format(chance.randrange(200, 900), chance.randrange(1, 20000))
             return self._exchange(
                 now, code, fields, request_body=body, status=2, remark=remark + _FAQ,
-                later=chance.randrange(200, 900) * MS, **options,  # type: ignore[arg-type]
+                later=chance.randrange(200, 900) * MS, **options,
             )  # fmt: skip
         offset = self._offset(topic)
         answer = {
@@ -442,7 +442,7 @@ class Speaker:
             request_body=body,
             answer=answer,
             answer_queue=queue,
-            **options,  # type: ignore[arg-type]
+            **options,
         )
 
     def _stored(self, topic: int, queue: int, now: int) -> bytes:
@@ -476,7 +476,7 @@ class Speaker:
             fields["subscription"] = "*" if not self._tags else " || ".join(self._tags)
         if self._is_new:
             fields |= {"bname": self._broker_name, "maxMsgBytes": "262144"}
-        options = {"topic": name, "group": self._group, "queue_id": queue}
+        options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
         answer = {
             "suggestWhichBrokerId": "0", "nextBeginOffset": str(offset + 1), "minOffset": "0",
             "maxOffset": str(offset + 1),
@@ -487,7 +487,7 @@ class Speaker:
             wait_ns = 15 * SECOND if self._random() < 0.3 else int(self._random() * 15 * SECOND)
             return self._exchange(
                 now, 11, fields, answer=answer, status=19, remark="OFFSET_OVERFLOW_ONE",
-                later=wait_ns, **options,  # type: ignore[arg-type]
+                later=wait_ns, **options,
             )  # fmt: skip
         count = 1 + int(self._random() ** 2 * self._profile.batch)
         body = b"".join([self._stored(topic, queue, now) for _ in range(count)])
@@ -498,7 +498,7 @@ class Speaker:
             answer=answer,
             remark="FOUND",
             body=body,
-            **options,  # type: ignore[arg-type]
+            **options,
         )
 
     def _pop_once(self, now: int, topic: int) -> int:
@@ -546,15 +546,15 @@ class Speaker:
         topic = self._chance.choice(self._topics)
         name, queue = self._world.topics[topic], self._chance.randrange(self._queues)
         fields = {"consumerGroup": self._group, "topic": name, "queueId": str(queue)}
-        options = {"topic": name, "group": self._group, "queue_id": queue}
+        options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
         if self._random() < 0.2:
             remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
             self._exchange(
-                now, 14, fields, status=22, remark=remark, **options,  # type: ignore[arg-type]
+                now, 14, fields, status=22, remark=remark, **options,
             )  # fmt: skip
         else:
             answer = {"offset": str(self._world.offsets[topic])}
-            self._exchange(now, 14, fields, answer=answer, **options)  # type: ignore[arg-type]
+            self._exchange(now, 14, fields, answer=answer, **options)
 
     def _from_broker(self, now: int) -> None:
         fields = {"consumerGroup": self._group}

@@ -54,11 +54,11 @@ def test_name_servers_may_come_from_the_environment(
 
 
 def test_clients_may_be_told_another_address() -> None:
-    words = ["broker", "--host", "0.0.0.0", "--advertise", "10.0.0.1"]  # noqa: S104 - an option
+    words = ["broker", "--host", "0.0.0.0", "--advertise", "10.0.0.1"]
 
     config, _ = configured(main_parser().parse_args(words))
 
-    assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")  # noqa: S104
+    assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_clients_may_be_told_another_port(text: str, address: str, port: int) ->
     assert (config.broker_ip, config.advertised_port) == (address, port)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_clients_are_never_told_all_addresses(host: str) -> None:
     config, _ = configured(main_parser().parse_args(["dev", "--host", host]))
 

@@ -33,7 +33,7 @@ def test_credentials_are_read() -> None:
     variables = {"ROCKETWIRE_ACCESS_KEY": "a", "ROCKETWIRE_SECRET_KEY": "s"}
 
     assert ClientConfig.from_env(variables).credentials == Credentials("a", "s")
-    variables["ROCKETWIRE_SECURITY_TOKEN"] = "t"  # noqa: S105
+    variables["ROCKETWIRE_SECURITY_TOKEN"] = "t"
     assert ClientConfig.from_env(variables).credentials == Credentials("a", "s", "t")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from struct import pack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -34,8 +34,8 @@ ASK = RemotingCommand(code=105)
 JSON_START = b'{"code":0,"flag":1,"language":"JAVA","opaque":%d,"version":513,"extFields":'
 
 
-def answer_to(request: RemotingCommand, **parts: object) -> RemotingCommand:
-    return RemotingCommand(opaque=request.opaque, flag=CommandFlag.RESPONSE, code=0, **parts)  # type: ignore[arg-type]
+def answer_to(request: RemotingCommand, **parts: Any) -> RemotingCommand:
+    return RemotingCommand(opaque=request.opaque, flag=CommandFlag.RESPONSE, code=0, **parts)
 
 
 def framed(header: bytes, body: bytes = b"", kind: SerializeType = SerializeType.JSON) -> bytes:

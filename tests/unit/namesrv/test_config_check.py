@@ -63,7 +63,7 @@ def test_a_server_that_only_this_machine_reaches_is_not_warned_of(
     assert check(tmp_path, "", address=address) == NOTHING
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "10.1.2.3"])  # noqa: S104
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "10.1.2.3"])
 def test_a_server_that_everybody_reaches_is_warned_of(tmp_path: Path, address: str) -> None:
     findings = check(tmp_path, "", address=address)
 

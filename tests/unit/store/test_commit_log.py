@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,14 +28,14 @@ def log_of(store: BrokerStore) -> tuple[bytes, int]:
 def message(**changes: object) -> bytes:
     """A stored message at offset 0."""
     body = changes.get("body", b"body")
-    fields: dict[str, object] = {
+    fields: dict[str, Any] = {
         "topic": "orders",
         "body": body,
         "body_crc": crc32(body if isinstance(body, bytes) else None),
         "born_host": V4,
         "store_host": V4,
     }
-    return encode_stored_message(StoredMessage(**{**fields, **changes}))  # type: ignore[arg-type]
+    return encode_stored_message(StoredMessage(**{**fields, **changes}))
 
 
 def test_a_walk_goes_from_message_to_message_up_to_the_blank(plain: BrokerStore) -> None:

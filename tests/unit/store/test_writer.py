@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
@@ -52,9 +52,13 @@ ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 PREPARED = int(MessageSysFlag.TRANSACTION_PREPARED)
 
 
-def message(topic: str = "orders", body: bytes = b"body", **fields: object) -> StoredMessage:
-    values = {"store_timestamp": 1_700_000_000_000, "store_host": Host(bytes(4), 10911), **fields}
-    return StoredMessage(topic=topic, body=body, **values)  # type: ignore[arg-type]
+def message(topic: str = "orders", body: bytes = b"body", **fields: Any) -> StoredMessage:
+    values: dict[str, Any] = {
+        "store_timestamp": 1_700_000_000_000,
+        "store_host": Host(bytes(4), 10911),
+        **fields,
+    }
+    return StoredMessage(topic=topic, body=body, **values)
 
 
 def read(folder: Path) -> bytes:

@@ -5,7 +5,7 @@ Java: ``PullMessageProcessor.rewriteRequestForStaticTopic``, ``rewriteResponseFo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import ResponseCode
 from rocketwire.flags import PullSysFlag
@@ -53,8 +53,8 @@ def pull(handler: Handler, queue: LogicalQueue, reply: Reply) -> None:
 
     if item.bname == queue.broker_name:
 
-        def handle(*arguments: object) -> Response | None:
-            return pull_here(*arguments, convert=convert)  # type: ignore[arg-type]
+        def handle(*arguments: Any) -> Response | None:
+            return pull_here(*arguments, convert=convert)
 
         ask(handle, item, reply, {**changes, "sysFlag": str(sys_flag)}, reply)
         return

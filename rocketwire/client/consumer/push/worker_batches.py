@@ -98,7 +98,8 @@ def notify_before_wait(
         try:
             trap = resume(value)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: T = end.value
+            return result
         notify()
         try:
             value = yield trap

@@ -38,8 +38,8 @@ def exporter(address: str, *options: str) -> Generator[tuple[str, subprocess.Pop
 
 
 def get(url: str, accept: str = "text/plain") -> str:
-    request = Request(url, headers={"Accept": accept})  # noqa: S310
-    with urlopen(request, timeout=120) as response:  # noqa: S310
+    request = Request(url, headers={"Accept": accept})
+    with urlopen(request, timeout=120) as response:
         text: str = response.read().decode()
         return text
 

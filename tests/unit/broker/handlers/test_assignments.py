@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rocketwire.messages import decode_body
@@ -50,16 +52,16 @@ def joined(home: BrokerAtHand, client_id: str) -> Client:
     return client
 
 
-def assigned(client: Client, client_id: str, **changes: object) -> list[tuple[int, str]] | None:
+def assigned(client: Client, client_id: str, **changes: Any) -> list[tuple[int, str]] | None:
     """Queue and mode of each assignment; None without a list."""
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "topic": "orders",
         "consumer_group": "readers",
         "client_id": client_id,
         "strategy_name": "AVG",
         "message_model": MessageModel.CLUSTERING,
     }
-    question = QueryAssignmentRequestBody(**{**values, **changes})  # type: ignore[arg-type]
+    question = QueryAssignmentRequestBody(**{**values, **changes})
     answer = client.call(400, {}, question)
     assert answer.code == 0
     body = decode_body(QueryAssignmentResponseBody, answer.body)
@@ -98,14 +100,14 @@ def test_others_than_members_get_nothing_and_broadcasting_gets_everything(
     assert [queue for queue, _ in everything or ()] == [0, 1, 2, 3]
 
 
-def set_mode(client: Client, share: int = 0, **changes: object) -> int:
-    values: dict[str, object] = {
+def set_mode(client: Client, share: int = 0, **changes: Any) -> int:
+    values: dict[str, Any] = {
         "topic": "orders",
         "consumer_group": "readers",
         "mode": MessageRequestMode.POP,
         "pop_share_queue_num": share,
     }
-    body = SetMessageRequestModeRequestBody(**{**values, **changes})  # type: ignore[arg-type]
+    body = SetMessageRequestModeRequestBody(**{**values, **changes})
     return client.call(401, {}, body).code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -50,12 +50,12 @@ def beat(
             subscription_data(topic, tags, version=1) for topic in topics or ("orders",)
         ),
     )
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "client_id": f"client-{client.peer.number}",
         "consumer_data_set": (consumer,),
         **changes,
     }
-    return client.call(34, {}, HeartbeatData(**values))  # type: ignore[arg-type]  # of many types
+    return client.call(34, {}, HeartbeatData(**values))
 
 
 def told(client: Client) -> list[str]:

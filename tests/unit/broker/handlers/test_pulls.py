@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
@@ -137,7 +139,7 @@ def test_a_tag_filter_finds_all_it_may_and_says_where_to_go_on(client: Client) -
 def test_refusals(
     client: Client,
     home: BrokerAtHand,
-    changes: dict[str, object],
+    changes: dict[str, Any],
     code: int,
     remark: str,
     ext: dict[str, str],
@@ -147,7 +149,7 @@ def test_refusals(
         SubscriptionGroupConfig(group_name="stopped", consume_enable=False), home.now
     )
 
-    answer = client.answer_to(client.pull(**changes))  # type: ignore[arg-type]  # fields of the header
+    answer = client.answer_to(client.pull(**changes))
 
     assert answer is not None
     assert (answer.code, answer.ext_fields) == (code, ext)

@@ -8,7 +8,7 @@ from rocketwire.errors import IllegalValueError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.filters import EVERYTHING, compiled, filter_of, select
+from rocketwire_broker.storage.filters import EVERYTHING, Filter, compiled, filter_of, select
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.queue import Queue
 
@@ -35,8 +35,8 @@ def test_without_a_filter_messages_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("wanted", [EVERYTHING, TAGGED], ids=["all", "tag"])
-def test_one_message_is_returned_whatever_its_size(wanted: object) -> None:
-    found = select(alternating(5), 1, wanted, count=3, max_bytes=1, max_filtered=800)  # type: ignore[arg-type]
+def test_one_message_is_returned_whatever_its_size(wanted: Filter) -> None:
+    found = select(alternating(5), 1, wanted, count=3, max_bytes=1, max_filtered=800)
 
     assert found.offsets == [1]
 

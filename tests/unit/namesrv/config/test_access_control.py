@@ -115,7 +115,7 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
 @pytest.mark.parametrize(
     ("config", "address", "is_exposed"),
     [
-        (Config(), "0.0.0.0", True),  # noqa: S104
+        (Config(), "0.0.0.0", True),
         (Config(bind_address="::"), "::", True),
         (Config(bind_address="somewhere"), "10.0.0.1", True),
         (Config(bind_address="somewhere"), "fe80::1%eth0", True),
@@ -145,7 +145,7 @@ def test_a_server_that_everybody_reaches_says_so(
         ("127.1.2.3", True),
         ("::1", True),
         ("::ffff:127.0.0.1", True),
-        ("0.0.0.0", False),  # noqa: S104
+        ("0.0.0.0", False),
         ("::", False),
         ("fe80::1%eth0", False),
         ("", False),

@@ -55,7 +55,7 @@ def test_later_sources_win() -> None:
         test_mode=False,
         cert_path="2",
         key_path="3",
-        key_password="1",  # noqa: S106 - no secret
+        key_password="1",
         auth_server=True,
     )
 

@@ -199,7 +199,7 @@ def test_they_can_be_pickled() -> None:
     queue = QueueData(broker_name="a", read_queue_nums=4)
     broker = BrokerData(broker_name="a", broker_addrs={0: "b:1"})
 
-    assert pickle.loads(pickle.dumps((queue, broker))) == (queue, broker)  # noqa: S301  # our own
+    assert pickle.loads(pickle.dumps((queue, broker))) == (queue, broker)  # our own
 
 
 def test_only_frozen_classes_with_slots_and_keyword_arguments_are_made() -> None:

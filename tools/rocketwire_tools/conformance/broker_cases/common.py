@@ -111,14 +111,14 @@ def ask(
     code: int,
     ext: Mapping[str, str] | None = None,
     *outcomes: Outcome,
-    body: object = None,
+    body: Any = None,
     on: str = MAIN,
     within: float = 10.0,
     save: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Ask:
     """Send a request and await its response; by default any success."""
-    request = Request(code=code, ext=ext, body=body, **settings)  # type: ignore[arg-type]
+    request = Request(code=code, ext=ext, body=body, **settings)
     return Ask(request, outcomes or (OK,), on, within, save or {})
 
 
@@ -139,10 +139,10 @@ def until(
 
 
 def one_way(
-    code: int, ext: Mapping[str, str] | None = None, *, on: str = MAIN, body: object = None
+    code: int, ext: Mapping[str, str] | None = None, *, on: str = MAIN, body: Any = None
 ) -> Send:
     """Send a request that nobody answers."""
-    return Send((Request(code=code, ext=ext, body=body, flag=ONE_WAY),), on)  # type: ignore[arg-type]
+    return Send((Request(code=code, ext=ext, body=body, flag=ONE_WAY),), on)
 
 
 def silence(seconds: float = 0.5, *, on: str = MAIN) -> Expect:

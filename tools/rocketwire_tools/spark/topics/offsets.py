@@ -112,8 +112,6 @@ class Places:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Places) and vars(self) == vars(other)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def unknown(self, queues: Iterable[Queue]) -> str:
         """A topic, broker or queue of the places that is not among some queues; empty for none."""
         every = set(queues)

@@ -76,17 +76,19 @@ def narrowed(filters: Iterable[Any]) -> Narrowing:
         if target is None or value is None:
             continue
         name = type(spark_filter).__name__
+        changes: dict[str, Any] = {}
         if target in ("offsets", "times"):
             number = _number(value)
             if number is not None:
                 bounds = _bounded(getattr(narrowing, target), name, *number)
-                narrowing = replace(narrowing, **{target: bounds})  # type: ignore[arg-type]
+                changes = {target: bounds}
         else:
             values = _values(name, value)
             if values is not None:
                 before = getattr(narrowing, target)
                 both = values if before is None else before & values
-                narrowing = replace(narrowing, **{target: both})  # type: ignore[arg-type]
+                changes = {target: both}
+        narrowing = replace(narrowing, **changes)
     return narrowing
 
 

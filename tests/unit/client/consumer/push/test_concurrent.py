@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import trio
@@ -48,14 +48,14 @@ class Offsets:
 class Consumption:
     """A consumption with one window."""
 
-    def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: object) -> None:
+    def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: Any) -> None:
         self.offsets = Offsets()
         self.stats = ConsumerStats()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         self.all = ConcurrentConsumption(
             cast("ClientInstance", None),
             "g",
-            PushConsumerConfig(**settings),  # type: ignore[arg-type]
+            PushConsumerConfig(**settings),
             listener,
             cast("OffsetStore", self.offsets),
             self.stats,

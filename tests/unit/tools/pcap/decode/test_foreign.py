@@ -64,8 +64,8 @@ FILES: Final[dict[str, dict[str, Any]]] = {
 LONGER: Final = int(os.environ.get("ROCKETWIRE_FOREIGN_SEEDS", "6"))
 
 
-def small(profile: str, **network: float) -> Profile:
-    return replace(PROFILES[profile], connections=30, frames=600, **network)  # type: ignore[arg-type]
+def small(profile: str, **network: Any) -> Profile:
+    return replace(PROFILES[profile], connections=30, frames=600, **network)
 
 
 def file_bytes(packets: Iterable[Packet], **kind: Any) -> bytes:

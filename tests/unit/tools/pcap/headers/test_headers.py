@@ -57,8 +57,8 @@ def row(said: Said, number: int) -> dict[str, object]:
     return {name: getattr(said, name)[number] for name in Columns.__dataclass_fields__}
 
 
-def binary(**more: object) -> bytes:
-    command = RemotingCommand(code=310, serialize_type=SerializeType.ROCKETMQ, **more)  # type: ignore[arg-type]
+def binary(**more: Any) -> bytes:
+    command = RemotingCommand(code=310, serialize_type=SerializeType.ROCKETMQ, **more)
     return encode(command)[8:]
 
 

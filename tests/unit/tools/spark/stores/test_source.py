@@ -39,7 +39,7 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
     return [
         row
         for partition in partitions
-        for batch in pickle.loads(pickle.dumps(reader)).read(partition)  # noqa: S301 - its own bytes
+        for batch in pickle.loads(pickle.dumps(reader)).read(partition)
         for row in batch.to_pylist()
     ]
 

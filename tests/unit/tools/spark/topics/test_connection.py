@@ -38,7 +38,7 @@ def test_it_travels_to_workers_and_skips_the_options_of_others() -> None:
         {"nameservers": "a:1;b:2", "REQUESTTIMEOUT": "4", "subscribe": "orders"}
     )
 
-    assert pickle.loads(pickle.dumps(connection)) == connection  # noqa: S301 - its own bytes
+    assert pickle.loads(pickle.dumps(connection)) == connection
     config = connection.client_config()
     assert config.namesrv_addr == "a:1;b:2"
     assert config.mq_client_api_timeout == 4
@@ -80,7 +80,7 @@ def test_the_environment_has_the_credentials_without_a_file(
 
     credentials = connection.client_config().credentials
     assert credentials is not None
-    assert credentials.secret_key == "hidden"  # noqa: S105 - of the test
+    assert credentials.secret_key == "hidden"
 
 
 @pytest.mark.parametrize(

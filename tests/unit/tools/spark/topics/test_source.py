@@ -54,7 +54,7 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[tuple[Any, ...]]:
     return [
         tuple(row.values())
         for partition in partitions
-        for batch in pickle.loads(pickle.dumps(reader)).read(partition)  # noqa: S301 - its own bytes
+        for batch in pickle.loads(pickle.dumps(reader)).read(partition)
         for row in batch.to_pylist()
     ]
 

@@ -44,7 +44,7 @@ def source(rows: Rows, **options: str) -> Any:
 
 
 def sent_to_a_worker(writer: Any) -> Any:
-    return pickle.loads(pickle.dumps(writer))  # noqa: S301 - as Spark does
+    return pickle.loads(pickle.dumps(writer))
 
 
 def batches(*bodies: str) -> Any:
