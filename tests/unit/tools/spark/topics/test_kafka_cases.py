@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -269,6 +269,20 @@ def test_a_beginning_that_there_is_not_is_refused(options: dict[str, str], messa
         Query(Cluster(a0=(5, 20), b0=(2, 9)), **options).trigger()
 
 
+def test_an_offset_of_a_checkpoint_is_a_beginning() -> None:
+    query = Query(Cluster(a0=(5, 20), b0=(2, 9)), maxOffsetsPerTrigger="8")
+    query.trigger()
+    assert "(from)" in json.loads(query.log[0])
+
+    other = Query(query.cluster, startingOffsets=query.log[0])
+
+    assert query.trigger() is not None
+    other.options["maxOffsetsPerTrigger"] = "8"
+    other.restart()
+    other.trigger()
+    assert other.ranges() == query.ranges()
+
+
 def test_a_restart_ignores_where_the_query_was_to_begin() -> None:
     query = Query(Cluster(a0=(5, 20)))
     query.trigger()
@@ -374,7 +388,7 @@ def test_a_stream_has_no_end(end: str) -> None:
     from pyspark_rocketmq import DefaultSource
 
     value = {"endingOffsets": "latest", "endingTimestamp": "1"}[end]
-    source = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
+    source: Any = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
 
     with pytest.raises(OptionError, match="a stream has no end: leave out 'endingOffsets'"):
         source.streamReader(StructType()).initialOffset()

@@ -14,7 +14,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import QueueRange
-from rocketwire_tools.spark.topics.pulling import Chunk
+from rocketwire_tools.spark.topics.ranges import Chunk
 from rocketwire_tools.spark.topics.rows import batch_of, read_chunk, with_tags
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
