@@ -23,6 +23,8 @@ FUZZ_CASES   ?= 100000
 
 # Arguments of Java's own integration tests
 JUDGE        ?=
+# Pages of make guides: all, or those named here
+PAGES        ?=
 # Arguments of the visit to the pages
 BROWSER      ?=
 # Arguments of the check before a release
@@ -34,7 +36,7 @@ SOAK         ?=
 .PHONY: help run clean constraints
 .PHONY: check test test-units test-peers test-broker coverage uncovered interpreted lint types
 .PHONY: bench bench-pcap fuzz chaos spark-kills judge browser soak
-.PHONY: docs dist release-check pictures
+.PHONY: docs guides dist release-check pictures
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -55,6 +57,7 @@ help:
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
 	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
 	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
+	@echo "make guides  the commands and programs of README, tutorials and guides, those of a minute included (PAGES=\"README.md\")"
 	@echo "make dist   sdist and wheel, in dist; built twice and compared"
 	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
 	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
@@ -164,6 +167,10 @@ soak: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m publishing.site
 
+# make test leaves out the blocks that take more than ten seconds.
+guides: $(VENV)/.installed-test
+	$(BIN)/python -m publishing.pages $(PAGES)
+
 pictures: $(VENV)/.installed-browser docs
 	$(BIN)/python -m publishing.pictures
 	$(BIN)/python -m publishing.browser --pictures docs/images
@@ -173,6 +180,7 @@ dist: $(VENV)/.installed-release
 
 release-check: $(VENV)/.installed-release
 	$(BIN)/python -m publishing.release.check $(CHECK)
+	$(BIN)/python -m publishing.pages.newcomer
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'

@@ -22,6 +22,7 @@ OWN = {
     "support",
     "bench",
     "publishing/comparison",
+    "publishing/pages",
     "publishing/release",
     "publishing/site",
     "limits",

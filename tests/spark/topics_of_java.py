@@ -60,19 +60,19 @@ class Topics:
 
         return trio.run(main)
 
-    def create(self, topic: str, queues: int = 4, of_all: int | None = None, perm: int = 6) -> str:
+    def create(self, topic: str, queues: int = 4, perm: int = 6, of_all: int | None = None) -> str:
         """Create a topic, or change it; returns when it has a route.
 
         Args:
             topic: its name.
             queues: number of its queues at each broker that gets it.
-            of_all: number of all its queues then, if others have it already.
             perm: 6 to read and write, 2 to write only.
+            of_all: number of all its queues then, if others have it already.
         """
         config = TopicConfig(
             topic_name=topic, read_queue_nums=queues, write_queue_nums=queues, perm=perm
         )
-        readable = (of_all or queues * self.brokers) if perm & 4 else 0
+        expected = of_all or (queues * self.brokers if perm & 4 else 0)
 
         async def work(client: ClientInstance) -> None:
             await Admin(client).topics.create_or_update(config, **self._where)
@@ -80,7 +80,7 @@ class Topics:
                 while True:  # brokers register it a moment later
                     with contextlib.suppress(RocketWireError):
                         await client.refresh_route(topic)
-                        if len(await get_queues(client, topic)) == readable:
+                        if len(await get_queues(client, topic)) == expected:
                             return
                     await trio.sleep(0.1)
 

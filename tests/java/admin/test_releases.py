@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from rocketwire.policy.resource_names import retry_topic
+from tests.java.admin.commands import CLUSTER
 from tests.java.client.messages import unique
 from tests.support.admin_in_process import Run
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import Done, begin, end, run
+from tests.support.exporter_in_process import scrape
 from tests.support.java import cache as java_cache
 from tests.support.java.cluster import JavaCluster
 from tests.support.java.peers import MIDDLE, OLD
@@ -147,6 +150,38 @@ def _look(place: Place, topic: str, group: str) -> None:
     assert server["finding"] == f"responds, {version}"
     missing = place.asked("queryCq", "-t", topic, "-q", "99", "-i", "0")
     assert (1, 1) == (missing.status, missing.complaint.count("\n")), missing
+
+
+def test_the_exporter_shows_the_progress_of_a_group_until_it_is_deleted(place: Place) -> None:
+    topic, group = place.topic("shown"), unique("g")
+    address, limits = place.cluster.address, ("--request-timeout", "120", "--deadline", "300")
+    assert run("produce", *place.servers, "-t", topic, given=b"1\n2\n3\n").status == 0
+    consumed = end(
+        place.consuming(topic, group, "--from", "first", "--count", "3", "--timeout", "60")
+    )
+    assert (0, "") == (consumed.status, consumed.complaint)
+    assert run("produce", *place.servers, "-t", topic, given=b"4\n5\n").status == 0
+
+    values = scrape(address, *limits)
+
+    assert values.status == 0
+    assert values.value("rocketmq_producer_offset", topic=topic) == 5
+    assert values.value("rocketmq_consumer_offset", topic=topic, group=group) == 3
+    assert values.sum("rocketmq_group_queue_lag_messages", topic=topic, group=group) == 2
+    assert values.value("rocketmq_group_diff", topic=topic, group=group) == 2
+    assert values.sum("rocketmq_exporter_part_complete") == 5
+    version = f"V{place.version.replace('.', '_')}"
+    assert values.value("rocketmq_exporter_broker_info", version=version) == 1
+
+    broker = place.cluster.master.address
+    assert place.asked("deleteSubGroup", "-b", broker, "-g", group).status == 0
+    retries = retry_topic(group)
+    assert place.asked("deleteTopic", "-c", CLUSTER, "-t", retries).status == 0
+
+    after = scrape(address, *limits)
+
+    assert (0, set()) == (after.status, after.mentions(group))
+    assert after.value("rocketmq_producer_offset", topic=topic) == 5
 
 
 @oldest

@@ -66,7 +66,9 @@ class Stream:
         places = self._spark.readStream.format("rocketmq").schema(PLACE)
         writer = places.options(**{**self._read, **options}).load().writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(self._folder / "checkpoint"))
-        trigger: dict[str, Any] = {"availableNow": True} if ends else {"processingTime": "0 s"}
+        trigger: dict[str, Any] = (
+            {"availableNow": True} if ends else {"processingTime": "0 seconds"}
+        )
         writer = writer.trigger(**trigger)
         return writer.start(str(self._folder / "out"))
 

@@ -172,6 +172,7 @@ class JavaBroker:
         before: Sequence[str] = (),
         own_main: bool = False,
         program: str = "Broker.java",
+        port: int | None = None,
     ) -> None:
         """Its configuration is written.
 
@@ -186,9 +187,10 @@ class JavaBroker:
             own_main: start it by Java's own main class, and not by ``program``: it may register ten
                 seconds late.
             program: our source that starts it otherwise.
+            port: a free one, which keeps two below and one above it free, is taken by default.
         """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
-        port = free_ports((-2, 0, 1))
+        port = port or free_ports((-2, 0, 1))
         self.name = name
         self.address = f"{LOOPBACK}:{port}"
         self.ha_address = f"{LOOPBACK}:{port + 1}"

@@ -31,6 +31,7 @@ from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.connection import OF_TLS, describe, is_about_tls, pull_advice
 from rocketwire_tools.spark.topics.loss import Loss
+from rocketwire_tools.spark.topics.offsets import routing_topic
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -65,6 +66,8 @@ _WITHOUT_MESSAGES: Final = frozenset((_FOUND, _NOTHING, _NO_MATCH, _MOVED))
 _REPEATED: Final = frozenset(
     (_TOPIC_GONE, int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWAY))
 )
+_BETWEEN_BROKERS: Final = "RpcException"
+"""What a broker remarks that has a static topic's queue, and cannot ask the one that had it."""
 _SHORTER: Final = 6
 """What divides the patience with a queue that is too short, where a master says so."""
 
@@ -272,6 +275,8 @@ class RangePull:
 
     async def _learn(self) -> None:
         """Pull once, to see how many messages an answer has."""
+        if self._place.topic != routing_topic(self._place.topic, self._place.broker):
+            await self._refresh_route()  # nobody else learns where its broker is
         if self._settings.is_filtered or len(self._place) <= STRIDE:
             return
         self._size = MOST
@@ -347,7 +352,7 @@ class RangePull:
     async def _refresh_route(self) -> None:
         self._route_error = None
         try:
-            await self._client.refresh_route(self._place.topic)
+            await self._client.refresh_route(routing_topic(self._place.topic, self._place.broker))
         except TopicRouteNotFoundError:  # the next pull reports it
             return
         except (ChannelError, ClientError) as error:
@@ -406,6 +411,8 @@ class RangePull:
     def _refuse(self, error: Exception, address: str) -> None:
         """Raise what no repetition helps; a broker that restarts knows its topics late."""
         if not isinstance(error, BrokerError) or error.code in _REPEATED:
+            return
+        if _BETWEEN_BROKERS in (error.remark or ""):  # it learns the other's address a moment later
             return
         remark = (error.remark or "no remark").splitlines()[0]
         raise PullFailedError(

@@ -11,9 +11,10 @@ from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
+from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.hashes import positive_hashes
+from rocketwire_tools.store.engine.hashes import index_hashes, positive_hashes
 from rocketwire_tools.store.lookup import index_geometry
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ class IndexCheck:
         wanted: list[tuple[_IndexFile, _Entries]],
     ) -> bool:
         """Whether the entries of a block are those of its messages, in their order."""
-        if not wanted:
+        if not wanted or not fast_paths.are_on():
             return False
         _, stored, stored_offsets = _Entries.joined([entries for _, entries in wanted])
         if len(stored) == len(hashes) - int(is_tag.sum()):  # a release that indexes no tags
@@ -427,7 +428,8 @@ class IndexCheck:
             hashes = entries["key_hash"].astype(np.int64)
             place = np.abs(hashes)
             place -= place // slots * slots  # numpy has no fast remainder
-            if not (hashes < 0).any() and _are_chains(entries, number, place, newest):
+            may_be_chains = fast_paths.are_on() and not (hashes < 0).any()
+            if may_be_chains and _are_chains(entries, number, place, newest):
                 number += len(entries)
                 continue
             numbers = number + np.arange(len(entries))
@@ -512,6 +514,8 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     Returns:
         The row of each entry, its hash, and whether it stands for a tag.
     """
+    if not fast_paths.are_on():
+        return _hashes_of_texts(rows)
     values, topic_numbers = rows.named_values, rows.topic_numbers
     # The names are complete only after all rows have their numbers.
     topics = [string_hash(f"{name}#") for name in rows.topics.names]
@@ -528,6 +532,23 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
         hashes[order] = values.hashes(part, before)
     is_tag[orders[2]] = True
     return row, positive_hashes(hashes), is_tag
+
+
+def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
+    """As ``key_hashes``, one text after the other."""
+    names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
+    columns = (rows.property_items.texts(name) for name in names)
+    numbers = rows.topic_numbers.tolist()
+    entries: list[tuple[int, str, bool]] = []
+    for row, (number, unique_key, keys, tags) in enumerate(zip(numbers, *columns, strict=True)):
+        topic = rows.topics.names[number]
+        texts = [unique_key, *(keys or "").split(" ")]
+        entries += [(row, f"{topic}#{text}", False) for text in texts if text]
+        if tags:
+            entries.append((row, f"{topic}#T#{tags}", True))
+    of_rows = np.array([row for row, _, _ in entries], np.int64)
+    is_tag = np.array([tag for _, _, tag in entries], np.bool_)
+    return of_rows, index_hashes([text for _, text, _ in entries]), is_tag
 
 
 def _by_row(parts: Sequence[Int64s], count: int) -> tuple[Int64s, list[Int64s]]:

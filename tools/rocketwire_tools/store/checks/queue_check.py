@@ -20,6 +20,7 @@ from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.later_queues import later_queues
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
+from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ class QueueCheck:
 
         Groups for which that is not known here count as not whole.
         """
+        if not fast_paths.are_on():
+            return [False] * len(groups.names)
         size = UNIT.itemsize
         data = memoryview(bytearray(len(groups.rows) * size))
         is_read = np.zeros(len(groups.names), np.bool_)
@@ -575,7 +578,9 @@ class QueueCheck:
         is_batch = name in self._batches
         for first, end, physical in progress.missing:
             is_newest = is_batch or first >= last
-            text = f"messages {first} to {end - 1} of the queue have no unit"
+            text = f"message {first} of the queue has no unit"
+            if end - first > 1:
+                text = f"messages {first} to {end - 1} of the queue have no unit"
             if is_newest and self.may_lag:
                 text += "; the broker had not yet put them into the queue"
                 self.unqueued += end - first

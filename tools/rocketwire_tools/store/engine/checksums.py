@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from isal import isal_zlib
 
+from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.columns import records
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def body_crcs(messages: Messages) -> Int64s:
     short = np.minimum(sizes, _LONGEST_COPIED + 1)
     frequent = np.bincount(short, minlength=_LONGEST_COPIED + 2) >= _FEWEST_COPIED
     frequent[[0, -1]] = False
+    frequent &= fast_paths.are_on()
     for size in np.flatnonzero(frequent).tolist():
         rows = np.flatnonzero(short == size)
         crcs[rows] = _crcs_of_copies(data, starts[rows], size)

@@ -1,25 +1,36 @@
-"""Java's hash code of many texts at once."""
+"""Java's hash code of many texts at once, and of parts of some bytes that lie far from each other.
+
+A hash code is a sum of bytes, each with a power of 31.  Parts of about one size are copied as rows
+of a matrix, and one product with the powers gives all sums.  Doubles hold them exactly: a sum of n
+products of a byte and 32 bits is less than n * 2^40, and doubles have 53 bits.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rocketwire.policy.java_strings import string_hash, to_int32
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire_tools.store.engine.columns import records, size_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.columns import Bytes, Int64s
 
     Uint32s = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
+_FEWEST_POWERS: Final = 1 << 16
 _FACTOR: Final = 31
 _INVERSE: Final = pow(_FACTOR, -1, 1 << 32)
-_FEWEST_POWERS: Final = 1 << 16
+_LONGEST: Final = 1 << 10
+"""Bytes of a part that becomes a row of a matrix; 2^13 would still be exact."""
 
+_CELLS: Final = 1 << 16
+"""Cells of a matrix: larger ones leave the processor's cache."""
 
 _FIRST_WIDE: Final = 0x80
 
@@ -71,42 +82,66 @@ def positive_hashes(hashes: Int64s) -> Int64s:
     return result
 
 
-class PartHashes:
-    """``String.hashCode`` of any parts of one text.
-
-    A hash code is a sum of units, each with a power of 31.  With the inverse powers (31 has an
-    inverse modulo 2^32) one running sum over the text gives the sum of each part.
+def part_hashes(data: Bytes, starts: Int64s, sizes: Int64s, begins: Int64s | None = None) -> Int64s:
+    """``String.hashCode`` of each part: int32 over UTF-16 code units.
 
     Args:
-        data: valid UTF-8.
+        data: of which they are parts.
+        starts: first byte of each part.
+        sizes: bytes of each part, at least one.
+        begins: hash code of a text that stands before each part; of none by default.
     """
+    sums = np.empty(len(starts), np.uint32)
+    is_wide = np.zeros(len(starts), np.bool_)
+    for rows, longest in size_classes(sizes):
+        whole: Any = slice(None) if len(rows) == len(starts) else rows
+        place, size = starts[whole], sizes[whole]
+        sums[whole], is_wide[whole] = _class_hashes(data, place, size, longest)
+    before = np.zeros(0, np.uint32)
+    if begins is not None:
+        before = begins.astype(np.uint32)
+        sums += before * powers_of(_FACTOR, int(sizes.max(initial=0)) + 1)[sizes]
+    hashes: Int64s = sums.view(np.int32).astype(np.int64)
+    for part in np.flatnonzero(is_wide).tolist():
+        text = decode_utf8(data[starts[part] : starts[part] + sizes[part]].tobytes())
+        units = len(text.encode("utf-16-le", "surrogatepass")) >> 1
+        begin = int(before[part]) * pow(_FACTOR, units, 1 << 32) if len(before) else 0
+        hashes[part] = to_int32(begin + string_hash(text))
+    return hashes
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        units = np.frombuffer(data, np.uint8)
-        self._wide = None if data.isascii() else np.flatnonzero(units >= _FIRST_WIDE)
-        self._sums = np.zeros(len(data) + 1, np.uint32)
-        inverse = powers_of(_INVERSE, len(data))
-        np.cumsum(units * inverse, dtype=np.uint32, out=self._sums[1:])
 
-    def of(self, starts: Int64s, ends: Int64s, begins: Int64s | None = None) -> Int64s:
-        """The hash code of each part.
-
-        Args:
-            starts: first byte of each.
-            ends: the byte after its last one.
-            begins: hash code of a text that stands before each; of none by default.
-        """
-        sums, powers = self._sums, powers_of(_FACTOR, len(self._data) + 1)
-        hashes = (sums[ends] - sums[starts]) * powers[ends] * np.uint32(_INVERSE)
-        before = np.zeros(len(starts), np.uint32) if begins is None else begins.astype(np.uint32)
-        hashes += before * powers[ends - starts]
-        numbers: Int64s = hashes.view(np.int32).astype(np.int64)
-        if self._wide is not None:
-            is_wide = np.searchsorted(self._wide, starts) < np.searchsorted(self._wide, ends)
-            for part in np.flatnonzero(is_wide).tolist():
-                text = self._data[starts[part] : ends[part]].decode()
-                units = len(text.encode("utf-16-le")) >> 1
-                begin = int(before[part]) * pow(_FACTOR, units, 1 << 32)
-                numbers[part] = to_int32(begin + string_hash(text))
-        return numbers
+def _class_hashes(
+    data: Bytes, starts: Int64s, sizes: Int64s, longest: int
+) -> tuple[Uint32s, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """Hash codes of parts as if each byte were a code unit, and which parts have others."""
+    sums = np.empty(len(starts), np.uint32)
+    is_wide = np.zeros(len(starts), np.bool_)
+    if longest > _LONGEST or longest > len(data):
+        for number, (start, size) in enumerate(zip(starts.tolist(), sizes.tolist(), strict=True)):
+            part = data[start : start + size]
+            sums[number] = part.astype(np.uint32) @ powers_of(_FACTOR, size)[::-1]
+            is_wide[number] = part.max() >= _FIRST_WIDE
+        return sums, is_wide
+    # a part begins its row, or ends it if no more bytes follow
+    powers = powers_of(_FACTOR, longest)[::-1].astype(np.float64)
+    last = len(data) - longest
+    is_uniform = int(sizes.min()) == longest
+    step, kind = max(1, _CELLS // longest), np.dtype(f"V{longest}")
+    first_columns = np.tri(longest + 1, longest, -1, np.uint8).view(kind)[:, 0]
+    inverses = powers_of(_INVERSE, longest + 1)[::-1]
+    for first in range(0, len(starts), step):
+        rows = slice(first, first + step)
+        windows = np.minimum(starts[rows], last)
+        cells = records(data, windows, kind).view(np.uint8).reshape(-1, longest)
+        ends = starts[rows] + sizes[rows] - windows
+        if not is_uniform:
+            cells *= first_columns[ends].view(np.uint8).reshape(-1, longest)
+            skipped = starts[rows] - windows
+            if skipped.any():
+                cells *= 1 - first_columns[skipped].view(np.uint8).reshape(-1, longest)
+        if cells.max() >= _FIRST_WIDE:
+            is_wide[rows] = cells.max(axis=1) >= _FIRST_WIDE
+        sums[rows] = (cells.astype(np.float64) @ powers).astype(np.uint64).astype(np.uint32)
+        if not is_uniform:
+            sums[rows] *= inverses[ends]
+    return sums, is_wide

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from rocketwire_tools.store.engine.columns import records, size_classes
-from rocketwire_tools.store.engine.part_hashes import part_hashes
+from rocketwire_tools.store.engine.hashes import part_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire_tools.store.engine.hashes import PartHashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,11 +154,6 @@ class PropertyItems:
         result = np.full(self.row_count, -1, np.int64)
         result[self.rows[items]] = items  # of several the last one stays
         return result
-
-    @cached_property
-    def hashes(self) -> PartHashes:
-        """Hash codes of parts of ``data``."""
-        return PartHashes(self.data)
 
     def raw_values(self, name: str) -> list[bytes | None]:
         """The value of a name of each row, as UTF-8; None without one."""

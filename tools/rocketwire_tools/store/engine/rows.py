@@ -23,8 +23,10 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_tools.numbers import number_in
+from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import distinct, records, words
+from rocketwire_tools.store.engine.hashes import string_hashes
 from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
@@ -310,6 +312,10 @@ class Rows:
     @cached_property
     def tags_codes(self) -> Int64s:
         """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
+        if not fast_paths.are_on():
+            return string_hashes(
+                [text or "" for text in self.property_items.texts(message_const.TAGS)]
+            )
         tags = self.named_values.of(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
         codes[tags.rows] = self.named_values.hashes(tags)

@@ -13,6 +13,7 @@ import numpy as np
 
 from rocketwire.store import commit_log
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
+from rocketwire_tools.store.engine import fast_paths
 
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
@@ -40,9 +41,10 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
         view: bytes of a file; of a bytearray that begins with them, to be fast.
     """
     size, data = len(view), view.obj
+    is_searchable = isinstance(data, bytearray) and fast_paths.are_on()
     positions, end = commit_log.walk(view, 0, min(size, _SAMPLE))
     stretch = _RECORDS * end // max(1, len(positions))
-    if not positions or (size - end) // stretch < _FEWEST or not isinstance(data, bytearray):
+    if not positions or (size - end) // stretch < _FEWEST or not is_searchable:
         rest, end = commit_log.walk(view, end, size)
         return np.array(positions + rest, np.int64), end
     longer = 1

@@ -1,4 +1,4 @@
-"""What streams read, case by case, beside Kafka's source: the table of docs/guide/spark-cases.md.
+"""What streams read, case by case, beside Kafka's source: the table of docs/guide/spark-topics.md.
 
 ``Query`` drives a stream as Spark does: with an offset log, and a new driver after a restart.
 """
@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -399,3 +401,17 @@ def test_a_name_server_that_is_away_for_a_moment_stops_no_stream(
 
 def _unreachable() -> tuple[str, ...]:
     raise UnreachableError("no name server answers")
+
+
+def test_each_case_of_the_guide_is_a_test_and_each_test_a_case() -> None:
+    tests = Path(__file__).parents[4]
+    guide = (tests.parent / "docs" / "guide" / "spark-topics.md").read_text("utf-8")
+    table = guide.partition("### Case by case")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    named = {name for row in rows for name in re.findall(r"`(test_\w+)`", row)}
+    here = set(re.findall(r"^def (test_\w+)", Path(__file__).read_text("utf-8"), re.M))
+    in_spark = (tests / "spark" / "test_topics.py").read_text("utf-8")
+
+    assert all(re.search(r"`test_\w+`", row) for row in rows)
+    assert here - named == {"test_each_case_of_the_guide_is_a_test_and_each_test_a_case"}
+    assert all(f"def {name}(" in in_spark for name in named - here)

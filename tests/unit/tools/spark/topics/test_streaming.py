@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.cluster import UnreachableError
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stream
 from tests.unit.tools.spark.topics.test_planning import A0, A1, B0, Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Cluster(Answers):
@@ -65,7 +65,7 @@ class Query:
     def __init__(self, cluster: Cluster, **options: str) -> None:
         self.cluster = cluster
         self.clock = Clock()
-        self.sleep = self.clock.sleep
+        self.sleep: Callable[[float], None] = self.clock.sleep
         self.options = {
             "nameServers": "n:1",
             "subscribe": "t",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.policy.java_strings import string_hash
+from rocketwire.policy.java_strings import string_hash, to_int32
 from rocketwire.store.index_file import key_hash
-from rocketwire_tools.store.engine.hashes import PartHashes, index_hashes, string_hashes
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire_tools.store.engine.hashes import index_hashes, part_hashes, string_hashes
+
+TEXTS = st.binary(min_size=1, max_size=40) | st.text("ab1-", min_size=1, max_size=12).map(
+    str.encode
+)
+LONG = st.integers(1, 5000).map(lambda size: bytes(range(33, 127)) * (size // 94 + 1))
 
 
 @given(st.lists(st.text()) | st.lists(st.text("abc#1")))
@@ -30,22 +35,31 @@ def test_index_hashes_are_not_negative() -> None:
     assert index_hashes(["polygenelubricants"]).tolist() == [0]  # hash code -2147483648
 
 
-@pytest.mark.parametrize("text", ["", "order-1", "a" * 70_000, "Zürich-1 😀 plain"])
-def test_parts_of_a_text_have_the_hash_codes_of_java(text: str) -> None:
-    data = text.encode()
-    cuts = [place for place in (0, 1, 5, 9, 30, len(data)) if place <= len(data)]
-    cuts = [place for place in cuts if place == len(data) or data[place] & 0xC0 != 0x80]
-    parts = [(start, end) for start in cuts for end in cuts if start <= end]
-    starts, ends = np.array(parts).T
-    texts = [data[start:end].decode() for start, end in parts]
-
-    assert PartHashes(data).of(starts, ends).tolist() == [string_hash(text) for text in texts]
+def hashes_of(texts: list[bytes], begin: str, rest: bytes) -> list[int]:
+    """The hash codes of texts that stand one after another, with some bytes behind the last."""
+    data = np.frombuffer(b"".join(texts) + rest, np.uint8)
+    sizes = np.array([len(text) for text in texts], np.int64)
+    begins = np.full(len(texts), string_hash(begin))
+    hashes: list[int] = part_hashes(data, np.cumsum(sizes) - sizes, sizes, begins).tolist()
+    return hashes
 
 
-def test_parts_of_a_text_are_hashed_behind_other_texts() -> None:
-    starts, ends = np.array([0, 2, 6]), np.array([2, 4, 6])
-    begins = np.array([string_hash("topic#"), string_hash("t#T#"), string_hash("empty#")])
+@given(st.lists(TEXTS | LONG, max_size=12), st.sampled_from(["", "a#", "t" * 99]), st.binary())
+def test_a_part_has_the_hash_code_of_java(texts: list[bytes], begin: str, rest: bytes) -> None:
+    assert hashes_of(texts, begin, rest) == [
+        string_hash(begin + decode_utf8(text)) for text in texts
+    ]
 
-    hashes = PartHashes("k1é-x".encode()).of(starts, ends, begins)
 
-    assert hashes.tolist() == [string_hash(text) for text in ("topic#k1", "t#T#é", "empty#")]
+def test_a_part_of_the_largest_bytes_has_an_exact_sum() -> None:
+    texts = [b"\x7f" * size for size in (1, 8, 56, 1023, 1024, 1025, 9000)]
+
+    assert hashes_of(texts, "", b"") == [string_hash(text.decode()) for text in texts]
+
+
+def test_many_parts_of_one_size_are_those_of_each_alone() -> None:
+    texts = [b"%032d" % number for number in range(5000)]
+
+    assert hashes_of(texts, "orders#", b"") == [
+        to_int32(string_hash("orders#" + text.decode())) for text in texts
+    ]

@@ -13,7 +13,7 @@ import yaml
 
 from publishing.release.check import PYTHONS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 

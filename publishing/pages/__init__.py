@@ -1,0 +1,1 @@
+"""What the pages of the documentation show is run, as a reader would run it."""

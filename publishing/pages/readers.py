@@ -1,0 +1,114 @@
+"""Readers of pages: each has a folder and a shell, and some have a cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from publishing.pages import folder, reading
+from publishing.pages.blocks import has_cluster
+from publishing.pages.shell import Shell
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+PAGES = (
+    *sorted(ROOT.glob("README*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *sorted((ROOT / "docs" / "zh").glob("*.md")),
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+    ROOT / "docs" / "contributing.md",
+    ROOT / "docs" / "releasing.md",
+    ROOT / "docs" / "deploy" / "README.md",
+)
+"""All pages with commands."""
+
+SOURCES = (".", "namesrv", "broker", "tools")
+
+
+def environment(home: Path, scratch: Path, installed: Path | None) -> dict[str, str]:
+    """The variables of a page's commands.
+
+    Args:
+        home: the reader's folder.
+        scratch: a folder for programs that stand in for others.
+        installed: a virtual environment with rocketwire; otherwise the one that runs this, and the
+            sources of the project, and ``pip`` has nothing to do.
+    """
+    result = {"HOME": str(home), "LC_ALL": "C.UTF-8", "MPLCONFIGDIR": str(scratch)}
+    if installed is not None:
+        return {**result, "PATH": f"{installed / 'bin'}:/usr/bin:/bin", "PIP_NO_INDEX": "1"}
+    pip = scratch / "bin" / "pip"
+    pip.parent.mkdir()
+    pip.write_text("#!/bin/sh\nexit 0\n", "utf-8")
+    pip.chmod(0o755)
+    path = [str(pip.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+    sources = [str(ROOT / each) for each in SOURCES]
+    return {**result, "PATH": os.pathsep.join(path), "PYTHONPATH": os.pathsep.join(sources)}
+
+
+@contextlib.contextmanager
+def reader(installed: Path | None = None) -> Generator[tuple[Shell, Path]]:
+    """A shell in a folder of its own, and this folder."""
+    with tempfile.TemporaryDirectory() as name:
+        home, scratch = Path(name) / "home", Path(name) / "scratch"
+        home.mkdir()
+        scratch.mkdir()
+        folder.furnish(home, FIXTURES)
+        with Shell(home, environment(home, scratch, installed), scratch) as shell:
+            yield shell, home
+
+
+@contextlib.contextmanager
+def cluster(installed: Path | None = None) -> Generator[None]:
+    """Run our name server and our broker for development at the default ports.
+
+    Raises:
+        RuntimeError: they do not start.
+    """
+    with reader(installed) as (shell, _):
+        started = shell.start("rocketwire dev", "ready:")
+        if started.status != 0:
+            raise RuntimeError(f"rocketwire dev does not start: {started.output}")
+        yield
+
+
+def read(page: Path, installed: Path | None = None, *, long: bool = True) -> list[reading.Problem]:
+    """Run what a page shows."""
+    with reader(installed) as (shell, home):
+        return reading.read(page, shell, home, long=long)
+
+
+def read_all(
+    pages: Iterable[Path], installed: Path | None = None, *, long: bool, clusters: bool = True
+) -> int:
+    """Run pages, and print their problems.
+
+    Args:
+        pages: in their order.
+        installed: a virtual environment with rocketwire.
+        long: whether blocks that take long run.
+        clusters: whether to start a cluster for each page whose readers have one.
+
+    Returns:
+        the number of problems.
+    """
+    number = 0
+    for page in pages:
+        start = time.monotonic()
+        needs = clusters and has_cluster(page)
+        with cluster(installed) if needs else contextlib.nullcontext():
+            problems = read(page, installed, long=long)
+        number += len(problems)
+        for problem in problems:
+            print(f"FAILED {problem}", flush=True)
+        print(f"{page.relative_to(ROOT)}: {time.monotonic() - start:.1f} s", flush=True)
+    print(f"{number} problems")
+    return number

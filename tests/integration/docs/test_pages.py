@@ -1,0 +1,40 @@
+"""What the README, the tutorials and the guides show works as it is written.
+
+Each page is read by itself, in a network namespace, so that the ports it names are free.  Pages whose
+readers have a cluster already are read in ``tests/java/docs``, with a Java broker.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from publishing.pages import namespace
+from publishing.pages.blocks import has_cluster, runs
+from publishing.pages.readers import PAGES, ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+ALONE = [page for page in PAGES if runs(page) and not has_cluster(page)]
+
+
+@pytest.mark.parametrize("page", ALONE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_shows_works(page: Path) -> None:
+    if not namespace.available():
+        pytest.skip("no network namespace: unshare --net")
+
+    run = subprocess.run(
+        [sys.executable, "-m", "publishing.pages", "--short", str(page)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (run.returncode, run.stderr) == (0, ""), run.stdout

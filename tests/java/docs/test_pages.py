@@ -1,0 +1,34 @@
+"""What guides for readers with a cluster show works with a Java broker."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from publishing.pages import namespace
+from publishing.pages.blocks import has_cluster, runs
+from publishing.pages.readers import PAGES
+from tests.support.java import cache as java_cache
+from tests.support.java import class_archive, pages
+from tests.support.java.peers import CURRENT
+from tests.support.java.shared_peers import have_here
+
+pytestmark = [pytest.mark.java, pytest.mark.process, pytest.mark.slow]
+
+FIRST = "rocketwire-admin.md"
+"""This page shows the messages of a topic that no other page may have written to before."""
+
+
+def test_what_pages_show_works_with_a_java_broker() -> None:
+    if not namespace.available():
+        pytest.skip("no network namespace: unshare --net")
+    have_here(
+        partial(java_cache.classes, CURRENT, "Broker.java"),
+        partial(class_archive.record_broker, CURRENT),
+    )
+    chosen = [page for page in PAGES if runs(page) and has_cluster(page)]
+
+    run = pages.run(sorted(chosen, key=lambda page: (page.name != FIRST, page.name)))
+
+    assert run.returncode == 0, run.stdout

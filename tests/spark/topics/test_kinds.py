@@ -1,0 +1,186 @@
+"""Topics that are not plain ones, at Java's brokers: read by the classes that Spark calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    ConsumeConcurrentlyStatus,
+    Message,
+    ProducerConfig,
+    PushConsumerConfig,
+    open_producer,
+    open_push_consumer,
+)
+from rocketwire.client.admin.admin import Admin
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.messages.topic_config import TopicConfig
+from rocketwire_tools.spark.topics.cluster import UnknownTopicError
+from rocketwire_tools.spark.topics.connection import close_sessions
+from tests.java.client.messages import unique
+from tests.spark.conftest import without_spark
+from tests.spark.topics_of_java import Topics, read_here
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.processes import wait_until
+from tests.support.stores.kinds.compaction import OPTIONS as COMPACTING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.support.java.cluster import JavaCluster
+
+OPTIONS = {**COMPACTING, "loadBalancePollNameServerInterval": 1000}
+"""A broker compacts, and learns where other brokers are, within seconds."""
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+
+def topics_at(cluster: JavaCluster, release: str) -> Topics:
+    """The topics of a broker of a release; that of 5.5.0 compacts every two seconds."""
+    without_spark()
+    if release == OLD:
+        broker = cluster.broker("broker-old", version=OLD)
+    else:
+        broker = cluster.broker("broker-b", options=OPTIONS)
+    return Topics(cluster.address, only=broker.address)
+
+
+@pytest.fixture(autouse=True)
+def _no_sessions() -> Iterator[None]:
+    yield
+    close_sessions()
+
+
+def read(topics: Topics, topic: str, **options: str) -> list[Any]:
+    """The places of a topic; each is there once."""
+    places = read_here({"nameServers": topics.address, "subscribe": topic, **options})
+    assert len(set(places)) == len(places)
+    return places
+
+
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_retried_messages_and_dead_letters_are_read_by_name(
+    java_cluster: JavaCluster, release: str
+) -> None:
+    topics, group = topics_at(java_cluster, release), unique("failing")
+    topic = topics.create(unique("failed"), queues=1)
+    topics.fill(topic, [b"1", b"2", b"3"])
+
+    async def fail(messages: Sequence[StoredMessage], context: Any) -> ConsumeConcurrentlyStatus:
+        context.delay_level_when_next_consume = 1
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    async def work(client: ClientInstance) -> None:
+        config = PushConsumerConfig(
+            consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, max_reconsume_times=1
+        )
+        async with open_push_consumer(client, group, {topic: "*"}, fail, config=config):
+            with trio.fail_after(120):
+                while True:
+                    try:
+                        table = await Admin(client).topics.stats(f"%DLQ%{group}")
+                        offsets = (table.offset_table or {}).values()
+                        if sum(each.max_offset for each in offsets) >= 3:
+                            return
+                    except Exception:  # noqa: BLE001, S110 - it is created with the first one
+                        pass
+                    await trio.sleep(0.3)
+
+    topics.run(work)
+
+    assert len(read(topics, f"%DLQ%{group}")) == 3
+    assert len(read(topics, f"%RETRY%{group}")) == 3
+    options = {"nameServers": topics.address, "subscribePattern": f"%(DLQ|RETRY)%{group}"}
+    assert len(read_here(options)) == 6
+
+
+def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
+    topics, topic = topics_at(java_cluster, CURRENT), unique("prices")
+
+    async def work(client: ClientInstance) -> None:
+        config = TopicConfig(
+            topic_name=topic,
+            read_queue_nums=1,
+            write_queue_nums=1,
+            attributes={"+cleanup.policy": "COMPACTION"},
+        )
+        await Admin(client).topics.create_or_update(config, **topics._where)
+        with trio.fail_after(60):
+            while True:
+                try:
+                    await client.refresh_route(topic)
+                    break
+                except Exception:  # noqa: BLE001
+                    await trio.sleep(0.1)
+        async with open_producer(client, "p", ProducerConfig(send_msg_timeout=30)) as producer:
+            for number in range(300):
+                body = b"%d" % number * 100
+                await producer.send(Message(topic, body, keys=(f"price-{number % 15}",)))
+
+    topics.run(work)
+    wait_until(lambda: len(read(topics, topic)) < 120, "old messages are gone")
+    places = read(topics, topic)
+    offsets = {offset for _, _, offset in places}
+    assert offsets >= set(range(285, 300))
+
+
+def test_a_static_topic_is_read_while_it_moves_to_another_broker(
+    java_cluster: JavaCluster,
+) -> None:
+    java_cluster.end_brokers()  # one of 4.9.4 does not know what a static topic is
+    topics, topic = topics_at(java_cluster, CURRENT), unique("static")
+
+    async def fill(client: ClientInstance) -> None:
+        async with open_producer(client, "p", ProducerConfig(send_msg_timeout=30)) as producer:
+            for number in range(6):
+                await producer.send(Message(topic, b"%d" % number))
+
+    async def routed(client: ClientInstance, owner: str) -> None:
+        with trio.fail_after(60):
+            while True:
+                try:
+                    route = await Admin(client).clusters.route(topic)
+                    if (
+                        len((route.topic_queue_mapping_by_broker or {})[owner].curr_id_map or {})
+                        == 2
+                    ):
+                        return
+                except Exception:  # noqa: BLE001, S110
+                    pass
+                await trio.sleep(0.2)
+
+    async def create(client: ClientInstance) -> None:
+        await Admin(client).static_topics.create_or_update(topic, 2, ["broker-a"])
+        await routed(client, "broker-a")
+        await fill(client)
+
+    async def move(client: ClientInstance) -> None:
+        await Admin(client).static_topics.remap(topic, ["broker-b"])
+        await routed(client, "broker-b")
+        await fill(client)
+
+    topics.run(create)
+    before = read(topics, topic)
+    assert len(before) == 6
+    topics.run(move)
+    after = read(topics, topic)
+    assert len(after) == 12
+
+
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_a_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) -> None:
+    topics = topics_at(java_cluster, release)
+    topic, light = topics.create(unique("parent"), queues=1), f"%LMQ%{unique('light')}"
+    with pytest.raises(UnknownTopicError, match=f"no broker has messages of light topic {light}"):
+        read(topics, light)
+    topics.fill(topic, [b"x"] * 5, properties={"INNER_MULTI_DISPATCH": light})
+    topics.fill(topic, [b"y"] * 3)
+    wait_until(lambda: sum(topics.ends(topic).values()) == 8, "all are dispatched")
+    close_sessions()
+
+    assert [offset for _, _, offset in read(topics, light)] == list(range(5))
