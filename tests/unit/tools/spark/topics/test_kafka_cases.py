@@ -401,14 +401,14 @@ def test_a_name_server_that_is_away_for_a_moment_stops_no_stream(
     query.trigger()
     query.cluster.table[A0] = Bounds(0, 5)
     topics = query.cluster.topics
-    query.cluster.topics = _unreachable  # type: ignore[method-assign]
+    query.cluster.topics = _unreachable  # type: ignore[method-assign]  # a fake
     query.clock.now += ROUTES
     assert query.trigger() == {"a0": (4, 5)}
     assert "no name server answers; its last routes are used" in capsys.readouterr().err
     query.clock.now += GONE
     with pytest.raises(UnreachableError, match="no name server answers"):
         query.trigger()
-    query.cluster.topics = topics  # type: ignore[method-assign]
+    query.cluster.topics = topics  # type: ignore[method-assign]  # a fake
     query.cluster.table[A0] = Bounds(0, 6)
     assert query.trigger() == {"a0": (5, 6)}
 

@@ -63,7 +63,7 @@ def chunk(*bodies: bytes, begin: int = 0, end: int = 100, shift: int = 0) -> Chu
 
 
 def rows(part: Chunk, columns: dict[str, str]) -> list[dict[str, Any]]:
-    return batch_of(read_chunk(part, PLACE), schema(columns)).to_pylist()  # type: ignore[no-any-return]
+    return batch_of(read_chunk(part, PLACE), schema(columns)).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
 
 
 def test_columns_of_rocketmq() -> None:
