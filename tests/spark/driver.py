@@ -16,8 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from tests.spark.cluster import LocalCluster
 from tests.spark.conftest import ROOT
+from tests.spark.distribution import distribution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,8 @@ class Drivers:
         self.folder = folder
         self.killed: Counter[str] = Counter()
         master = str(job["master"])
-        self._cluster = LocalCluster(folder, master) if "cluster" in master else None
+        self._has_executors = "cluster" in master
+        self._home = distribution(folder)
         self._command = [sys.executable, "-m", "tests.spark.job", json.dumps(job)]
         self._processes: list[subprocess.Popen[bytes]] = []
 
@@ -117,9 +118,7 @@ class Drivers:
 
     def start(self) -> None:
         """Start a driver; executors of an earlier one may still be there, as after a real end."""
-        environment = {**os.environ, "JAVA_TOOL_OPTIONS": _JVM}
-        if self._cluster is not None:
-            environment["SPARK_HOME"] = str(self._cluster.home)
+        environment = {**os.environ, "JAVA_TOOL_OPTIONS": _JVM, "SPARK_HOME": str(self._home)}
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 self._command,
@@ -194,7 +193,7 @@ class Drivers:
     def _victims(self) -> list[int]:
         """An executor and what is below it, or a worker; nothing if there are none."""
         below = _below(self._processes[-1].pid)
-        if self._cluster is not None:
+        if self._has_executors:
             executors = [each.pid for each in below if "ExecutorBackend" in each.command]
             return [pid for first in executors[:1] for pid in (first, *_pids(_below(first)))]
         daemons = {each.pid for each in below if "pyspark.daemon" in each.command}

@@ -17,7 +17,6 @@ from rocketwire.client import (
 )
 from rocketwire.client.admin.admin import Admin
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.messages.topic_config import TopicConfig
 from rocketwire_tools.spark.topics.cluster import UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
 from tests.java.client.messages import unique
@@ -100,23 +99,10 @@ def test_retried_messages_and_dead_letters_are_read_by_name(
 
 
 def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
-    topics, topic = topics_at(java_cluster, CURRENT), unique("prices")
+    topics = topics_at(java_cluster, CURRENT)
+    topic = topics.create(unique("prices"), 1, attributes={"+cleanup.policy": "COMPACTION"})
 
     async def work(client: ClientInstance) -> None:
-        config = TopicConfig(
-            topic_name=topic,
-            read_queue_nums=1,
-            write_queue_nums=1,
-            attributes={"+cleanup.policy": "COMPACTION"},
-        )
-        await Admin(client).topics.create_or_update(config, **topics._where)
-        with trio.fail_after(60):
-            while True:
-                try:
-                    await client.refresh_route(topic)
-                    break
-                except Exception:  # noqa: BLE001
-                    await trio.sleep(0.1)
         async with open_producer(client, "p", ProducerConfig(send_msg_timeout=30)) as producer:
             for number in range(300):
                 body = b"%d" % number * 100

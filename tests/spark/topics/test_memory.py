@@ -28,7 +28,7 @@ MESSAGES = int(os.environ.get("ROCKETWIRE_SPARK_MESSAGES", "20000"))
 MOST = 300_000
 """KiB of memory of a worker, with PySpark and Arrow in it."""
 WORKER = """
-import os, resource, sys
+import os, re, sys
 import pyarrow as pa
 import pyspark.sql.worker.plan_data_source_read
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
@@ -46,7 +46,8 @@ with open(os.devnull, "wb") as out:
             stream = stream or pa.ipc.new_stream(out, batch.schema)
             stream.write_batch(batch)
             count += batch.num_rows
-print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+most = re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]
+print(count, most)  # ru_maxrss would be that of the process that started this one
 """
 
 

@@ -35,20 +35,6 @@ pytestmark = [
 ]
 
 ROWS = 3000
-ACCOUNT = ("rocket", "wire1234")
-AUTH = "org.apache.rocketmq.auth"
-ACCESS = {
-    "authenticationEnabled": "true",
-    "authenticationProvider": f"{AUTH}.authentication.provider.DefaultAuthenticationProvider",
-    "authenticationMetadataProvider": (
-        f"{AUTH}.authentication.provider.LocalAuthenticationMetadataProvider"
-    ),
-    "initAuthenticationUser": '{"username":"rocket","password":"wire1234"}',
-    "innerClientAuthenticationCredentials": '{"accessKey":"rocket","secretKey":"wire1234"}',
-}
-"""Options of a broker of 5.5.0 with one account."""
-ACCOUNTS = "accounts:\n- {accessKey: rocket, secretKey: wire1234, admin: true}\n"
-"""The same account in the file of a broker of 4.9.4."""
 PATIENCE = 300.0
 """Seconds for what a busy machine does late."""
 
@@ -186,38 +172,3 @@ def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
     assert f"SinkError: topic {topic}: " in line
     assert "seconds of retries: check that brokers and name servers run" in line
     assert "or raise option 'retryTimeout'" in line
-
-
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaNameServer]:
-    """A name server with a broker of each release that want credentials."""
-    folder = tmp_path_factory.mktemp("guarded")
-    name_server = JavaNameServer(folder / "namesrv")
-    servers = [name_server.address]
-    new = JavaBroker(folder / "new", servers, ACCESS, name="broker-new")
-    old = JavaBroker(folder / "old", servers, {"aclEnable": "true"}, name="broker-old", version=OLD)
-    (old.folder / "conf" / "plain_acl.yml").write_text(ACCOUNTS)
-    with name_server, new, old:
-        for broker in (new, old):
-            broker.wait_registered(name_server.port)
-        yield name_server
-
-
-@pytest.mark.parametrize("broker", ["broker-new", "broker-old"])
-@pytest.mark.parametrize("transactional", ["false", "true"])
-def test_a_wrong_secret_is_said_in_one_line(
-    spark: SparkSession, guarded: JavaNameServer, tmp_path: Path, broker: str, transactional: str
-) -> None:
-    secrets = tmp_path / "credentials"
-    secrets.write_text(f"accessKey={ACCOUNT[0]}\nsecretKey=another-secret\n")
-    options = {"nameServers": guarded.address, "credentialsFile": str(secrets)}
-    # a broker has a topic of its own name
-    writer = spark.range(3).selectExpr("cast(id as string) as body").write.format("rocketmq")
-    writer = writer.options(topic=broker, transactional=transactional, **options)
-    with pytest.raises(Exception, match="SinkError") as error:
-        writer.mode("append").save()
-    line = line_of(error, "SinkError")
-
-    assert f"SinkError: topic {broker}: " in line
-    assert "check the credentials, and that they permit to publish to the topic" in line
-    assert "another-secret" not in str(error.value)

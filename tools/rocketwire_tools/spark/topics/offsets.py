@@ -147,6 +147,8 @@ def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
         raise wrong
     places = Places()
     for topic, brokers in cast("dict[str, Any]", topics).items():
+        if topic == _FROM:  # the text is the offset of a checkpoint
+            continue
         if not isinstance(brokers, dict):
             places.by_topic[topic] = _number(option, brokers, least)
             continue

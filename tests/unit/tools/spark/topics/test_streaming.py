@@ -306,7 +306,7 @@ def test_a_stream_goes_on_without_name_servers(capsys: pytest.CaptureFixture[str
     def topics() -> tuple[str, ...]:
         raise UnreachableError("no name server answers")
 
-    query.cluster.topics = topics  # type: ignore[method-assign]
+    query.cluster.topics = topics  # type: ignore[method-assign]  # a fake
     query.cluster.table[A0] = Bounds(0, 6)
     query.clock.now += ROUTES
 
