@@ -125,7 +125,7 @@ def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_
         drivers.run_to_end()
 
     drivers.report(f"{len(stored)} messages")
-    assert drivers.kills == len(KILLS)
+    assert drivers.kills >= len(KILLS)
     assert len(stored) == MESSAGES
     assert Counter(stream.written()) == Counter(stored)
 

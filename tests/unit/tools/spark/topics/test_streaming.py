@@ -72,8 +72,6 @@ class Query:
             "startingOffsets": "earliest",
             **options,
         }
-        if "subscribePattern" in options:
-            del self.options["subscribe"]
         self.log: list[str] = []
         self.restart()
 
@@ -297,26 +295,6 @@ def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
     assert "messages 40 to the end are lost, no broker has" in capsys.readouterr().err
     query.cluster.table[A0] = Bounds(0, 42)
     assert query.trigger() == {"a0": (40, 42)}
-
-
-def test_a_stream_goes_on_without_name_servers(capsys: pytest.CaptureFixture[str]) -> None:
-    query = Query(Cluster(a0=(0, 4)), subscribePattern="t.*")
-    query.trigger()
-
-    def topics() -> tuple[str, ...]:
-        raise UnreachableError("no name server answers")
-
-    query.cluster.topics = topics  # type: ignore[method-assign]  # a fake
-    query.cluster.table[A0] = Bounds(0, 6)
-    query.clock.now += ROUTES
-
-    assert query.trigger() == {"a0": (4, 6)}
-    assert capsys.readouterr().err == (
-        "rocketmq: no name server answers; its last routes are used\n"
-    )
-    query.restart()
-    with pytest.raises(UnreachableError):
-        query.trigger()
 
 
 def test_each_loss_of_a_queue_gets_its_patience() -> None:
