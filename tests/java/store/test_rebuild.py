@@ -217,7 +217,8 @@ ALL = [
     (release, kind)
     for kind, releases in KINDS.items()
     for release in releases
-    if kind not in {"ext", "rocksdb"}  # no such queues are built
+    # no such queues are built; the messages of DLedger move, as a test below says
+    if kind not in {"ext", "rocksdb", "dledger"}
 ]
 
 
