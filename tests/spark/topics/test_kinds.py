@@ -136,7 +136,7 @@ def test_a_static_topic_is_read_while_it_moves_to_another_broker(
                         == 2
                     ):
                         return
-                except Exception:  # noqa: BLE001, S110
+                except Exception:  # noqa: BLE001, S110 - of any kind
                     pass
                 await trio.sleep(0.2)
 
