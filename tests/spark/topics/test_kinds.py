@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.client.admin.admin import Admin
+from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire_tools.spark.topics.cluster import UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
@@ -128,16 +130,12 @@ def test_a_static_topic_is_read_while_it_moves_to_another_broker(
 
     async def routed(client: ClientInstance, owner: str) -> None:
         with trio.fail_after(60):
-            while True:
-                try:
+            while True:  # until then the name server has no route of the topic, or an older one
+                with contextlib.suppress(RocketWireError, KeyError):
                     route = await Admin(client).clusters.route(topic)
-                    if (
-                        len((route.topic_queue_mapping_by_broker or {})[owner].curr_id_map or {})
-                        == 2
-                    ):
+                    mapping = (route.topic_queue_mapping_by_broker or {})[owner]
+                    if len(mapping.curr_id_map or {}) == 2:
                         return
-                except Exception:  # noqa: BLE001, S110 - of any kind
-                    pass
                 await trio.sleep(0.2)
 
     async def create(client: ClientInstance) -> None:
