@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from rocketwire_tools.exporter.families import FAMILIES
 
@@ -41,7 +41,7 @@ class Values(Mapping[Labels, float]):
 
     def __contains__(self, labels: object) -> bool:
         """Return whether the labels have a value."""
-        row = self._rows.get(labels, -1)  # type: ignore[call-overload]  # any key is looked up
+        row = self._rows.get(cast("Labels", labels), -1)
         return 0 <= row < len(self._values) and bool(self._has_value[row])
 
     def __getitem__(self, labels: Labels) -> float:
