@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 QUEUES: Final = 4
 TASKS: Final = 24
 SCRAPES: Final = 4
-SECONDS: Final = 300.0
+SECONDS: Final = 900.0
 BROKER: Final = "broker-a"
 
 
@@ -115,7 +115,7 @@ def peak_memory(pid: int) -> float:
 
 def measure(address: str, broker: int) -> None:
     """Scrape and print the figures."""
-    limits = ("--wait", "120", "--deadline", "120", "--min-interval", "0")
+    limits = ("--wait", "900", "--deadline", "900", "--min-interval", "0")
     with exporter(address, *limits) as (url, pid):
         print(
             "scrape  seconds  CPU s  broker CPU s  peak MiB  requests  series  MiB of text  incomplete"

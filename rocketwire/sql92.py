@@ -367,7 +367,7 @@ def _negative(operand: _Operand) -> _Operand:
         value = operand.evaluate(properties)
         if isinstance(value, _Long):
             return _Long(-value)
-        return -value if type(value) in (int, float) else None  # type: ignore[operator]
+        return -value if type(value) in (int, float) else None  # type: ignore[operator]  # mypy does not narrow by type()
 
     return _of(evaluate, operand, is_condition=False)
 

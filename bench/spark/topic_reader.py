@@ -111,9 +111,9 @@ def main() -> None:
     how, name_servers, topic = sys.argv[1:4]
     read: Callable[[], Read]
     if how == "plain":
-        read = lambda: trio.run(_plain, name_servers, topic)  # noqa: E731
+        read = lambda: trio.run(_plain, name_servers, topic)  # noqa: E731 - one of two
     else:
-        read = lambda: _worker(name_servers, topic)  # noqa: E731
+        read = lambda: _worker(name_servers, topic)  # noqa: E731 - one of two
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while sys.stdin.readline():

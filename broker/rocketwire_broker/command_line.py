@@ -35,7 +35,7 @@ NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
 PORT_STEP: Final = 10
 """Difference between the ports of two brokers of one process."""
 MOST_BROKERS: Final = 26
-LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104
+LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - compared, not bound
 """What clients are told instead of "all addresses", to which no client elsewhere can connect."""
 
 

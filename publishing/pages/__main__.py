@@ -25,8 +25,8 @@ def main() -> int:
     if INSIDE in os.environ:
         pages = [page.resolve() for page in options.page] or list(PAGES)
         return 1 if read_all(pages, options.installed, long=not options.short) else 0
-    if not namespace.available():
-        parser.error("this machine does not let you have a network namespace: unshare --net")
+    if missing := namespace.missing():
+        parser.error(missing)
     command = namespace.alone([sys.executable, "-m", "publishing.pages", *sys.argv[1:]])
     environment = {**os.environ, INSIDE: "1"}
     return subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode

@@ -13,6 +13,18 @@ def alone(command: list[str]) -> list[str]:
     return ["unshare", *user, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
 
 
+TOOLS = ("bash", "curl", "jq", "unshare", "ip")
+"""What pages use besides Python and rocketwire, and what a namespace needs."""
+
+
+def missing() -> str:
+    """What this machine lacks to run pages, in one line; empty if nothing is missing."""
+    absent = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if absent:
+        return f"pages need {', '.join(absent)}"
+    return "" if available() else "pages need a network namespace: unshare --net"
+
+
 def available() -> bool:
     """Whether this machine lets the process have a network namespace."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -86,6 +87,12 @@ def read(page: Path, installed: Path | None = None, *, long: bool = True) -> lis
         return reading.read(page, shell, home, long=long)
 
 
+def _cpu_seconds() -> float:
+    """CPU time of all commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def read_all(
     pages: Iterable[Path], installed: Path | None = None, *, long: bool, clusters: bool = True
 ) -> int:
@@ -102,13 +109,14 @@ def read_all(
     """
     number = 0
     for page in pages:
-        start = time.monotonic()
+        start, cpu = time.monotonic(), _cpu_seconds()
         needs = clusters and has_cluster(page)
         with cluster(installed) if needs else contextlib.nullcontext():
             problems = read(page, installed, long=long)
         number += len(problems)
         for problem in problems:
             print(f"FAILED {problem}", flush=True)
-        print(f"{page.relative_to(ROOT)}: {time.monotonic() - start:.1f} s", flush=True)
+        wall, cpu = time.monotonic() - start, _cpu_seconds() - cpu
+        print(f"{page.relative_to(ROOT)}: {wall:.1f} s, {cpu:.1f} s of CPU time", flush=True)
     print(f"{number} problems")
     return number

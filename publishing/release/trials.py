@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
-TIMEOUT_S = 300
+TIMEOUT_S = 1800
+"""Seconds for one command; a loaded machine takes minutes where an idle one takes one."""
 
 
 class TrialError(Exception):

@@ -108,7 +108,7 @@ class Producer(Opened[TrioProducer]):
 
     async def _send(self, direct: DirectSends, message: Message, limit: float) -> SendResult:
         """Send a message; its hooks are called by ``send``."""
-        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
             return await self._call(TrioProducer.send, message)  # says so
         pending = direct.start(message, limit)
         if pending is None or pending.future is None:

@@ -205,7 +205,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                         del self._waiting[future]
         return None
 
-    async def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
+    async def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002 - the usual word
         """Return the next messages of a queue; None if there are none in time.
 
         They are handled when ``Batch.ack`` is called.
@@ -223,7 +223,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         batch: Batch | None = await self._wait(partial(self._inbox.take, max), within)
         return batch
 
-    async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002
+    async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002 - the usual word
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         check_limit(max)
         while True:

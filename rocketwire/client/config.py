@@ -272,7 +272,7 @@ def to_config(config: ClientConfig | str) -> ClientConfig:
     """
     if isinstance(config, str):
         return ClientConfig(namesrv_addr=config)
-    if not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         raise wrong_type(
             "config", "a ClientConfig or name servers as 'host:port;host:port'", config
         )

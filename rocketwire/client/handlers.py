@@ -77,7 +77,7 @@ def check_callable(name: str, function: object, arguments: str) -> None:
         text = "None" if function is None else f"{shown(function)} ({type(function).__name__})"
         raise IllegalHandlerError(f"{name}: expected a function of ({arguments}), got {text}")
     # The function, not whether there is one.
-    call = getattr(type(function), "__call__", None)  # noqa: B004
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - Python looks at the class too
     has_signature = (
         inspect.isroutine(function)
         or inspect.isclass(function)
@@ -134,7 +134,7 @@ def _unwrap_function(handler: Any) -> Any:
             return handler
         else:
             # The function, not whether there is one.
-            call = getattr(type(handler), "__call__", None)  # noqa: B004
+            call = getattr(type(handler), "__call__", None)  # noqa: B004 - Python looks at the class too
             if not inspect.isfunction(call) and not isinstance(
                 call, (functools.partial, staticmethod)
             ):

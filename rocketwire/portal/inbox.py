@@ -32,7 +32,7 @@ def check_limit(limit: int) -> None:
     Raises:
         IllegalValueError: it is not a positive number.
     """
-    if not isinstance(limit, int) or limit < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(limit, int) or limit < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         raise IllegalValueError(f"max: expected a positive number of messages, got {limit!r}")
 
 

@@ -7,7 +7,6 @@ inside a store, so that no path leads out of it; links are listed as ignored.
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +25,7 @@ _COMPACTED: Final = "compaction/position-checkpoint"
 """How far each compacted queue was compacted."""
 
 MAX_FILES: Final = 2_000_000
-"""Default limit of the files of one store."""
+"""Default limit of the files of one store, with folders and links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,23 +149,18 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
 
     Args:
         paths: root folders of one store, folders with files of its commit log, or such files.
-        max_files: files that are listed at most.
+        max_files: as of ``list_files``, for each root.
 
     Raises:
         FileNotFoundError: a path does not exist.
-        OverflowError: there are more than ``max_files`` files.
+        OverflowError: as ``list_files``.
         OSError: a folder cannot be read, or a path is a pipe, a socket or a device.
     """
     roots = tuple(Path(os.path.realpath(path, strict=True)) for path in paths)
     folder = StoreFolder(roots=roots)
-    remaining = max_files
     for root in roots:
         if root.is_dir():
-            files = list(itertools.islice(list_files(root, folder.ignored), remaining + 1))
-            remaining -= len(files)
-            if remaining < 0:
-                raise OverflowError(f"the store has more than {max_files} files")
-            add_files(folder, files)
+            add_files(folder, list(list_files(root, folder.ignored, max_files=max_files)))
         elif root.is_file():
             folder.commit_log.append(_store_file(root, root.name))
         else:
@@ -199,18 +193,27 @@ def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     return sorted(places.values(), key=lambda file: file.offset)
 
 
-def list_files(root: Path, ignored: list[str]) -> Iterator[StoreFile]:
+def list_files(
+    root: Path, ignored: list[str], *, max_files: int = MAX_FILES
+) -> Iterator[StoreFile]:
     """All plain files below a folder.
 
     Args:
         root: the folder.
         ignored: gets the names of symbolic links and special files.
+        max_files: files, folders, links and special files at most.
+
+    Raises:
+        OverflowError: there are more than ``max_files``.
     """
-    folders = [""]
+    folders, count = [""], 0
     while folders:
         below = folders.pop()
         with os.scandir(root / below) as entries:
             for entry in entries:
+                count += 1
+                if count > max_files:
+                    raise OverflowError(f"{root} has more than {max_files} files and folders")
                 name = f"{below}/{entry.name}" if below else entry.name
                 if entry.is_symlink():
                     ignored.append(name)

@@ -108,7 +108,7 @@ class Producer(Opened[TrioProducer]):
         limit: float,
     ) -> SendResult:
         """Send a message; its hooks are called by ``send``."""
-        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
             return resource.portal.call(TrioProducer.send, producer, message)  # says so
         sent = self._direct.send(producer, message, limit)
         if isinstance(sent, SendResult):

@@ -195,7 +195,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 self._waiting -= 1
         return taken
 
-    def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002
+    def poll(self, max: int = 32, within: float | None = None) -> Batch | None:  # noqa: A002 - the usual word
         """Return the next messages of a queue; None if there are none in time.
 
         They are handled when ``Batch.ack`` is called.
@@ -213,7 +213,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         batch: Batch | None = self._wait(partial(self._inbox.take, max), within)
         return batch
 
-    def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002
+    def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002 - the usual word
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         check_limit(max)
         while True:

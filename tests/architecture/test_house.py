@@ -17,6 +17,13 @@ FORBIDDEN_WORDS = re.compile(
     r"(?<![\w.])/(?:work|farm|root|home)/(?!rocketmq/)[a-z]|/tmp/[a-z]|\bTODO\b|\bFIXME\b|NotImplementedError"
 )
 
+SUPPRESSION = re.compile(
+    r"# (?:(?:type|pyright): ignore(?:\[[^]]*\])?|noqa(?:: [A-Z0-9]+(?:, [A-Z0-9]+)*)?|pragma: no \w+)(?P<rest>.*)"
+)
+"""What keeps a checker silent, and the rest of its line."""
+
+REASON = re.compile(r"(?: - |  # (?!type:|pyright:|noqa|pragma))\S")
+
 
 def tracked(*patterns: str) -> list[Path]:
     listing = subprocess.run(
@@ -62,3 +69,16 @@ def test_no_tracked_file_holds_a_path_of_a_machine_or_an_open_end() -> None:
     ]
 
     assert found == []
+
+
+@pytest.mark.slow
+def test_every_suppression_has_a_reason() -> None:
+    bare = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[-80:]}"
+        for path in tracked("*.py")
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if (found := SUPPRESSION.search(line)) and not REASON.search(found["rest"])
+    ]
+
+    assert bare == []

@@ -32,7 +32,7 @@ class _Memory(io.RawIOBase):
     def __init__(self, data: bytes) -> None:
         self._data = io.BytesIO(data)
 
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]  # two buffers of many
         return self._data.readinto(buffer)
 
 

@@ -166,6 +166,10 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
     assert not any(each["numInputRows"] for each in reader.stream("out", subscribe=topic))
     assert once(reader.written("out"), stored)
 
+    offsets = reader.checkpointed("out")
+    assert reader.places(subscribe=topic, startingOffsets=offsets) == []
+    assert once(reader.places(subscribe=topic, endingOffsets=offsets), stored)
+
 
 def test_a_group_and_a_listener_show_how_far_a_stream_is(
     reader: Reader, java_cluster: JavaCluster, java_peer: JavaPeer

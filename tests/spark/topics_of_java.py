@@ -60,7 +60,14 @@ class Topics:
 
         return trio.run(main)
 
-    def create(self, topic: str, queues: int = 4, perm: int = 6, of_all: int | None = None) -> str:
+    def create(
+        self,
+        topic: str,
+        queues: int = 4,
+        perm: int = 6,
+        of_all: int | None = None,
+        attributes: dict[str, str] | None = None,
+    ) -> str:
         """Create a topic, or change it; returns when it has a route.
 
         Args:
@@ -68,9 +75,14 @@ class Topics:
             queues: number of its queues at each broker that gets it.
             perm: 6 to read and write, 2 to write only.
             of_all: number of all its queues then, if others have it already.
+            attributes: what 5.x calls so, such as ``{"+cleanup.policy": "COMPACTION"}``.
         """
         config = TopicConfig(
-            topic_name=topic, read_queue_nums=queues, write_queue_nums=queues, perm=perm
+            topic_name=topic,
+            read_queue_nums=queues,
+            write_queue_nums=queues,
+            perm=perm,
+            attributes=attributes,
         )
         expected = of_all or (queues * self.brokers if perm & 4 else 0)
 
@@ -227,6 +239,12 @@ class Reader:
 
         run_to_end(start)
         return progress
+
+    def checkpointed(self, name: str) -> str:
+        """The offsets of a stream's last batch, as its checkpoint has them."""
+        folder = self.folder / f"{name}-checkpoint" / "offsets"
+        last = max(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
+        return (folder / str(last)).read_text("utf-8").splitlines()[-1]
 
     def written(self, name: str) -> list[Place]:
         frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))

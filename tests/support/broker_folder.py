@@ -52,7 +52,7 @@ class MortalDisk(Disk):
             raise OSError(errno.ENOSPC, "No space left on device")
         self.calls += 1
 
-    def pwrite(self, descriptor: int, data: Data, position: int) -> int:  # type: ignore[override]
+    def pwrite(self, descriptor: int, data: Data, position: int) -> int:  # type: ignore[override]  # it counts
         """Write bytes; if the process is killed meanwhile, half of them."""
         if self._last is not None and self.calls > self._last:
             if self.calls == self._last + 1:

@@ -123,7 +123,7 @@ def parse_subscriptions(
     Raises:
         IllegalTypeError: the argument is not a mapping of topics to filters.
     """
-    if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         example = subscriptions if isinstance(subscriptions, str) else "orders"
         expected = f'a mapping of topic to tags, for example {{"{example}": "*"}}'
         raise wrong_type("subscriptions", expected, subscriptions)

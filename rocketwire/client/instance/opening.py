@@ -33,7 +33,7 @@ async def open_or_reuse_client(
     require_trio()
     if isinstance(client, ClientInstance):
         yield client
-    elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
+    elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         async with open_client(client, own_instance=own_instance) as instance:
             yield instance
     else:

@@ -91,7 +91,7 @@ def encode_any_body(body: object | bytes | None) -> bytes | None:
         return body.encode()
     if isinstance(body, list | tuple):
         # The items are instances of one class.
-        return encode_bodies(body)  # pyright: ignore[reportUnknownArgumentType]
+        return encode_bodies(body)  # pyright: ignore[reportUnknownArgumentType] - items are checked there
     return encode_body(body)
 
 

@@ -90,7 +90,7 @@ async def resolve_state(outcome: Outcome) -> LocalTransactionState:
     state = await outcome if isawaitable(outcome) else outcome
     if state is None:
         return LocalTransactionState.UNKNOW
-    if not isinstance(state, LocalTransactionState):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(state, LocalTransactionState):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         raise IllegalHandlerError(
             f"expected a LocalTransactionState or None, but the function returned {shown(state)}"
         )

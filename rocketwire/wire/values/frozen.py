@@ -32,7 +32,7 @@ _set = object.__setattr__
 _uncompiled: Final[list[type[Any]]] = []
 """Classes whose constructor is not compiled yet."""
 
-if not TYPE_CHECKING:  # pragma: no branch
+if not TYPE_CHECKING:  # pragma: no branch  # type checkers read the one of the library
 
     def dataclass(
         *, frozen: bool, slots: bool, kw_only: bool = False, init: bool = True

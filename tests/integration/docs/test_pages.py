@@ -26,8 +26,8 @@ ALONE = [page for page in PAGES if runs(page) and not has_cluster(page)]
 
 @pytest.mark.parametrize("page", ALONE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_works(page: Path) -> None:
-    if not namespace.available():
-        pytest.skip("no network namespace: unshare --net")
+    if missing := namespace.missing():
+        pytest.skip(missing)
 
     run = subprocess.run(
         [sys.executable, "-m", "publishing.pages", "--short", str(page)],

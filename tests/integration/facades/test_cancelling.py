@@ -188,8 +188,8 @@ async def run_loop(where: str, topic: str) -> None:
             task.cancel()
             (result,) = await asyncio.gather(task, return_exceptions=True)
             assert not isinstance(result, Exception), result
-        await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage]
-        direct = producer._direct  # pyright: ignore[reportPrivateUsage]
+        await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
+        direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
         assert direct is not None
         assert direct.in_flight == 0
         assert (await producer.send(Message(topic, b"last"))).is_ok
@@ -305,7 +305,7 @@ def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
         calls = blocking_operations(rocketmq.address, instance, producer, topic)
         for _ in range(POINTS):
             interrupts.during(chance.choice(calls), 0.001 + delay(chance))
-        producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage]
+        producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
         assert producer.send(Message(topic, b"last")).is_ok
     check_messages(rocketmq, topic)
     assert interrupts.count > POINTS // 4

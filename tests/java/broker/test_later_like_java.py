@@ -428,7 +428,7 @@ def test_what_happens_later_is_that_of_java(
     for address in (java_cluster.master.address, ours.master.address):
         with ExitStack() as stack:
             results.append(
-                dialogue(lambda: stack.enter_context(WireClient(address)), name)  # noqa: B023
+                dialogue(lambda: stack.enter_context(WireClient(address)), name)  # noqa: B023 - called at once
             )
 
     expected, answered = results

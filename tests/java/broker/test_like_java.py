@@ -464,7 +464,7 @@ def test_answers_are_those_of_java(
     for address in (java_cluster.master.address, ours.master.address):
         with ExitStack() as stack:
             results.append(
-                dialogue(lambda: stack.enter_context(WireClient(address)), name)  # noqa: B023
+                dialogue(lambda: stack.enter_context(WireClient(address)), name)  # noqa: B023 - called at once
             )
 
     java, dev = results

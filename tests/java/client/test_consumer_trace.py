@@ -53,7 +53,7 @@ class Handler:
 
     async def __call__(self, messages: Any, *_: object) -> None:
         await trio.lowlevel.checkpoint()
-        given: list[StoredMessage] = messages if isinstance(messages, list) else [messages]  # pyright: ignore[reportUnknownVariableType]
+        given: list[StoredMessage] = messages if isinstance(messages, list) else [messages]  # pyright: ignore[reportUnknownVariableType] - one or many
         self.messages += given
         for message in given:
             if message.body in self._failing:
@@ -165,10 +165,10 @@ async def test_a_batch_of_which_some_come_back_has_a_record_of_each(
         await trio.lowlevel.checkpoint()
         batches.append([one.msg_id for one in messages])
         if len(batches[-1]) == 3:
-            context.ack_index = 0  # type: ignore[attr-defined]
+            context.ack_index = 0  # type: ignore[attr-defined]  # as the documentation says
         return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
 
-    async with open_push_consumer(client, group, {topic: "*"}, first_only, config=config):  # type: ignore[arg-type]
+    async with open_push_consumer(client, group, {topic: "*"}, first_only, config=config):  # type: ignore[arg-type]  # one argument is enough
         await until(lambda: bool(batches) and len(batches[0]) == 3)
 
     outcomes: list[tuple[str, str]] = []

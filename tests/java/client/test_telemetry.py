@@ -117,8 +117,8 @@ class Forwarding:
         self.is_done = False
 
     async def __call__(self, messages: Any, *_: object) -> None:
-        message = messages[0] if isinstance(messages, list) else messages  # pyright: ignore[reportUnknownVariableType]
-        await self._producer.send(Message(self._topic, message.body))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        message = messages[0] if isinstance(messages, list) else messages  # pyright: ignore[reportUnknownVariableType] - one or many
+        await self._producer.send(Message(self._topic, message.body))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - one or many
         self.is_done = True
 
 

@@ -111,7 +111,7 @@ async def test_a_push_consumer_gets_what_is_around_messages_that_cannot_be_read(
             await until(lambda: len(bodies.all) >= 5)
 
             assert consumer.unreadable_messages == 3
-            running = consumer.running_info().properties or {}  # type: ignore[attr-defined]
+            running = consumer.running_info().properties or {}  # type: ignore[attr-defined]  # of push consumers
 
     assert sorted(bodies.all) == [b"1", b"2", b"3", b"4", b"5"]
     assert running["PROP_UNREADABLE_MESSAGES"] == "3"

@@ -21,8 +21,8 @@ FIRST = "rocketwire-admin.md"
 
 
 def test_what_pages_show_works_with_a_java_broker() -> None:
-    if not namespace.available():
-        pytest.skip("no network namespace: unshare --net")
+    if missing := namespace.missing():
+        pytest.skip(missing)
     have_here(
         partial(java_cache.classes, CURRENT, "Broker.java"),
         partial(class_archive.record_broker, CURRENT),

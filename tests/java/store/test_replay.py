@@ -206,7 +206,7 @@ def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     for count in (40, 90, 140):
         child = subprocess.Popen([*program, "--rate", "80"])
         try:
-            wait_until(lambda count=count: len(lines_of(journal)) >= count, "some are sent", 60)  # type: ignore[misc]
+            wait_until(lambda count=count: len(lines_of(journal)) >= count, "some are sent", 60)  # type: ignore[misc]  # a default as argument
         finally:
             child.kill()
             child.wait()

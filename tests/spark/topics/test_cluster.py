@@ -60,7 +60,7 @@ def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Pat
             for number in range(KILLS):
                 some = ROWS * (number + 1) // (KILLS + 2)
                 wait_until(
-                    lambda some=some, stored=stored: (  # type: ignore[misc]
+                    lambda some=some, stored=stored: (  # type: ignore[misc]  # defaults as arguments
                         job_ended.is_set() or len(rocketmq.messages(stored)) >= some
                     ),
                     f"{some} rows of {topic}",

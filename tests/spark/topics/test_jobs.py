@@ -60,7 +60,7 @@ class Jobs:
                 exec(code, self_names)
 
         self_names = self._names | names
-        run_to_end(lambda: Done())  # type: ignore[arg-type, return-value]
+        run_to_end(lambda: Done())  # type: ignore[arg-type, return-value]  # a fake query
 
     def bodies(self, topic: str) -> list[str]:
         return [(message.body or b"").decode() for message in self.cluster.messages(topic)]

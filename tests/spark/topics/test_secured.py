@@ -5,7 +5,9 @@ Most tests use the classes that Spark calls, in this process: no Spark is starte
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -261,7 +263,9 @@ def test_no_plan_and_no_event_shows_a_secret(secured: Secured, spark: SparkSessi
     options = secured.options("t5,t4", **secured.tls)
     frame = spark.read.format("rocketmq").options(**options).load()
     assert frame.count() == 40
-    plan = frame._jdf.queryExecution().toString()
+    with contextlib.redirect_stdout(io.StringIO()) as plan_text:
+        frame.explain(mode="extended")
+    plan = plan_text.getvalue()
     folder = Path(urlsplit(spark.conf.get("spark.eventLog.dir") or "").path)
     texts = [plan, *(path.read_text("utf-8") for path in folder.rglob("*") if path.is_file())]
     assert "rocketmq" in plan

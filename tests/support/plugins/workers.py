@@ -115,10 +115,10 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     needed = {
         name for each in functions if each.path == nextitem.path for name in each.fixturenames
     }
-    request = cast("SubRequest", cast("pytest.Function", item)._request)  # pyright: ignore[reportPrivateUsage]
+    request = cast("SubRequest", cast("pytest.Function", item)._request)  # pyright: ignore[reportPrivateUsage] - pytest has no public name
     for each in functions:
         if each.path == item.path:
-            definitions = each._fixtureinfo.name2fixturedefs  # pyright: ignore[reportPrivateUsage]
+            definitions = each._fixtureinfo.name2fixturedefs  # pyright: ignore[reportPrivateUsage] - pytest has no public name
             for name in PEERS.intersection(definitions) - needed:
                 for fixture in definitions[name]:
                     fixture.finish(request)

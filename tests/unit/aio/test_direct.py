@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest) -> Run:
             async with open_producer(cluster.address, "g", client_ip="127.0.0.1") as producer:
                 for _ in range(WARM_SENDS + 1):
                     await producer.send(Message("t", b"warm"))
-                direct = producer._direct  # pyright: ignore[reportPrivateUsage]
+                direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
                 assert direct is not None
                 async with asyncio.timeout(60):
                     while not direct.addresses or cluster.connections < 2:  # trio's, and its own
@@ -120,7 +120,7 @@ def test_a_cancelled_send_is_forgotten(run: Run) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await producer.send(Message("t", b"x"), within=60)
-        direct = producer._direct  # pyright: ignore[reportPrivateUsage]
+        direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
         assert direct is not None
         assert direct.in_flight == 0
         cluster.write = socket.socket.sendall

@@ -80,7 +80,7 @@ def test_a_cancelled_send_leaves_no_request(run: Callable[[Scenario], StoringClu
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage]
+        await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
         cluster.after_store = lambda _: None
         assert (await producer.send(Message("t", b"y"))).is_ok
         assert len(asyncio.all_tasks()) == 1

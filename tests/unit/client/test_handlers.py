@@ -257,7 +257,7 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
     name: str, autojump_clock: MockClock
 ) -> None:
     calls: list[object] = []
-    listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731
+    listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731 - a lambda is the case
     async with world() as (network, client):
         broker = network.peer(BROKER)
         broker.expect(Code.PULL_MESSAGE, pulled(FIRST))

@@ -155,7 +155,7 @@ async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> Non
         for owner, name, arguments in calls:
             error = _error_in_thread(partial(getattr(owner, name), *arguments))
             assert type(error) is NotInTrioError, name
-        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]
+        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # the same of all three
 
 
 async def test_the_error_says_what_to_do_and_is_a_runtime_error() -> None:

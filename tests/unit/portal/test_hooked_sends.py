@@ -44,7 +44,7 @@ def test_hooks_see_the_result_of_the_block() -> None:
     hook, result = Watcher(), Any
     with hooked_send(HookChain([hook]), producer_with(hook), Message("t", b"x")) as context:
         assert hook.seen == ["before"]
-        context.send_result = result  # type: ignore[assignment]
+        context.send_result = result  # type: ignore[assignment]  # a fake
 
     assert hook.seen == ["before", "state", result, None]
 
@@ -64,7 +64,7 @@ def test_hooks_do_not_see_what_is_not_a_message() -> None:
     hook, nothing = Watcher(), SimpleNamespace()
     with (
         pytest.raises(IllegalMessageTypeError),
-        hooked_send(HookChain([hook]), producer_with(hook), nothing),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        hooked_send(HookChain([hook]), producer_with(hook), nothing),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
     ):
         pass
 

@@ -32,7 +32,7 @@ class Settled:
 def filled(*sizes: int) -> tuple[Inbox, Settled, list[Loan]]:
     """An inbox with loans of so many messages."""
     inbox, settled = Inbox(lambda: None), Settled()
-    inbox.loans = settled  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+    inbox.loans = settled  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue] - the test knows its kind
     numbers = iter(range(1000))
     loans = [Loan(QUEUE, _messages([next(numbers) for _ in range(size)])) for size in sizes]
     inbox.put(loans)

@@ -59,7 +59,7 @@ def pairs() -> list[tuple[str, type[Any], type[Any], type[Any]]]:
         (name, getattr(client, name), getattr(sync, name), getattr(aio, name)) for name in CLASSES
     ]
     looping = aio.Admin("h:1")
-    for name, part in vars(Admin(None)).items():  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    for name, part in vars(Admin(None)).items():  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
         if name != "client":
             facade: type[Any] = getattr(looping, name).__class__
             other = getattr(__import__("rocketwire.sync.admin", fromlist=["x"]), facade.__name__)
@@ -128,7 +128,7 @@ def test_the_facades_offer_the_same_names() -> None:
             assert getattr(facade, name) is not None
         assert set(dir(facade)) >= set(facade.__all__)
         with pytest.raises(AttributeError, match="nothing"):
-            facade.nothing  # noqa: B018
+            facade.nothing  # noqa: B018 - the access raises
 
 
 def test_every_name_of_an_application_is_in_the_facades() -> None:

@@ -61,8 +61,8 @@ async def of_asyncio(
 
 def of_settings() -> None:
     assert_type(sync.open_producer(None, "g", send_msg_timeout=1.0), sync.Producer)
-    sync.open_producer(None, "g", send_msg_timeout="x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    sync.open_producer(None, "g", nothing=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    sync.open_producer(None, "g", send_msg_timeout="x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
+    sync.open_producer(None, "g", nothing=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue] - invalid on purpose
 
 
 def test_the_types_of_settings_are_loaded_at_run_time_too() -> None:

@@ -25,7 +25,7 @@ def log_of(store: BrokerStore) -> tuple[bytes, int]:
     return path.read_bytes(), int(path.name)
 
 
-def message(**changes: object) -> bytes:
+def message(**changes: Any) -> bytes:
     """A stored message at offset 0."""
     body = changes.get("body", b"body")
     fields: dict[str, Any] = {

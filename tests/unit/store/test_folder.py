@@ -134,8 +134,17 @@ def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(FileNotFoundError):
         read_folder([tmp_path / "nowhere"])
-    with pytest.raises(OverflowError, match="more than 1 files"):
-        read_folder([tmp_path], max_files=1)
+    with pytest.raises(OverflowError, match="more than 2 files and folders"):
+        read_folder([tmp_path], max_files=2)
+    assert len(read_folder([tmp_path], max_files=3).commit_log) == 2
+
+
+def test_links_count_as_files(tmp_path: Path) -> None:
+    for number in range(4):
+        (tmp_path / f"link{number}").symlink_to("/")
+
+    with pytest.raises(OverflowError, match="more than 3 files and folders"):
+        read_folder([tmp_path], max_files=3)
 
 
 @pytest.mark.parametrize("name", ["", "1", "x" * 20, "9" * 20, "\u0660" * 20])

@@ -79,4 +79,4 @@ def test_peers_end_before_a_file_that_does_not_use_them(
 )
 def test_one_process_runs_the_tests_of(test: str, scope: str, pytestconfig: pytest.Config) -> None:
     scheduler = workers.Scheduler.__new__(workers.Scheduler)
-    assert scope == scheduler._split_scope(test)  # pyright: ignore[reportPrivateUsage]
+    assert scope == scheduler._split_scope(test)  # pyright: ignore[reportPrivateUsage] - xdist calls it

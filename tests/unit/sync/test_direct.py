@@ -58,7 +58,7 @@ def test_threads_have_connections_of_their_own(cluster: TcpCluster, producer: Pr
     def meet(key: str) -> None:
         together.wait(60)
 
-    cluster.before_store = meet  # pyright: ignore[reportAttributeAccessIssue]
+    cluster.before_store = meet  # pyright: ignore[reportAttributeAccessIssue] - a fake has it
     before = cluster.connections
     senders = [threading.Thread(target=producer.send, args=(Message("t", b"x"),)) for _ in range(4)]
     for sender in senders:

@@ -56,7 +56,7 @@ def test_errors_are_those_of_the_trio_client(producer: Producer) -> None:
     with pytest.raises(TopicRouteNotFoundError):
         producer.send(Message("other", b"x"))
     with pytest.raises(IllegalMessageTypeError):
-        producer.send("no message")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        producer.send("no message")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
 def test_many_threads_share_a_producer_and_nothing_is_lost(
@@ -89,7 +89,7 @@ def test_send_many_reports_the_messages_that_failed(producer: Producer) -> None:
     with pytest.raises(SendManyError, match="1 of 2 messages failed") as caught:
         producer.send_many([Message("t", b"a"), Message("other", b"b")])
 
-    assert caught.value.results[0].is_ok  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    assert caught.value.results[0].is_ok  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue] - the test knows its kind
     assert isinstance(caught.value.results[1], TopicRouteNotFoundError)
 
 
@@ -125,7 +125,7 @@ def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> Non
         return LocalTransactionState.COMMIT_MESSAGE
 
     with pytest.raises(IllegalHandlerError):
-        producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
 @pytest.mark.usefixtures("interruptible")
@@ -145,7 +145,7 @@ def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
     with pytest.raises(KeyboardInterrupt):
         producer.send(Message("t", b"x"), within=60)
 
-    producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage]
+    producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
     cluster.after_store = lambda _: None
     assert producer.send(Message("t", b"y")).is_ok
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_opened_leaves_no_thread() -> None:
     with pytest.raises(IllegalValueError):
         open_producer("127.0.0.1:1", "g", send_msg_timeout=-1)
     with pytest.raises(IllegalTypeError, match="no_such"):
-        open_producer("127.0.0.1:1", "g", no_such=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        open_producer("127.0.0.1:1", "g", no_such=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue] - invalid on purpose
     with pytest.raises(IllegalNameError):
         open_producer("127.0.0.1:1", "not a group")
 

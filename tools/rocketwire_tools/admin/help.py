@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.admin.command import Command
 
-    SubParsersAction = argparse._SubParsersAction[  # pyright: ignore[reportPrivateUsage]
+    SubParsersAction = argparse._SubParsersAction[  # pyright: ignore[reportPrivateUsage] - it has no public name
         argparse.ArgumentParser
     ]
 else:

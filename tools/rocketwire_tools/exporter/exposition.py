@@ -81,7 +81,7 @@ def text_of(metrics: Iterable[Metric], content_type: str) -> bytes:
     registry = CollectorRegistry()
     registry.register(_Families(metrics))
     if content_type == OPENMETRICS:
-        return bytes(openmetrics.generate_latest(registry))  # type: ignore[no-untyped-call]
+        return bytes(openmetrics.generate_latest(registry))  # type: ignore[no-untyped-call]  # it has no types
     return plain.generate_latest(registry)
 
 

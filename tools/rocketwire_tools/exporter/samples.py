@@ -41,7 +41,7 @@ class Values(Mapping[Labels, float]):
 
     def __contains__(self, labels: object) -> bool:
         """Return whether the labels have a value."""
-        row = self._rows.get(labels, -1)  # type: ignore[call-overload]
+        row = self._rows.get(labels, -1)  # type: ignore[call-overload]  # any key is looked up
         return 0 <= row < len(self._values) and bool(self._has_value[row])
 
     def __getitem__(self, labels: Labels) -> float:

@@ -13,7 +13,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import StoreFile, StoreFolder, add_files, read_folder, sort_files
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.sources.archives import is_archive, read_archive
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_PLAIN_FILE: Final = 1 << 20
-"""Bytes that are read of ``checkpoint``, ``abort`` and the like."""
+"""Bytes that are read of ``checkpoint`` and the like."""
+
+_PROCESS_ID: Final = 64
+"""Bytes that are read of ``abort``."""
 
 
 _ALWAYS_THERE: Final = "rocksdbstore"
@@ -250,9 +253,12 @@ class OpenedStore:
 
     @cached_property
     def abort(self) -> bytes | None:
-        """The text of ``abort``, which a broker removes in an orderly shutdown; None without it."""
+        """The beginning of ``abort``, which has a process id; None without the file.
+
+        A broker removes it in an orderly shutdown.
+        """
         file = self.folder.plain.get("abort")
-        return None if file is None else self.read(file)
+        return None if file is None else read_bytes(file, 0, _PROCESS_ID)
 
     def is_in_use(self) -> bool:
         """Whether a broker runs on this store: it holds a lock on the file ``lock``.

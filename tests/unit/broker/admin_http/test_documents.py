@@ -17,6 +17,7 @@ def documents(*homes: BrokerAtHand, reason: str = "") -> Documents:
 def body(found: Documents, path: str, **query: str) -> str:
     document = found.respond(path, query)
     assert document is not None
+    assert isinstance(document.body, bytes)
     return document.body.decode()
 
 

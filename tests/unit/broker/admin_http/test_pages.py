@@ -52,6 +52,7 @@ def opened(home: BrokerAtHand, path: str, **query: str) -> Reader:
     document = documents.respond(path, query)
     assert document is not None
     assert document.content_type == "text/html; charset=utf-8"
+    assert isinstance(document.body, bytes)
     reader = Reader(document.body)
     for link in reader.links:
         parts = urlsplit(link)
@@ -135,6 +136,7 @@ def test_json_has_the_same_content() -> None:
     document = documents.respond("/messages.json", {"topic": "orders"})
 
     assert document is not None
+    assert isinstance(document.body, bytes)
     messages = json.loads(document.body)["messages"]
     assert [message["body"]["kind"] for message in messages] == ["text", "bytes", "bytes"]
     assert messages[0]["keys"].startswith("<script>")

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
 def beat(
     client: Client,
     *topics: str,

@@ -20,11 +20,6 @@ RESET: dict[str, object] = {"topic": "orders", "group": "readers", "isForce": Tr
 
 
 @pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     """A client of a broker with three messages, stored a second apart."""
     client = home.connect()

@@ -15,11 +15,6 @@ from tests.support.broker import BrokerAtHand, Client, bodies
 
 
 @pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     client = home.connect()
     home.broker.topics.put(new_topic("orders", 4), home.now)

@@ -10,11 +10,6 @@ from tests.support.broker import START, BrokerAtHand, Client, bodies
 
 
 @pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     """A client of a broker with five messages in two queues, stored a second apart."""
     client = home.connect()

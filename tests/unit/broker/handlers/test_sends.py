@@ -16,11 +16,6 @@ def home() -> BrokerAtHand:
     return BrokerAtHand(listen_port=23010)
 
 
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
-
-
 def test_messages_of_a_queue_have_offsets_from_zero_on(client: Client) -> None:
     answers = [client.send(body=b"%d" % index) for index in range(3)]
 

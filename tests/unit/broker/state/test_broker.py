@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
 def test_a_client_is_asked_and_its_answer_comes_once(home: BrokerAtHand) -> None:
     client, answers = home.connect(), list[tuple[int, bytes | None]]()
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire_broker.state.faults import SENDS, Fault, Faults, codes_of
 from rocketwire_broker.state.response import Response
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand, Client
+
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
 
 BUSY = Response(2, "busy")
-
-
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
 
 
 @pytest.fixture

@@ -21,16 +21,6 @@ def home() -> BrokerAtHand:
     return home
 
 
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
-
-
-@pytest.fixture
-def reader(home: BrokerAtHand, client: Client) -> Reader:
-    return Reader(home, client)
-
-
 def test_each_group_and_one_client_of_it_is_told_of_a_message(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:

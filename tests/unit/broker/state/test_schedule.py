@@ -10,7 +10,7 @@ from rocketwire_broker.state.schedule import Schedule
 def test_actions_run_when_they_are_due_in_the_order_of_their_times() -> None:
     schedule, done = Schedule(), list[tuple[str, int]]()
     for due, name in ((20, "later"), (10, "first"), (10, "second"), (30, "not yet")):
-        schedule.at(due, lambda now, name=name: done.append((name, now)))  # type: ignore[misc]
+        schedule.at(due, lambda now, name=name: done.append((name, now)))  # type: ignore[misc]  # a default as argument
 
     assert schedule.next_due == 10
     schedule.run(25)

@@ -44,7 +44,7 @@ def test_sections_that_contradict_each_other_are_refused(
     items: tuple[object, ...], problem: str
 ) -> None:
     with pytest.raises(LocalProtocolError, match=problem):
-        Mappings(0).put(detail("a", *items), 0)  # type: ignore[arg-type]
+        Mappings(0).put(detail("a", *items), 0)  # type: ignore[arg-type]  # invalid on purpose
 
 
 def test_a_section_may_wait_for_its_offset() -> None:

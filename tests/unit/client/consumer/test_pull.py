@@ -309,7 +309,7 @@ async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -
     async def alone(address: str, request: PreparedRequest, **_: float) -> RemotingCommand:
         return await follows(address, request)
 
-    instance.request_by = alone  # type: ignore[method-assign, assignment]
+    instance.request_by = alone  # type: ignore[method-assign, assignment]  # a fake
     assert (
         await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
     )

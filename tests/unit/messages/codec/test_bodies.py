@@ -179,7 +179,7 @@ def test_a_list_of_maps_is_null_where_something_else_stands(value: str) -> None:
 def test_a_map_value_of_none_is_left_out() -> None:
     table = {"a": "1", "b": None}
 
-    assert encode_body(KVTable(table=table)) == b'{"table":{"a":"1"}}'  # type: ignore[arg-type]
+    assert encode_body(KVTable(table=table)) == b'{"table":{"a":"1"}}'  # type: ignore[arg-type]  # invalid on purpose
 
 
 def test_the_older_dialect_escapes_more() -> None:
@@ -222,7 +222,7 @@ def test_a_clock_that_the_text_does_not_give_stays_open() -> None:
 
 def test_messages_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        QUEUE.topic = "U"  # type: ignore[misc]
+        QUEUE.topic = "U"  # type: ignore[misc]  # it is frozen
 
 
 def test_parsed_json_is_read_as_well() -> None:

@@ -100,7 +100,7 @@ def test_unchanged_topics_need_not_be_registered_again(
 ) -> None:
     config = Config(support_acting_master=acting)
     quick, slow = Server(config), Server(config)
-    slow.state.table.body_record = lambda *_: None  # type: ignore[method-assign]
+    slow.state.table.body_record = lambda *_: None  # type: ignore[method-assign]  # the fast path is off
     links = [[server.connect() for _ in BROKERS] for server in (quick, slow)]
     for event in events:
         for _ in range(2 if repeated else 1):

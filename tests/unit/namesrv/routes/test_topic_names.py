@@ -228,7 +228,7 @@ TOLD = st.tuples(
 @given(st.lists(TOLD, min_size=2, max_size=6), st.booleans())
 def test_with_kept_names_everything_is_as_without(told: list[Told], full: bool) -> None:
     quick, slow = Server(), Server()
-    slow.state.table.body_record = lambda *_: None  # type: ignore[method-assign]
+    slow.state.table.body_record = lambda *_: None  # type: ignore[method-assign]  # the fast path is off
     for name, topics, counter, alike, zipped in told:
         make = packed if zipped else body_of
         table: dict[str, int] = dict.fromkeys(NAMES, counter) if full else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rocketwire_tools.exporter.collector import AGE, COLLECTIONS
 from rocketwire_tools.exporter.families import FAMILIES
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "exporter.md"
@@ -20,3 +21,18 @@ def test_the_guide_has_every_family() -> None:
     listed = set(re.findall("`(rocketmq_[a-z0-9_]+)`", GUIDE.read_text("utf-8")))
 
     assert set(FAMILIES) - listed == set()
+
+
+def test_the_tables_of_the_guide_have_the_labels_and_no_family_that_does_not_exist() -> None:
+    text = GUIDE.read_text("utf-8").partition("\n## Names and values\n")[2]
+    rows = re.findall(r"^\| `(rocketmq_\w+)` \| ((?:`\w+`(?:, )?)*) \| .+ \|$", text, re.MULTILINE)
+    labels = {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows}
+    values = set(re.findall(r"^\| `(rocketmq_brokeruntime_\w+)`", text, re.MULTILINE))
+
+    own = {AGE, f"{COLLECTIONS}_total"}
+    assert set(labels) - own <= set(FAMILIES)
+    assert values <= set(FAMILIES)
+    assert {name for name in FAMILIES if "_brokeruntime_" not in name} == set(labels) - own
+    assert {name: set(FAMILIES[name].labels) for name in set(labels) - own} == {
+        name: labels[name] for name in set(labels) - own
+    }

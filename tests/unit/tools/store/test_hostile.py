@@ -287,6 +287,15 @@ def test_a_verb_ends_if_files_vanish_while_it_reads(
     assert_ends_well(verb, root)
 
 
+def test_the_size_of_abort_does_not_matter(tmp_path: Path) -> None:
+    root = unpack(CURRENT, "plain", tmp_path).root
+    (root / "abort").touch()
+    os.truncate(root / "abort", TERABYTE)
+
+    for verb in (("info",), ("check",), ("rebuild", "--dry-run", "NEW")):
+        assert assert_ends_well(verb, root)[0] == 0
+
+
 def test_links_in_a_store_lead_to_nothing_outside(tmp_path: Path) -> None:
     root = links_that_lead_outside(unpack(CURRENT, "plain", tmp_path).root)
 

@@ -94,7 +94,7 @@ def test_keys_without_quotes() -> None:
     queue = MappingProxyType({"brokerName": "b", "queueId": 0})
 
     class Key(dict[str, object]):
-        def __hash__(self) -> int:  # type: ignore[override]
+        def __hash__(self) -> int:  # type: ignore[override]  # it raises
             return 1
 
     key = Key(queue)

@@ -33,7 +33,7 @@ def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
         serialize_type=made.serialize_type,
     )
     with pytest.raises(FrozenInstanceError):
-        made.code = 8  # type: ignore[misc]
+        made.code = 8  # type: ignore[misc]  # it is frozen
 
 
 def test_a_missing_value_raises() -> None:
@@ -79,4 +79,4 @@ def test_a_message_with_undecoded_properties_equals_any_other() -> None:
     (one,) = read()
     assert one.properties is one.properties
     with pytest.raises(FrozenInstanceError):
-        one.properties = None  # type: ignore[misc]
+        one.properties = None  # type: ignore[misc]  # it is frozen

@@ -35,9 +35,9 @@ async def _run(context: Context) -> str:
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """All arguments, including those of subcommands."""
-    for action in parser._actions:  # no public API  # pyright: ignore[reportPrivateUsage]
+    for action in parser._actions:  # no public API  # pyright: ignore[reportPrivateUsage] - it has no public name
         yield action
-        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
+        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage] - it has no public name
             of_commands: dict[str, argparse.ArgumentParser] = vars(action)["choices"]
             for command_parser in set(of_commands.values()):
                 yield from _actions(command_parser)

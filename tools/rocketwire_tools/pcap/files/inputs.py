@@ -182,7 +182,7 @@ class _PrefixedFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]  # two buffers of many
         return self._source.readinto(memoryview(buffer))
 
     def close(self) -> None:

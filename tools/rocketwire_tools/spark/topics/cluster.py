@@ -27,11 +27,12 @@ from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageMode
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStatsTable
+from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.connection import describe, session_of
-from rocketwire_tools.spark.topics.offsets import Bounds, Queue
+from rocketwire_tools.spark.topics.offsets import Bounds, Queue, routing_topic
 from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS, Kind, kind_of_topic
 
@@ -107,6 +108,9 @@ async def queues_of(
     queues: list[Queue] = []
 
     async def ask(topic: str) -> None:
+        if topic.startswith(LMQ_PREFIX):
+            queues.extend(await _light_queues(client, topic, may_be_gone=may_be_gone))
+            return
         try:
             await client.refresh_route(topic)
         except TopicRouteNotFoundError:
@@ -130,6 +134,34 @@ async def queues_of(
 
     await _each(topics, ask)
     return tuple(sorted(queues))
+
+
+async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool) -> list[Queue]:
+    """The queues of a light topic: one at each broker that may have its messages.
+
+    Raises:
+        UnknownTopicError: no broker has messages of it.
+    """
+    parent = routing_topic(topic, "")
+    if parent:
+        brokers = {queue.broker_name or "" for queue in await get_queues(client, parent)}
+    else:
+        brokers = set((await Admin(client).clusters.info()).broker_addr_table or {})
+        await _each(brokers, client.refresh_route)
+    queues = [Queue(topic, broker, 0) for broker in sorted(brokers)]
+    most = 0
+
+    async def ask(queue: Queue) -> None:
+        nonlocal most
+        place = _message_queue(queue)
+        address = (await find_replica(client, place)).address
+        most = max(most, await client.brokers.max_offset(address, place))
+
+    if not may_be_gone:
+        await _each(queues, ask)
+        if not most:
+            raise UnknownTopicError(f"no broker has messages of light topic {topic}: see its name")
+    return queues
 
 
 async def bounds_of(

@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from rocketwire.policy.resource_names import LMQ_PREFIX, lite_names
 from rocketwire_tools.spark.option_values import OptionError
 
 if TYPE_CHECKING:
@@ -33,6 +34,18 @@ class Queue(NamedTuple):
 
     def __str__(self) -> str:
         return f"topic {self.topic}, broker {self.broker}, queue {self.queue_id}"
+
+
+def routing_topic(topic: str, broker: str) -> str:
+    """The topic whose route leads to a queue.
+
+    Light topics have no route: lite ones have that of their parent, and for others there is the
+    topic that each broker creates of its own name.
+    """
+    lite = lite_names(topic)
+    if lite is not None:
+        return lite[0]
+    return broker if topic.startswith(LMQ_PREFIX) else topic
 
 
 class Bounds(NamedTuple):
@@ -134,6 +147,8 @@ def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
         raise wrong
     places = Places()
     for topic, brokers in cast("dict[str, Any]", topics).items():
+        if topic == _FROM:  # the text is the offset of a checkpoint
+            continue
         if not isinstance(brokers, dict):
             places.by_topic[topic] = _number(option, brokers, least)
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import trio
 
@@ -26,11 +26,14 @@ from rocketwire.errors import (
 )
 from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.connection import OF_TLS, describe, is_about_tls, pull_advice
 from rocketwire_tools.spark.topics.loss import Loss
+from rocketwire_tools.spark.topics.offsets import routing_topic
+from rocketwire_tools.spark.topics.ranges import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.options import PullSettings
 
 LANES: Final = 4
-"""Pulls of a range that are under way."""
+"""Pulls of a range that are under way; half as many if messages are large."""
+LARGE: Final = 512 << 10
+"""Bytes of a large message."""
 STRIDE: Final = 32
 """Messages of a stride at the beginning (Java: ``maxTransferCountOnMessageInMemory``)."""
 MOST: Final = 1024
@@ -50,7 +55,9 @@ MOST: Final = 1024
 FILTERED_STRIDE: Final = 800
 """Offsets that a broker looks at for one pull with a filter."""
 CHUNK: Final = 2 << 20
-"""Bytes that are decoded together, about."""
+"""Fewest bytes that are decoded together, except at the end."""
+FULL_CHUNK: Final = 4 << 20
+"""Bytes after which no further answer is decoded with them."""
 AHEAD: Final = 8 << 20
 """Bytes that are pulled before they are wanted, about."""
 _PAUSE: Final = 0.2
@@ -65,30 +72,14 @@ _WITHOUT_MESSAGES: Final = frozenset((_FOUND, _NOTHING, _NO_MATCH, _MOVED))
 _REPEATED: Final = frozenset(
     (_TOPIC_GONE, int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWAY))
 )
+_BETWEEN_BROKERS: Final = "RpcException"
+"""What a broker remarks that has a static topic's queue, and cannot ask the one that had it."""
 _SHORTER: Final = 6
 """What divides the patience with a queue that is too short, where a master says so."""
 
 
 class PullFailedError(Exception):
     """A range cannot be read; the text names topic, queue and broker, and says what to do."""
-
-
-class Chunk(NamedTuple):
-    """Messages of consecutive strides.
-
-    Attributes:
-        begin: first offset.
-        end: offset after the last one; messages outside belong to other chunks.
-        bodies: of the responses, in order; each has whole stored messages.
-        shift: what has to be added to the offsets in the messages.
-        lost: number of messages that are lost.
-    """
-
-    begin: int
-    end: int
-    bodies: list[bytes]
-    shift: int
-    lost: int
 
 
 class _Stride:
@@ -99,15 +90,16 @@ class _Stride:
         bodies: of its responses so far.
         size: bytes of them.
         lost: number of its messages that are lost.
+        shift: what has to be added to the offsets in its messages.
     """
 
-    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "size")
+    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "shift", "size")
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin = self.next_offset = begin
         self.end = end
         self.bodies: list[bytes] = []
-        self.size = self.lost = 0
+        self.size = self.lost = self.shift = 0
         self.is_done = False
 
 
@@ -153,6 +145,8 @@ class _Chain:
     def follow(self, response: RemotingCommand) -> PreparedRequest | None:
         """Take a response; returns the next request, or None for a pause."""
         pull, stride = self._pull, self.stride
+        if response.code == _FOUND and stride.bodies and _shift(response) != stride.shift:
+            self.stride = stride = pull.split(stride)  # a static topic has moved here
         if response.code != _FOUND or not pull.take(stride, response):
             return None
         self.taken = response
@@ -180,8 +174,10 @@ class RangePull:
         self._size = FILTERED_STRIDE if settings.is_filtered else STRIDE
         self._next_begin = place.begin
         self._strides: deque[_Stride] = deque()
-        self._ahead = self._shift = 0
-        self._ready, self._ready_size = _Stride(place.begin, place.begin), 0
+        self._ahead = 0
+        self._lanes = LANES
+        self._ready: deque[_Stride] = deque()
+        self._ready_size, self._ready_end = 0, place.begin
         self._error: Exception | None = None
         self._route_error: Exception | None = None
         self._arrived, self._taken = trio.lowlevel.ParkingLot(), trio.lowlevel.ParkingLot()
@@ -248,23 +244,22 @@ class RangePull:
     def finish(self, stride: _Stride) -> None:
         """Make the strides ready that have no unfinished one before them."""
         stride.is_done = True
-        ready, strides = self._ready, self._strides
+        strides = self._strides
         while strides and strides[0].is_done:
             first = strides.popleft()
-            ready.bodies += first.bodies
-            ready.end, ready.lost = first.end, ready.lost + first.lost
-            self._ready_size += first.size
+            self._ready.append(first)
+            self._ready_size, self._ready_end = self._ready_size + first.size, first.end
         (self._arrived if self._is_ready() else self._taken).unpark_all()
 
     def _is_ready(self) -> bool:
-        return self._ready_size >= CHUNK or self._ready.end >= self._place.end
+        return self._ready_size >= CHUNK or self._ready_end >= self._place.end
 
     async def run(self) -> None:
         """Pull the range; ``next_chunk`` raises what goes wrong."""
         try:
             await self._learn()
             async with trio.open_nursery() as nursery:
-                for _ in range(LANES):
+                for _ in range(self._lanes):
                     nursery.start_soon(self._run_lane)
         except* Exception as errors:  # noqa: BLE001 - ``next_chunk`` raises it
             self._error = _first(errors)
@@ -272,6 +267,8 @@ class RangePull:
 
     async def _learn(self) -> None:
         """Pull once, to see how many messages an answer has."""
+        if self._place.topic != routing_topic(self._place.topic, self._place.broker):
+            await self._refresh_route()  # nobody else learns where its broker is
         if self._settings.is_filtered or len(self._place) <= STRIDE:
             return
         self._size = MOST
@@ -283,6 +280,7 @@ class RangePull:
         count = stride.next_offset - stride.begin
         if count:
             self._size = max(STRIDE, count)
+            self._lanes = LANES // 2 if stride.size > LARGE * count else LANES
         stride.end = self._next_begin = min(stride.end, stride.begin + (count or STRIDE))
         if count:
             self.finish(stride)
@@ -321,9 +319,10 @@ class RangePull:
                 if before != chain.place():
                     wait = _Wait(self._settings.patience)
                 is_short = not isinstance(error, ChannelError) and not is_slave
-                if not await wait.once(is_short=is_short):
-                    self._give_up(chain.stride, error, address)
+                goes_on = await wait.once(is_short=is_short)
                 await self._refresh_route()
+                if not goes_on:
+                    self._give_up(chain.stride, error, address)
 
     async def _pull_once(self, stride: _Stride) -> None:
         """Pull once; an error is left to the next pull of the stride."""
@@ -347,7 +346,7 @@ class RangePull:
     async def _refresh_route(self) -> None:
         self._route_error = None
         try:
-            await self._client.refresh_route(self._place.topic)
+            await self._client.refresh_route(routing_topic(self._place.topic, self._place.broker))
         except TopicRouteNotFoundError:  # the next pull reports it
             return
         except (ChannelError, ClientError) as error:
@@ -363,9 +362,7 @@ class RangePull:
         stride.bodies.append(response.body)
         stride.size += len(response.body)
         self._ahead += len(response.body)
-        shift = _number(response, "offsetDelta")
-        if shift:
-            self._shift = shift
+        stride.shift = _shift(response)
         stride.next_offset = offset
         return True
 
@@ -383,7 +380,9 @@ class RangePull:
         if offset is None or least is None or most is None or response.code == _FOUND:
             raise PullFailedError(f"{self._place}: broker {address} sends invalid answers to pulls")
         if response.code == _NO_MATCH and offset > stride.next_offset:
-            if not self._settings.is_filtered:
+            # offsets of a static topic go on at a higher one where it has moved
+            is_static = self._place.broker.startswith(MOCK_BROKER_PREFIX)
+            if not self._settings.is_filtered and not is_static:
                 self._lose(stride, min(offset, stride.end), loss.REMOVED)
             self._advance(stride, offset)
         elif response.code != _NO_MATCH and stride.next_offset < least <= most:
@@ -406,6 +405,8 @@ class RangePull:
     def _refuse(self, error: Exception, address: str) -> None:
         """Raise what no repetition helps; a broker that restarts knows its topics late."""
         if not isinstance(error, BrokerError) or error.code in _REPEATED:
+            return
+        if _BETWEEN_BROKERS in (error.remark or ""):  # it learns the other's address a moment later
             return
         remark = (error.remark or "no remark").splitlines()[0]
         raise PullFailedError(
@@ -446,13 +447,21 @@ class RangePull:
             if self._error is not None:
                 raise self._error
             await self._arrived.park()
-        ready, size = self._ready, self._ready_size
-        if ready.begin >= self._place.end:
+        ready = self._ready
+        if not ready:
             return None
-        self._ready, self._ready_size = _Stride(ready.end, ready.end), 0
+        bodies, size, lost, shift = list[bytes](), 0, 0, 0
+        begin = end = ready[0].begin
+        while ready and size < FULL_CHUNK:
+            if bodies and ready[0].bodies and ready[0].shift != shift:
+                break
+            stride = ready.popleft()
+            bodies, shift = bodies + stride.bodies, stride.shift if stride.bodies else shift
+            size, lost, end = size + stride.size, lost + stride.lost, stride.end
+        self._ready_size -= size
         self._ahead -= size
         self._taken.unpark_all()
-        return Chunk(ready.begin, ready.end, ready.bodies, self._shift, ready.lost)
+        return Chunk(begin, end, bodies, shift, lost)
 
 
 def _first(error: Exception) -> Exception:
@@ -460,6 +469,10 @@ def _first(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     return error
+
+
+def _shift(response: RemotingCommand) -> int:
+    return _number(response, "offsetDelta") or 0
 
 
 def _number(response: RemotingCommand, name: str) -> int | None:

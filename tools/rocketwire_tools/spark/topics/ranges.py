@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire_tools.spark.topics.offsets import QueueRange
 
@@ -91,6 +91,24 @@ class Limits:
         if self.max_offsets:
             takes = shared(self.max_offsets, takes)
         return takes
+
+
+class Chunk(NamedTuple):
+    """Messages of a part of a range, as brokers have sent them.
+
+    Attributes:
+        begin: first offset.
+        end: offset after the last one; messages outside belong to other chunks.
+        bodies: of the responses, in order; each has whole stored messages.
+        shift: what has to be added to the offsets in the messages.
+        lost: number of messages that are lost.
+    """
+
+    begin: int
+    end: int
+    bodies: list[bytes]
+    shift: int
+    lost: int
 
 
 def ranges_between(begin: Mapping[Queue, int], end: Mapping[Queue, int]) -> list[QueueRange]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rocketwire_tools.spark.topics.offsets import QueueRange
-    from rocketwire_tools.spark.topics.pulling import Chunk
+    from rocketwire_tools.spark.topics.ranges import Chunk
     from rocketwire_tools.store.engine.columns import Int64s
 
 pa: Any = importlib.import_module("pyarrow")  # it has no types

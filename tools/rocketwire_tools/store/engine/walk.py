@@ -41,10 +41,10 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
         view: bytes of a file; of a bytearray that begins with them, to be fast.
     """
     size, data = len(view), view.obj
-    is_searchable = isinstance(data, bytearray) and fast_paths.are_on()
     positions, end = commit_log.walk(view, 0, min(size, _SAMPLE))
     stretch = _RECORDS * end // max(1, len(positions))
-    if not positions or (size - end) // stretch < _FEWEST or not is_searchable:
+    is_short = not positions or (size - end) // stretch < _FEWEST
+    if is_short or not isinstance(data, bytearray) or not fast_paths.are_on():
         rest, end = commit_log.walk(view, end, size)
         return np.array(positions + rest, np.int64), end
     longer = 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.messages import decode_body
@@ -15,17 +17,9 @@ from rocketwire.messages.groups import (
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.route import TopicList
 from rocketwire.policy.subscription import subscription_data
-from tests.support.broker import BrokerAtHand, Client
 
-
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
 
 
 def test_a_group_is_created_changed_and_shown(client: Client) -> None:

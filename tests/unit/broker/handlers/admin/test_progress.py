@@ -10,11 +10,6 @@ from tests.support.broker import START, BrokerAtHand, Client
 
 
 @pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     """A client of a broker with three messages, of which ``readers`` has consumed two."""
     client = home.connect()

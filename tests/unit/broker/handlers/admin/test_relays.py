@@ -14,11 +14,6 @@ WHO: dict[str, object] = {"consumerGroup": "readers", "clientId": "c"}
 
 
 @pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
 def operator(home: BrokerAtHand) -> Client:
     return home.connect()
 

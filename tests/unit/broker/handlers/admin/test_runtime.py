@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.brokers import BrokerStatsData
 from rocketwire.messages.config_text import read_config
 from rocketwire.messages.kvconfig import KVTable
-from tests.support.broker import BrokerAtHand, Client
 
-
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
 
 
 def test_settings_are_shown_with_a_version(client: Client) -> None:

@@ -13,21 +13,11 @@ from rocketwire.messages.topic_config import (
     TopicConfigAndMappingSerializeWrapper,
 )
 from rocketwire.messages.topics import CreateTopicListRequestBody, TopicConfigAndQueueMapping
-from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_pair import TOPIC, Pair, detail, item
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-
-
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
+    from tests.support.broker import BrokerAtHand, Client
 
 
 def create(client: Client, topic: str = "orders", **changes: object) -> RemotingCommand:

@@ -31,16 +31,6 @@ def home() -> BrokerAtHand:
     return home
 
 
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
-
-
-@pytest.fixture
-def reader(home: BrokerAtHand, client: Client) -> Reader:
-    return Reader(home, client)
-
-
 def ask(client: Client, cls: type[T], code: int, **fields: Any) -> T:
     """Ask, and return the typed body."""
     answer = client.call(code, fields)

@@ -18,16 +18,6 @@ def home() -> BrokerAtHand:
     return home
 
 
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
-
-
-@pytest.fixture
-def reader(home: BrokerAtHand, client: Client) -> Reader:
-    return Reader(home, client)
-
-
 def test_a_pop_finds_the_messages_of_all_lite_topics_of_a_client(
     client: Client, reader: Reader
 ) -> None:

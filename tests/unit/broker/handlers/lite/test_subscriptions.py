@@ -21,16 +21,6 @@ def home() -> BrokerAtHand:
     return home
 
 
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
-
-
-@pytest.fixture
-def reader(home: BrokerAtHand, client: Client) -> Reader:
-    return Reader(home, client)
-
-
 def queues(home: BrokerAtHand, client_id: str = "reader") -> list[str] | None:
     subscription = home.broker.lite.subscriptions.get(client_id)
     return None if subscription is None else sorted(subscription.queues)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.messages.pop import BatchAckMessageRequestBody
 from rocketwire.policy.pop_handle import batch_acks, handle_of
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_pops import GROUP, Popper
 
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
+
 ACK, CHANGE, BATCH = 200051, 200053, 200151
-
-
-@pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
 
 
 @pytest.fixture
@@ -25,11 +24,6 @@ def client(home: BrokerAtHand) -> Client:
     for number in range(3):
         client.send(body=b"%d" % number)
     return client
-
-
-@pytest.fixture
-def popper(home: BrokerAtHand, client: Client) -> Popper:
-    return Popper(home, client)
 
 
 def test_an_acknowledged_message_does_not_come_again(home: BrokerAtHand, popper: Popper) -> None:

@@ -18,16 +18,6 @@ def home() -> BrokerAtHand:
     return home
 
 
-@pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    return home.connect()
-
-
-@pytest.fixture
-def reader(home: BrokerAtHand, client: Client) -> Reader:
-    return Reader(home, client)
-
-
 def test_an_acknowledgement_of_another_pop_or_a_repeated_one_does_nothing(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:

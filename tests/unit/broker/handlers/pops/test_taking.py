@@ -10,19 +10,9 @@ from tests.support.broker_pops import GROUP, Popper, popped
 
 
 @pytest.fixture
-def home() -> BrokerAtHand:
-    return BrokerAtHand()
-
-
-@pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     home.broker.topics.put(new_topic("orders", 4), home.now)
     return home.connect()
-
-
-@pytest.fixture
-def popper(home: BrokerAtHand, client: Client) -> Popper:
-    return Popper(home, client)
 
 
 def test_an_answer_says_where_its_messages_are_and_how_long_they_are_hidden(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -269,6 +269,20 @@ def test_a_beginning_that_there_is_not_is_refused(options: dict[str, str], messa
         Query(Cluster(a0=(5, 20), b0=(2, 9)), **options).trigger()
 
 
+def test_an_offset_of_a_checkpoint_is_a_beginning() -> None:
+    query = Query(Cluster(a0=(5, 20), b0=(2, 9)), maxOffsetsPerTrigger="8")
+    query.trigger()
+    assert "(from)" in json.loads(query.log[0])
+
+    other = Query(query.cluster, startingOffsets=query.log[0])
+
+    assert query.trigger() is not None
+    other.options["maxOffsetsPerTrigger"] = "8"
+    other.restart()
+    other.trigger()
+    assert other.ranges() == query.ranges()
+
+
 def test_a_restart_ignores_where_the_query_was_to_begin() -> None:
     query = Query(Cluster(a0=(5, 20)))
     query.trigger()
@@ -374,7 +388,7 @@ def test_a_stream_has_no_end(end: str) -> None:
     from pyspark_rocketmq import DefaultSource
 
     value = {"endingOffsets": "latest", "endingTimestamp": "1"}[end]
-    source = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
+    source: Any = DefaultSource({"nameServers": "n:1", "subscribe": "t", end: value})
 
     with pytest.raises(OptionError, match="a stream has no end: leave out 'endingOffsets'"):
         source.streamReader(StructType()).initialOffset()
@@ -387,14 +401,14 @@ def test_a_name_server_that_is_away_for_a_moment_stops_no_stream(
     query.trigger()
     query.cluster.table[A0] = Bounds(0, 5)
     topics = query.cluster.topics
-    query.cluster.topics = _unreachable  # type: ignore[method-assign]
+    query.cluster.topics = _unreachable  # type: ignore[method-assign]  # a fake
     query.clock.now += ROUTES
     assert query.trigger() == {"a0": (4, 5)}
     assert "no name server answers; its last routes are used" in capsys.readouterr().err
     query.clock.now += GONE
     with pytest.raises(UnreachableError, match="no name server answers"):
         query.trigger()
-    query.cluster.topics = topics  # type: ignore[method-assign]
+    query.cluster.topics = topics  # type: ignore[method-assign]  # a fake
     query.cluster.table[A0] = Bounds(0, 6)
     assert query.trigger() == {"a0": (5, 6)}
 

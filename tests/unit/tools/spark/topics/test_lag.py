@@ -21,9 +21,9 @@ def test_it_is_the_difference_of_two_offsets() -> None:
     exported: list[Any] = []
     listener = LagListener(exported.extend)
 
-    listener.onQueryStarted(SimpleNamespace())  # type: ignore[arg-type]
+    listener.onQueryStarted(SimpleNamespace())  # type: ignore[arg-type]  # an event of Spark
     listener.onQueryProgress(
-        SimpleNamespace(  # type: ignore[arg-type]
+        SimpleNamespace(  # type: ignore[arg-type]  # an event of Spark
             progress=progress(
                 ('{"t": {"a": {"0": 7, "1": 3}}}', '{"t": {"a": {"0": 9}}}'),
                 ("12", "15"),
@@ -31,9 +31,9 @@ def test_it_is_the_difference_of_two_offsets() -> None:
             )
         )
     )
-    listener.onQueryProgress(SimpleNamespace(progress=progress((None, None))))  # type: ignore[arg-type]
+    listener.onQueryProgress(SimpleNamespace(progress=progress((None, None))))  # type: ignore[arg-type]  # an event of Spark
     listener.onQueryIdle(None)
-    listener.onQueryTerminated(SimpleNamespace())  # type: ignore[arg-type]
+    listener.onQueryTerminated(SimpleNamespace())  # type: ignore[arg-type]  # an event of Spark
 
     assert exported == [
         QueueLag(query="orders", topic="t", broker="a", queue_id=0, offset=7, end=9),

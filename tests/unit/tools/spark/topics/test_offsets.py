@@ -16,6 +16,7 @@ from rocketwire_tools.spark.topics.offsets import (
     flat,
     nested,
     read_places,
+    routing_topic,
     with_begins,
 )
 
@@ -94,3 +95,11 @@ def test_a_range_names_its_queue() -> None:
 
     assert len(place) == 4
     assert str(place) == str(A0) == "topic t, broker a, queue 0"
+
+
+@pytest.mark.parametrize(
+    ("topic", "route"),
+    [("t", "t"), ("%DLQ%g", "%DLQ%g"), ("%LMQ%$parent$child", "parent"), ("%LMQ%light", "broker")],
+)
+def test_light_topics_have_routes_of_others(topic: str, route: str) -> None:
+    assert routing_topic(topic, "broker") == route

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.spark.topics.connection import Connection, close_sessions
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
 from rocketwire_tools.spark.topics.options import PullSettings
@@ -15,7 +16,6 @@ from rocketwire_tools.spark.topics.reading import read_range
 
 if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
-    from rocketwire_tools.spark.topics.connection import Connection
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 PULL = [RequestCode.PULL_MESSAGE]
@@ -144,6 +144,15 @@ def test_a_broker_that_does_not_answer_ends_the_read(
         reader.read(topic, 0, 300)
 
 
+def test_a_broker_that_cannot_ask_another_one_is_asked_again(
+    reader: Reader, rocketmq: RocketMQ, topic: str
+) -> None:
+    remark = "org.apache.rocketmq.remoting.rpc.RpcException: cannot find addr for broker b"
+    rocketmq.broker.refuse_next(ResponseCode.SYSTEM_ERROR, 2, requests=PULL, remark=remark)
+
+    assert len(reader.offsets(topic, 0, 300)) == 300
+
+
 def test_a_queue_that_is_shorter_than_promised_is_lost(reader: Reader, topic: str) -> None:
     with pytest.raises(DataLossError, match="messages 300 to 309 are lost, the broker that was"):
         reader.read(topic, 290, 310)
@@ -167,6 +176,16 @@ def test_a_queue_without_a_broker_is_lost(connection: Connection, topic: str) ->
 
     with pytest.raises(DataLossError, match="no broker has the queue any more"):
         list(read_range(connection, place, settings, SCHEMA))
+
+
+def test_nothing_is_lost_if_no_name_server_says_where_a_queue_is(topic: str) -> None:
+    connection = Connection(name_servers="127.0.0.1:1", request_timeout=1.0)
+    place = QueueRange(topic=topic, broker="broker-a", queue_id=0, begin=0, end=3)
+    settings = PullSettings(group="readers", patience=0.1, fails_on_loss=False)
+
+    with pytest.raises(PullFailedError, match=r"queue 0: .*; see whether name servers 127.0.0.1:1"):
+        list(read_range(connection, place, settings, SCHEMA))
+    close_sessions()
 
 
 @pytest.mark.rocketmq(fileReservedTime=1)

@@ -14,7 +14,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import QueueRange
-from rocketwire_tools.spark.topics.pulling import Chunk
+from rocketwire_tools.spark.topics.ranges import Chunk
 from rocketwire_tools.spark.topics.rows import batch_of, read_chunk, with_tags
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -63,7 +63,7 @@ def chunk(*bodies: bytes, begin: int = 0, end: int = 100, shift: int = 0) -> Chu
 
 
 def rows(part: Chunk, columns: dict[str, str]) -> list[dict[str, Any]]:
-    return batch_of(read_chunk(part, PLACE), schema(columns)).to_pylist()  # type: ignore[no-any-return]
+    return batch_of(read_chunk(part, PLACE), schema(columns)).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
 
 
 def test_columns_of_rocketmq() -> None:

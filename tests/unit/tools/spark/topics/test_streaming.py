@@ -15,7 +15,7 @@ from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stre
 from tests.unit.tools.spark.topics.test_planning import A0, A1, B0, Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Cluster(Answers):
@@ -64,7 +64,7 @@ class Query:
     def __init__(self, cluster: Cluster, **options: str) -> None:
         self.cluster = cluster
         self.clock = Clock()
-        self.sleep = self.clock.sleep
+        self.sleep: Callable[[float], None] = self.clock.sleep
         self.options = {
             "nameServers": "n:1",
             "subscribe": "t",

@@ -268,7 +268,7 @@ def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_re
     path = copy.root / "commitlog" / f"{first - first % size:020d}"
     data = path.read_bytes()[first % size : end - path.stat().st_size * (first // size)]
     write(copy, first, bytes(end - first))
-    search = LogScan._next_message  # pyright: ignore[reportPrivateUsage]
+    search = LogScan._next_message  # pyright: ignore[reportPrivateUsage] - calls are counted
 
     def next_message(scan: LogScan, blocks: FileBlocks, position: int) -> int | None:
         write(copy, first, data)

@@ -37,7 +37,7 @@ def read(entries: bytes, limit: int = 9) -> object:
 
 def outcome(parse: object, data: bytes) -> object:
     try:
-        return parse(data)  # type: ignore[operator]
+        return parse(data)  # type: ignore[operator]  # of either kind
     except DecodeError as error:
         return type(error), error.path
 
@@ -94,7 +94,7 @@ def test_any_entries_whole_or_damaged_are_what_the_declaration_says(
 
     for each in (whole, bytes(damaged), whole[:place]):
         assert outcome(parse_binary_header, each) == outcome(interpreted, each)
-        assert outcome(parse_binary_header, memoryview(each)) == outcome(interpreted, each)  # type: ignore[arg-type]
+        assert outcome(parse_binary_header, memoryview(each)) == outcome(interpreted, each)  # type: ignore[arg-type]  # any bytes
 
 
 @pytest.mark.parametrize("key", ["", "k"])
@@ -113,7 +113,7 @@ def test_as_many_entries_as_there_may_be_are_read_and_no_more(key: str) -> None:
 def test_of_many_entries_the_first_damaged_one_raises(damaged: bytes) -> None:
     many = header(entry("key", "value") * (MAX_EXT_FIELDS - 1) + damaged)
     assert outcome(parse_binary_header, many) == outcome(interpreted, many)
-    assert outcome(parse_binary_header, many)[0] in (DecodeError, TruncatedError)  # type: ignore[index]
+    assert outcome(parse_binary_header, many)[0] in (DecodeError, TruncatedError)  # type: ignore[index]  # a tuple
 
 
 def test_entries_are_written_without_those_that_are_none() -> None:

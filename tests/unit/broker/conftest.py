@@ -1,0 +1,36 @@
+"""A broker without sockets, and clients of it.
+
+A module defines ``home`` or ``client`` anew if its tests need other settings or topics.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.broker import BrokerAtHand, Client
+from tests.support.broker_lite import Reader
+from tests.support.broker_pops import Popper
+
+
+@pytest.fixture
+def home() -> BrokerAtHand:
+    """A broker with the default settings."""
+    return BrokerAtHand()
+
+
+@pytest.fixture
+def client(home: BrokerAtHand) -> Client:
+    """A client that is connected."""
+    return home.connect()
+
+
+@pytest.fixture
+def reader(home: BrokerAtHand, client: Client) -> Reader:
+    """A reader of lite topics; the module's ``home`` has their parent topic and group."""
+    return Reader(home, client)
+
+
+@pytest.fixture
+def popper(home: BrokerAtHand, client: Client) -> Popper:
+    """A pop consumer on the client's connection."""
+    return Popper(home, client)

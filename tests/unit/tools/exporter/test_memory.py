@@ -1,0 +1,54 @@
+"""The memory of a collection: it grows little with each series, and not with the text."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from rocketwire_tools.exporter.compressed import Beginning
+from rocketwire_tools.exporter.exposition import gauges_parts
+from rocketwire_tools.exporter.samples import Samples
+
+CONSUMED = (
+    "rocketmq_consumer_offset",
+    "rocketmq_message_accumulation",
+    "rocketmq_group_get_latency_by_storetime",
+    "rocketmq_consumer_tps",
+    "rocketmq_consumer_message_size",
+    "rocketmq_send_back_nums",
+)
+LAGS = ("rocketmq_group_queue_lag_messages", "rocketmq_group_queue_lag_seconds")
+PAIRS = 800
+"""Pairs of a group and a topic, of 15 series each."""
+MOST_BYTES = 250
+"""Of a series; 400,000 of them have 100 MB at most, and the process has less than 150."""
+
+
+def collection() -> Samples:
+    samples = Samples()
+    for number in range(PAIRS):
+        group, topic = f"group-{number // 10:03}", f"topic-{number:05}"
+        for family in CONSUMED:
+            samples.set(family, ("DefaultCluster", "broker-a", topic, group), number)
+        for queue_id in range(4):
+            for family in LAGS:
+                labels = ("DefaultCluster", "broker-a", topic, group, str(queue_id))
+                samples.set(family, labels, number / 1000)
+        samples.add("rocketmq_group_diff", ("DefaultCluster", group, topic), number)
+    return samples
+
+
+@pytest.mark.slow
+def test_a_series_takes_little_memory_while_its_text_is_written() -> None:
+    tracemalloc.start()
+    try:
+        samples = collection()
+        text = Beginning(gauges_parts(samples)).followed_by(b"")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert len(samples) == 15 * PAIRS
+    assert text.size > 100 * len(samples)
+    assert peak < MOST_BYTES * len(samples)
