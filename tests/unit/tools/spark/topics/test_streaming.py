@@ -11,7 +11,6 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
-from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stream
 from tests.unit.tools.spark.topics.test_planning import A0, A1, B0, Answers
 
