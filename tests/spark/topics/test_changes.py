@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections import Counter
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ import pytest
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
 from tests.spark.streams import COLUMNS, LATE_WORKER, committed_places, line_of
-from tests.spark.topics_of_java import Topics
+from tests.spark.topics_of_java import Topics, read_here
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
 
@@ -147,7 +148,11 @@ def test_each_offset_is_read_once_while_topics_grow_and_servers_restart(
 
 @releases
 def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
-    spark: SparkSession, java_cluster: JavaCluster, tmp_path: Path, release: str, capfd: Any
+    spark: SparkSession,
+    java_cluster: JavaCluster,
+    tmp_path: Path,
+    release: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     name = f"small-{release.replace('.', '-')}"
     broker = java_cluster.broker(name, version=release, options=SMALL_FILES)
@@ -169,6 +174,12 @@ def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
     with stream.running(failOnDataLoss="false"):
         stream.wait_for(topic, left)
         places = stream.places(topic)
+    from_first = {
+        "nameServers": java_cluster.address,
+        "subscribe": topic,
+        "startingOffsets": json.dumps({topic: {name: {"0": 0, "1": 0}}}),
+        "failOnDataLoss": "false",
+    }
 
     assert "DataLossError: topic" in line
     assert f"topic {topic}, broker {name}, queue " in line
@@ -176,7 +187,10 @@ def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
     assert "set failOnDataLoss=false to go on without them" in line
     assert first > 200
     assert places == Counter(read | left)
-    assert f"rocketmq: topic {topic}, broker {name}, queue 0: messages" in capfd.readouterr().err
+    assert Counter(read_here(from_first)) == Counter(left)
+    lines = capsys.readouterr().err.splitlines()  # of this process, others have their own
+    assert f"rocketmq: topic {topic}, broker {name}, queue 0: messages 0 to {first - 1}" in lines[0]
+    assert len(lines) == 2
 
 
 @releases

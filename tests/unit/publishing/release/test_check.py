@@ -91,8 +91,15 @@ def test_an_extra_is_installed_with_those_that_it_needs(
 ) -> None:
     installed: list[object] = []
     tried: list[str] = []
-    monkeypatch.setattr(check, "install", lambda *words: installed.append(words[-1]))
-    monkeypatch.setattr(trials, "of_extra", lambda it, name: tried.append(name))
+
+    def install(*words: object) -> None:
+        installed.append(words[-1])
+
+    def of_extra(_: object, name: str) -> None:
+        tried.append(name)
+
+    monkeypatch.setattr(check, "install", install)
+    monkeypatch.setattr(trials, "of_extra", of_extra)
     one = check.Check(tmp_path / "x.whl", tmp_path)
     one.with_extra("3.11", sys.executable, "plot")
 

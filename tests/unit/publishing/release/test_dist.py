@@ -28,7 +28,11 @@ def epochs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return sorted(folder.iterdir())
 
     monkeypatch.setattr(dist, "_build_once", build_once)
-    monkeypatch.setattr(dist, "_git", lambda root, *words: "1700000000\n")
+
+    def git(*_: object) -> str:
+        return "1700000000\n"
+
+    monkeypatch.setattr(dist, "_git", git)
     return seen
 
 

@@ -7,8 +7,11 @@ both name the queue, the offsets and the reason.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DELETED: Final = "they were deleted: the retention time of the broker has passed"
 RECREATED: Final = (
@@ -72,3 +75,31 @@ def report_loss(loss: Loss, *, fails: bool) -> None:
     if fails:
         raise DataLossError(f"{loss}; {ADVICE}")
     print(f"rocketmq: {loss}", file=sys.stderr)
+
+
+class Losses:
+    """Losses of a queue, in the order of offsets; those that follow each other get one line."""
+
+    def __init__(self) -> None:
+        self._last: Loss | None = None
+
+    def take(self, losses: Iterable[Loss]) -> int:
+        """Take the losses of the next offsets, which have ends; returns the number of messages."""
+        count = 0
+        for loss in losses:
+            last = self._last
+            if last is not None and (last.end, last.reason) == (loss.begin, loss.reason):
+                self._last = replace(last, end=loss.end)
+            else:
+                self.report()
+                self._last = loss
+            count += (loss.end or loss.begin) - loss.begin
+        if not count:
+            self.report()
+        return count
+
+    def report(self) -> None:
+        """Report the losses that were taken since the last report."""
+        if self._last is not None:
+            report_loss(self._last, fails=False)
+        self._last = None

@@ -89,17 +89,18 @@ class _Stride:
         next_offset: offset of its next pull.
         bodies: of its responses so far.
         size: bytes of them.
-        lost: number of its messages that are lost.
+        losses: its messages that are lost.
         shift: what has to be added to the offsets in its messages.
     """
 
-    __slots__ = ("begin", "bodies", "end", "is_done", "lost", "next_offset", "shift", "size")
+    __slots__ = ("begin", "bodies", "end", "is_done", "losses", "next_offset", "shift", "size")
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin = self.next_offset = begin
         self.end = end
         self.bodies: list[bytes] = []
-        self.size = self.lost = self.shift = 0
+        self.losses: list[Loss] = []
+        self.size = self.shift = 0
         self.is_done = False
 
 
@@ -135,7 +136,7 @@ class _Chain:
 
     def __init__(self, pull: RangePull, stride: _Stride) -> None:
         self._pull = pull
-        self.stride = stride
+        self.stride: _Stride = stride
         self.taken: RemotingCommand | None = None
 
     def place(self) -> tuple[int, int]:
@@ -178,6 +179,7 @@ class RangePull:
         self._lanes = LANES
         self._ready: deque[_Stride] = deque()
         self._ready_size, self._ready_end = 0, place.begin
+        self._losses = loss.Losses()
         self._error: Exception | None = None
         self._route_error: Exception | None = None
         self._arrived, self._taken = trio.lowlevel.ParkingLot(), trio.lowlevel.ParkingLot()
@@ -399,8 +401,9 @@ class RangePull:
     def _lose(self, stride: _Stride, end: int, reason: str) -> None:
         place = self._place
         lost = Loss(place.topic, place.broker, place.queue_id, stride.next_offset, end, reason)
-        loss.report_loss(lost, fails=self._settings.fails_on_loss)
-        stride.lost += end - stride.next_offset
+        if self._settings.fails_on_loss:
+            loss.report_loss(lost, fails=True)
+        stride.losses.append(lost)  # reported in the order of offsets
 
     def _refuse(self, error: Exception, address: str) -> None:
         """Raise what no repetition helps; a broker that restarts knows its topics late."""
@@ -445,10 +448,12 @@ class RangePull:
         """
         while not self._is_ready():
             if self._error is not None:
+                self._losses.report()
                 raise self._error
             await self._arrived.park()
         ready = self._ready
         if not ready:
+            self._losses.report()
             return None
         bodies, size, lost, shift = list[bytes](), 0, 0, 0
         begin = end = ready[0].begin
@@ -457,7 +462,8 @@ class RangePull:
                 break
             stride = ready.popleft()
             bodies, shift = bodies + stride.bodies, stride.shift if stride.bodies else shift
-            size, lost, end = size + stride.size, lost + stride.lost, stride.end
+            size, end = size + stride.size, stride.end
+            lost += self._losses.take(stride.losses)
         self._ready_size -= size
         self._ahead -= size
         self._taken.unpark_all()

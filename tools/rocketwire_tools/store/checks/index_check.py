@@ -537,8 +537,8 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
 def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     """As ``key_hashes``, one text after the other."""
     names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
-    columns = (rows.property_items.texts(name) for name in names)
-    numbers = rows.topic_numbers.tolist()
+    columns = [rows.property_items.texts(name) for name in names]
+    numbers: list[int] = rows.topic_numbers.tolist()
     entries: list[tuple[int, str, bool]] = []
     for row, (number, unique_key, keys, tags) in enumerate(zip(numbers, *columns, strict=True)):
         topic = rows.topics.names[number]

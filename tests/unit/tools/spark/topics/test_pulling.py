@@ -212,6 +212,27 @@ def test_without_a_filter_what_is_passed_over_is_lost(capsys: pytest.CaptureFixt
     assert "messages 64 to 95 are lost" in capsys.readouterr().err
 
 
+def test_losses_that_follow_each_other_are_reported_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broker = Broker(400)
+
+    def refuse(offset: int) -> RemotingCommand | None:
+        end = 160 if 64 <= offset < 160 else 256 if 200 <= offset < 256 else None
+        return broker.answer(ResponseCode.PULL_RETRY_IMMEDIATELY, end) if end else None
+
+    broker.refuse = refuse
+
+    chunks = read(broker, 0, 400, PullSettings(group="g", fails_on_loss=False))
+
+    assert sum(chunk.lost for chunk in chunks) == 96 + 32
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition("messages ")[2].partition(" are")[0] for line in lines] == [
+        "64 to 159",
+        "224 to 255",
+    ]
+
+
 def test_a_reset_of_the_group_is_answered_once_and_read_over() -> None:
     broker = Broker(20)
     answers = [ResponseCode.PULL_OFFSET_MOVED]
