@@ -536,9 +536,10 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
 
 def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     """As ``key_hashes``, one text after the other."""
+    numbers: list[int] = rows.topic_numbers.tolist()
     texts_of = rows.property_items.texts
     properties = zip(
-        rows.topic_numbers.tolist(),
+        numbers,
         texts_of(message_const.UNIQ_KEY),
         texts_of(message_const.KEYS),
         texts_of(message_const.TAGS),
