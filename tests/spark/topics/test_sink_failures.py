@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.errors import TopicRouteNotFoundError
 from tests.spark.streams import line_of
 from tests.spark.topics_of_java import Topics
 from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
@@ -73,11 +74,16 @@ class Sink:
 
     @contextlib.contextmanager
     def changing(self, topic: str, change: Callable[[], object]) -> Generator[None]:
-        """Change the servers when rows have arrived, and then let the others pass."""
+        """Change the servers when rows of both partitions have arrived; then let the others pass."""
+        before = self.count(topic)
 
         def watch() -> None:
             try:
-                wait_until(lambda: sum(self.topics.ends(topic).values()) > 0, "rows", PATIENCE)
+                wait_until(
+                    lambda: self.count(topic) - before > ROWS // 3,
+                    "more rows than one partition sends",
+                    PATIENCE,
+                )
                 change()
             finally:
                 (self._folder / "go").touch()
@@ -86,6 +92,12 @@ class Sink:
         thread.start()
         yield
         thread.join()
+
+    def count(self, topic: str) -> int:
+        """Messages of a topic; 4.9.4 creates the topic of half messages with the first one."""
+        with contextlib.suppress(TopicRouteNotFoundError):
+            return sum(self.topics.ends(topic).values())
+        return 0
 
     def save(self, frame: DataFrame, topic: str, **options: str) -> None:
         """Write a frame."""
@@ -167,7 +179,7 @@ def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
         pytest.raises(Exception, match="SinkError") as error,
     ):
         sink.save(sink.rows(), topic, batchSize="16k", retryTimeout="3")
-    line = line_of(error, "SinkError")
+    line = line_of(error, "SinkError: ")
 
     assert f"SinkError: topic {topic}: " in line
     assert "seconds of retries: check that brokers and name servers run" in line
