@@ -21,21 +21,23 @@ def test_a_change_is_read_and_a_fault_leaves_the_last_lists(
 ) -> None:
     path = tmp_path / "addresses.properties"
     file = AddressFile(str(path), read_lists, NOTHING)
-    assert file.read() == {}
-    assert file.read() == {}
-    path.write_text("nsaddr=a:1\n")
-    assert file.read() == {"nsaddr": "a:1"}
-    path.write_text("nsaddr=a:1;b\n")
-    assert file.read() == file.read() == {"nsaddr": "a:1"}
-    path.write_text("nsaddr=a:1;b:2\n")
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, "rocketwire.namesrv"):
+        assert file.read() == {}
+        assert file.read() == {}
+        path.write_text("nsaddr=a:1\n")
+        assert file.read() == {"nsaddr": "a:1"}
+        path.write_text("nsaddr=a:1;b\n")
+        assert file.read() == file.read() == {"nsaddr": "a:1"}
+        path.write_text("nsaddr=a:1;b:2\n")
         assert file.read() == file.read() == {"nsaddr": "a:1;b:2"}
 
+    stay, now = "the last valid lists of name servers stay:", "the lists of name servers come from"
     lines = [record.getMessage() for record in caplog.records]
     assert lines == [
-        f"the last valid lists of name servers stay: {path}: no such file or directory",
-        f"the last valid lists of name servers stay: {path}: nsaddr: 'b' must be host:port",
-        f"the lists of name servers come from {path} now",
+        f"{stay} {path}: no such file or directory",
+        f"{now} {path} now",
+        f"{stay} {path}: nsaddr: 'b' must be host:port",
+        f"{now} {path} now",
     ]
 
 
