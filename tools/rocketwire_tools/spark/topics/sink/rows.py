@@ -46,6 +46,7 @@ class RowReader:
     Attributes:
         count: rows so far.
         names: columns.
+        has_sharding_keys: whether rows may name what chooses their queues.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class RowReader:
         self._keys = keys
         self._new_keys = unique_keys()
         self._has_ids = "id" in self.names
+        self.has_sharding_keys = ("key" if of_kafka else "shardingKey") in self.names
 
     def rows(self, batch: Any) -> Iterator[Row]:
         """Yield the rows of a record batch.

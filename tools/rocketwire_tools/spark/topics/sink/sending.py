@@ -147,7 +147,7 @@ class PartitionSender:
             await self._send(producer, parcel)
 
         batch: Any = first
-        may_have_queue = self._has_delays or "shardingKey" in self.reader.names
+        may_have_queue = self._has_delays or self.reader.has_sharding_keys
         async with trio.open_nursery() as nursery:
             dispatcher = Dispatcher(nursery, send, settings.in_flight)
             while batch is not None:

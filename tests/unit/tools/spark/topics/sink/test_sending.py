@@ -62,10 +62,12 @@ async def test_rows_wait_while_enough_requests_are_under_way(autojump_clock: Any
         assert trio.current_time() > 0
 
 
-def test_a_sharding_key_selects_javas_queue(rows: Rows) -> None:
+@pytest.mark.parametrize("columns", ["rocketmq", "kafka"])
+def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
     topic = rows.cluster.topic(queues=5)
     keys = [f"key-{number}" for number in range(20)]
-    rows.write({"body": keys, "shardingKey": keys}, topic=topic)
+    body, key = ("value", "key") if columns == "kafka" else ("body", "shardingKey")
+    rows.write({body: keys, key: keys}, topic=topic, columns=columns)
     queues = [MessageQueue(topic=topic, broker_name="b", queue_id=n) for n in range(5)]
 
     for message in rows.cluster.messages(topic):
@@ -97,7 +99,7 @@ def test_rows_of_a_namespace_are_in_its_topics(rows: Rows) -> None:
 def test_a_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.lose_next_answers()
-    rows.write({"body": ["a", "b"]}, topic=topic, ids="stable", sendTimeout="0.3")
+    rows.write({"body": ["a", "b"]}, topic=topic, ids="stable", sendTimeout="1")
     keys = {(message.body, message.msg_id) for message in rows.cluster.messages(topic)}
 
     assert len(rows.cluster.messages(topic)) == 4
