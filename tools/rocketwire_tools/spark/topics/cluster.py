@@ -149,17 +149,16 @@ async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool
         brokers = set((await Admin(client).clusters.info()).broker_addr_table or {})
         await _each(brokers, client.refresh_route)
     queues = [Queue(topic, broker, 0) for broker in sorted(brokers)]
-    most = 0
+    ends: list[int] = []
 
     async def ask(queue: Queue) -> None:
-        nonlocal most
         place = _message_queue(queue)
         address = (await find_replica(client, place)).address
-        most = max(most, await client.brokers.max_offset(address, place))
+        ends.append(await client.brokers.max_offset(address, place))
 
     if not may_be_gone:
         await _each(queues, ask)
-        if not most:
+        if not any(ends):
             raise UnknownTopicError(f"no broker has messages of light topic {topic}: see its name")
     return queues
 
