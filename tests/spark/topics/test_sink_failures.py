@@ -182,5 +182,6 @@ def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
     line = line_of(error, "SinkError: ")
 
     assert f"SinkError: topic {topic}: " in line
-    assert "seconds of retries: check that brokers and name servers run" in line
-    assert "or raise option 'retryTimeout'" in line
+    # the last attempt of a task begins before or after the name server has dropped the broker's routes
+    away = "seconds of retries: check that brokers and name servers run"
+    assert away in line or line.endswith("or start its brokers")

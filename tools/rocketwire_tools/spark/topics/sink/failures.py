@@ -95,7 +95,7 @@ def _one_line(error: RocketWireError) -> str:
 
 def _advice(error: RocketWireError) -> str:
     if isinstance(error, TopicRouteNotFoundError):
-        return "create the topic, or check its name and option 'nameServers'"
+        return "create the topic, check its name and option 'nameServers', or start its brokers"
     if isinstance(error, NoNameServerError):
         return "set option 'nameServers' to host:port;host:port"
     if isinstance(error, BrokerError):

@@ -26,7 +26,7 @@ def broker_error(code: int, remark: str = "") -> BrokerError:
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
-        (TopicRouteNotFoundError("a"), "create the topic, or check its name"),
+        (TopicRouteNotFoundError("a"), "create the topic, check its name"),
         (NoNameServerError("no name server"), "set option 'nameServers'"),
         (ConnectFailedError("b:1 refused"), "check that brokers and name servers run"),
         (BrokerNotFoundError("b"), "check that brokers and name servers run"),
