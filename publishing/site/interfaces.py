@@ -17,8 +17,18 @@ PACKAGES = (
     "rocketwire.client.admin",
     "rocketwire.sync",
     "rocketwire.aio",
+    "rocketwire.errors",
+    "rocketwire.messages.enums",
+    "rocketwire.testing",
 )
 """The packages whose names are public."""
+
+PARTS = {
+    "rocketwire.messages": ("decode_body", "decode_header", "encode_body", "encode_header"),
+    "rocketwire.messages.message_queue": ("MessageQueue",),
+    "rocketwire.wire.message.stored": ("StoredMessage",),
+}
+"""Packages of which programs use these names alone."""
 
 PLUGIN = "rocketwire_tools.pytest_plugin"
 """The package of the fixtures."""
@@ -67,9 +77,9 @@ def names() -> list[Name]:
     """The public names of all packages."""
     homes: dict[tuple[str, int], str] = {}
     result: list[Name] = []
-    for package in PACKAGES:
+    for package in (*PACKAGES, *PARTS):
         module = importlib.import_module(package)
-        for name in sorted(public(module), key=str.lower):
+        for name in sorted(PARTS.get(package) or public(module), key=str.lower):
             value = getattr(module, name)
             home = homes.setdefault((name, id(value)), package)
             result.append(Name(package, name, value, home))
@@ -109,7 +119,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """
     everything = names()
     yield "reference/python/index", _index()
-    for package in PACKAGES:
+    for package in (*PACKAGES, *PARTS):
         own = [each for each in everything if each.package == package]
         yield f"reference/python/{package}/index", _package(package, own)
         for each in own:
@@ -123,7 +133,7 @@ def _heading(text: str, line: str = "=") -> str:
 
 
 def _index() -> str:
-    entries = "\n".join(f"   {package}/index" for package in PACKAGES)
+    entries = "\n".join(f"   {package}/index" for package in (*PACKAGES, *PARTS))
     return (
         _heading("Python interface")
         + "The page of a package lists its public names. Each name has a page of its own.\n"

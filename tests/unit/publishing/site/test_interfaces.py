@@ -8,6 +8,7 @@ from importlib import import_module
 import pytest
 
 from publishing.site import interfaces
+from rocketwire import errors
 from rocketwire_tools import pytest_plugin
 
 
@@ -17,7 +18,15 @@ def pages() -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "package", ["rocketwire", "rocketwire.client", "rocketwire.sync", "rocketwire.aio"]
+    "package",
+    [
+        "rocketwire",
+        "rocketwire.client",
+        "rocketwire.sync",
+        "rocketwire.aio",
+        "rocketwire.errors",
+        "rocketwire.testing",
+    ],
 )
 def test_every_name_in_all_has_a_page(package: str, pages: dict[str, str]) -> None:
     documents = {each.name: each.document for each in interfaces.names() if each.package == package}
@@ -36,6 +45,17 @@ def test_every_name_that_operators_calls_export_has_a_page(pages: dict[str, str]
 
     assert {"Admin", "open_admin", "QueueOffsets", "message_tracks", "NOW"} <= names
     assert "reference/python/rocketwire.client.admin/open_admin" in pages
+
+
+def test_every_error_is_in_all_and_has_a_page(pages: dict[str, str]) -> None:
+    classes = {
+        name
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, errors.RocketWireError)
+    }
+
+    assert classes <= set(errors.__all__)
+    assert "reference/python/rocketwire.errors/SendManyError" in pages
 
 
 def test_every_public_name_says_what_it_is() -> None:
