@@ -44,7 +44,9 @@ def main() -> int:
     )
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder of the wheel")
     options = parser.parse_args()
-    (wheel,) = options.dist.glob("*.whl")
+    wheel = next(options.dist.glob("*.whl"), None)
+    if wheel is None:
+        parser.error(f"{options.dist} has no wheel: run make dist first")
     failures = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
