@@ -6,6 +6,8 @@ import argparse
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from rocketwire.program import ProgramParser
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -62,7 +64,7 @@ class _AnyCase(dict[str, argparse.ArgumentParser]):
         return next((choice for choice in self if choice.lower() == lower), None)
 
 
-class ListingParser(argparse.ArgumentParser):
+class ListingParser(ProgramParser):
     """A parser that lists the commands only in the epilog of its help, and never in errors."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
     BROKER_NUMBERS,
     FAILED,
@@ -102,7 +103,7 @@ BROKERS: Final = Suite(cases=BROKER_CASES, numbers=BROKER_NUMBERS, run=BrokerRun
 def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
     """Build the parser of a run."""
     kind = "name server" if suite.is_started else "broker"
-    result = argparse.ArgumentParser(
+    result = ProgramParser(
         prog="rocketwire-conformance" + ("" if suite.is_started else " broker"),
         description=f"Compare the behaviour of a RocketMQ {kind} with Java's.",
         epilog=_EPILOG if suite.is_started else _BROKER_EPILOG,
@@ -237,7 +238,7 @@ def _write(args: argparse.Namespace, run_report: report.Report) -> None:
 
 def matrix(words: Sequence[str]) -> int:
     """Print several JSON reports as one table."""
-    arguments_parser = argparse.ArgumentParser(prog="rocketwire-conformance matrix")
+    arguments_parser = ProgramParser(prog="rocketwire-conformance matrix")
     arguments_parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json")
     arguments_parser.add_argument("--html", type=output, metavar="FILE")
     arguments_parser.add_argument("--markdown", type=output, metavar="FILE")
@@ -259,7 +260,7 @@ def matrix(words: Sequence[str]) -> int:
 
 def vectors(words: Sequence[str]) -> int:
     """Write the golden vectors to a folder."""
-    arguments_parser = argparse.ArgumentParser(
+    arguments_parser = ProgramParser(
         prog="rocketwire-conformance vectors",
         description="Write the golden vectors as JSON lines, for tests of codecs in any language.",
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS
@@ -55,7 +56,7 @@ class Options:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog=NAME,
         description="Metrics of a RocketMQ cluster for Prometheus, by the names of Apache's\n"
         "rocketmq-exporter. A scrape of /metrics begins a collection and waits for it.",

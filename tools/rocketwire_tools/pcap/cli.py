@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Commands:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has the attribute ``run``."""
-    result = argparse.ArgumentParser(
+    result = ProgramParser(
         prog="rocketwire-pcap",
         description="Decode RocketMQ frames from pcap and pcapng files, also compressed ones;"
         " - is standard input.",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import natural, positive
 from rocketwire_tools.store.retention import DELETE_WHEN, RESERVED_HOURS
 
@@ -72,7 +73,7 @@ _WHY: Final = {
 """Verb → what its option ``--why`` shows; ``diff`` has its own."""
 
 
-class _VerbParser(argparse.ArgumentParser):
+class _VerbParser(ProgramParser):
     """The parser of a verb.
 
     Attributes:
@@ -93,7 +94,7 @@ class _VerbParser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-store",
         description="Read the store of a broker on disk, without the broker, and across damage.",
         epilog=_EXIT_STATUSES,

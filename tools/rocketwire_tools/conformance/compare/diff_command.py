@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
     BROKER_NUMBERS,
     FAILED,
@@ -58,7 +59,7 @@ generated ids and texts of exceptions are not compared.
 
 def parser(*, is_broker: bool = False) -> argparse.ArgumentParser:
     """Build the parser of ``diff``."""
-    result = argparse.ArgumentParser(
+    result = ProgramParser(
         prog=f"rocketwire-conformance {'broker ' if is_broker else ''}diff",
         description=_BROKER_DESCRIPTION if is_broker else _DESCRIPTION,
     )

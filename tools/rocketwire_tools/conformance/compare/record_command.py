@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
     FAILED,
     PASSED,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def record_command(words: Sequence[str]) -> int:
     """Run ``record`` until interrupted, and return the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-conformance record",
         description="Forward connections from clients to a server and record all data.",
     )
@@ -69,7 +69,7 @@ async def _record(listen: Address, target: Address, output: Path) -> int:
 
 def replay_command(words: Sequence[str]) -> int:
     """Run ``replay`` and return the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-conformance replay",
         description="Repeat the client's side of a recording and report differences.",
     )

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.runtime.sockets import BindError
 
 
