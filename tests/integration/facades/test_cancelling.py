@@ -21,7 +21,13 @@ import trio
 import uvloop
 
 from rocketwire import aio, client, sync
-from rocketwire.client import ClientConfig, LocalTransactionState, Message, PushConsumerConfig
+from rocketwire.client import (
+    ClientConfig,
+    LocalTransactionState,
+    Message,
+    ProducerConfig,
+    PushConsumerConfig,
+)
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.support.fakes.facade_clients import no_request_is_pending, threads
 from tests.support.processes import wait_until
@@ -37,9 +43,19 @@ PATIENCE = 60.0
 AGAIN = 5.0
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
+PATIENT = ProducerConfig(send_msg_timeout=PATIENCE)
+"""A send that times out on a machine that stalls is stored twice, as producers try again."""
+
 Operation = Callable[[], Awaitable[object]]
 
 pytestmark = pytest.mark.slow
+
+
+def patient(where: str) -> ClientConfig:
+    """A client's settings with limits that a machine which stalls keeps."""
+    return ClientConfig(
+        namesrv_addr=where, mq_client_api_timeout=PATIENCE, connect_timeout=PATIENCE
+    )
 
 
 def open_sockets() -> int:
@@ -80,7 +96,7 @@ def operations(
         return Message(topic, b"%d" % next(numbers) + bytes(size))
 
     async def open_and_send() -> None:
-        async with package.open_producer(where, f"p{next(numbers)}") as other:
+        async with package.open_producer(patient(where), f"p{next(numbers)}", PATIENT) as other:
             await other.send(message())
 
     async def iterate() -> None:
@@ -95,11 +111,13 @@ def operations(
         async def handle(message: Any) -> None:
             await sleep(0)
 
-        async with package.open_pop_consumer(where, f"g{next(numbers)}", {topic: "*"}, handle):
+        async with package.open_pop_consumer(
+            patient(where), f"g{next(numbers)}", {topic: "*"}, handle
+        ):
             await sleep(PATIENCE)
 
     async def poll() -> None:
-        async with package.open_lite_pull_consumer(where, f"g{next(numbers)}") as consumer:
+        async with package.open_lite_pull_consumer(patient(where), f"g{next(numbers)}") as consumer:
             if (subscribed := consumer.subscribe(topic)) is not None:
                 await subscribed
             while True:
@@ -130,8 +148,8 @@ async def run_trio(where: str, topic: str) -> None:
     chance = random.Random(SEED)
     living = trio.lowlevel.current_statistics().tasks_living
     async with (
-        client.open_client(ClientConfig(namesrv_addr=where)) as instance,
-        client.open_producer(instance, "g") as producer,
+        client.open_client(patient(where)) as instance,
+        client.open_producer(instance, "g", PATIENT) as producer,
     ):
         await producer.send(Message(topic, b"first"))
         calls = operations(client, where, instance, producer, topic)
@@ -168,8 +186,8 @@ async def cancelled_after(seconds: float) -> AsyncGenerator[None]:
 async def run_loop(where: str, topic: str) -> None:
     chance = random.Random(SEED)
     async with (
-        aio.open_client(ClientConfig(namesrv_addr=where)) as instance,
-        aio.open_producer(instance, "g") as producer,
+        aio.open_client(patient(where)) as instance,
+        aio.open_producer(instance, "g", PATIENT) as producer,
     ):
         for number in range(20):  # enough for connections of its own
             await producer.send(Message(topic, b"first %d" % number))
@@ -254,7 +272,7 @@ def blocking_operations(
         return LocalTransactionState.ROLLBACK_MESSAGE
 
     def open_and_send() -> None:
-        with sync.open_producer(where, f"p{next(numbers)}") as other:
+        with sync.open_producer(patient(where), f"p{next(numbers)}", PATIENT) as other:
             other.send(message())
 
     def iterate() -> None:
@@ -264,11 +282,13 @@ def blocking_operations(
                 delivery.ack()
 
     def pop() -> None:
-        with sync.open_pop_consumer(where, f"g{next(numbers)}", {topic: "*"}, lambda message: None):
+        with sync.open_pop_consumer(
+            patient(where), f"g{next(numbers)}", {topic: "*"}, lambda message: None
+        ):
             threading.Event().wait(PATIENCE)
 
     def poll() -> None:
-        with sync.open_lite_pull_consumer(where, f"g{next(numbers)}") as consumer:
+        with sync.open_lite_pull_consumer(patient(where), f"g{next(numbers)}") as consumer:
             consumer.subscribe(topic)
             while True:
                 consumer.poll(within=1.0)
@@ -297,8 +317,8 @@ def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
     for name in sync.__all__:  # an interrupted import can leave Python's import lock behind
         getattr(sync, name)
     with (
-        sync.open_client(ClientConfig(namesrv_addr=rocketmq.address)) as instance,
-        sync.open_producer(instance, "g") as producer,
+        sync.open_client(patient(rocketmq.address)) as instance,
+        sync.open_producer(instance, "g", PATIENT) as producer,
     ):
         for number in range(20):
             producer.send(Message(topic, b"first %d" % number))
