@@ -72,9 +72,7 @@ class ListingParser(ProgramParser):
         if isinstance(action, CommandsAction) and value not in action.choices:
             near = difflib.get_close_matches(str(value), action.choices, n=3)
             hint = f" (did you mean {', '.join(near)}?)" if near else ""
-            raise argparse.ArgumentError(
-                None, f"unknown command {value!r}{hint}; {self.prog} help lists all commands"
-            )
+            raise argparse.ArgumentError(None, f"unknown command {value!r}{hint}")
         super()._check_value(action, value)
 
     def format_help(self) -> str:

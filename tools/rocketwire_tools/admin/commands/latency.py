@@ -198,7 +198,7 @@ COMMANDS: Final = mq.in_group(
     mq.admin_command("clusterRT", "time sends to every broker", _time_clusters, _AMOUNT, _SIZE,
         mq.option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
         mq.option("-i --interval", "seconds between rounds", type=seconds, default=10.0),
-        mq.option("--rounds", "number of rounds (mqadmin: unlimited)", type=positive, default=1),
+        mq.option("--rounds", "number of rounds (default 1; mqadmin never ends)", type=positive, default=1),
         mq.boolean_option("-p --printLog", "accepted for mqadmin; see --output", default=None),
         mq.option("-m --machineRoom", "accepted for mqadmin; has no effect", metavar="NAME"),
         epilog=f"Messages go to the topic with the broker's name. {_FAILED}"),
