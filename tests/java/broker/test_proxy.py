@@ -74,7 +74,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
         lambda: java_cache.classes(CURRENT, "Peer.java"),
     )
     folder = tmp_path_factory.mktemp("proxy")
-    options = {"transactionTimeOut": 1000, "transactionCheckInterval": 1000}
+    options = {
+        "transactionTimeOut": 1000,
+        "transactionCheckInterval": 1000,
+        # checks count from the first second on, also before the proxy has announced its producer
+        "transactionCheckMax": 1000,
+    }
     with DevBroker(folder / "broker", options=options) as broker:
         address = f"{LOOPBACK}:{broker.name_server_port}"
         trio.run(create_topics, address, broker.address)

@@ -183,5 +183,6 @@ def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
 
     assert f"SinkError: topic {topic}: " in line
     # the last attempt of a task begins before or after the name server has dropped the broker's routes
-    away = "seconds of retries: check that brokers and name servers run"
-    assert away in line or line.endswith("or start its brokers")
+    assert "seconds of retries: check that brokers and name servers run" in line or (
+        "seconds of retries; waited for a broker: none is registered" in line
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.portal.resources import Resource
 from rocketwire_tools.spark.topics import loss
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.options import PullSettings
     from rocketwire_tools.spark.topics.pulling import RangePull
     from rocketwire_tools.spark.topics.ranges import Chunk
-    from rocketwire_tools.spark.topics.rows import Selected
+    from rocketwire_tools.store.engine.columns import Int64s
 
 _SPARED_COLLECTIONS: Final = 200_000
 _CLOSING: Final = 5.0
@@ -42,42 +44,56 @@ def read_range(
         PullFailedError: it cannot be read.
         DataLossError: messages are lost, and that is an error.
         DecodeError: a broker sends what is no message.
+        UnreadableBodyError: a body cannot be decompressed, and that is an error.
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     session = session_of(connection)
     tags = frozenset(tag.strip() for tag in settings.tags.split("||") if tag.strip())
+    has_tags = bool(tags) and tags != frozenset("*")
+    has_bodies = not {"body", "value"}.isdisjoint(schema.names)
     pulls: Resource[RangePull] = Resource(lambda: open_pull(session.client, place, settings))
     portal = pulls.begin()
     try:
         pull = portal.call(pulls.open)
         while (chunk := portal.call(pull.next_chunk)) is not None:
-            selected = read_chunk(chunk, place)
+            offsets: list[Int64s] = []
+            for selected in read_chunk(
+                chunk, place, has_bodies=has_bodies, fails=settings.fails_on_loss
+            ):
+                offsets.append(selected.offsets)
+                if has_tags:
+                    selected = with_tags(selected, tags)
+                if len(selected.rows):
+                    batch = batch_of(selected, schema)
+                    del selected  # with its bodies, before others are decompressed
+                    yield batch
+                    del batch
             if not settings.is_filtered and not place.broker.startswith(MOCK_BROKER_PREFIX):
-                _check_count(session.client, portal, selected, chunk, settings)
-            if tags and tags != frozenset("*"):
-                selected = with_tags(selected, tags)
-            if len(selected.rows):
-                yield batch_of(selected, schema)
+                _check_count(session.client, portal, chunk, place, offsets, settings)
     finally:
         pulls.close_soon()
         pulls.wait_closed(_CLOSING)
 
 
 def _check_count(
-    client: ClientInstance, portal: Any, selected: Selected, chunk: Chunk, settings: PullSettings
+    client: ClientInstance,
+    portal: Any,
+    chunk: Chunk,
+    place: QueueRange,
+    offsets: list[Int64s],
+    settings: PullSettings,
 ) -> None:
     """Report offsets without a message, unless the topic keeps the last message of a key only."""
-    missing = chunk.end - chunk.begin - chunk.lost - len(selected.rows)
+    missing = chunk.end - chunk.begin - chunk.lost - sum(map(len, offsets))
     if missing <= 0:
         return
     from rocketwire_tools.spark.topics.cluster import is_compacted
 
-    place = selected.place
     if portal.call(is_compacted, client, place.topic, place.broker):
         return
     begin, end = chunk.begin, chunk.end
-    if not chunk.lost and len(selected.offsets):
-        present = selected.offsets
+    present = np.concatenate([*offsets, np.empty(0, np.int64)])
+    if not chunk.lost and len(present):
         steps = present[1:] - present[:-1]
         if present[0] > begin:
             end = int(present[0])

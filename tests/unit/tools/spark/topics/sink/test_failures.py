@@ -26,7 +26,7 @@ def broker_error(code: int, remark: str = "") -> BrokerError:
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
-        (TopicRouteNotFoundError("a"), "create the topic, check its name"),
+        (TopicRouteNotFoundError("a"), "create the topic, let its brokers"),
         (NoNameServerError("no name server"), "set option 'nameServers'"),
         (ConnectFailedError("b:1 refused"), "check that brokers and name servers run"),
         (BrokerNotFoundError("b"), "check that brokers and name servers run"),
@@ -48,6 +48,15 @@ def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str
     assert line.startswith("topic a: ")
     assert f": {advice}" in line
     assert "\n" not in line
+
+
+def test_a_route_that_is_waited_for_names_who_is_away() -> None:
+    line = describe(TopicRouteNotFoundError("a"), "a", 60.4, "broker b")
+
+    assert line == (
+        "topic a: no route of topic a after 60 seconds of retries; waited for broker b: see whether"
+        " it runs and can be reached, or raise option 'retryTimeout'"
+    )
 
 
 def test_several_attempts_have_the_error_of_the_last_one() -> None:
