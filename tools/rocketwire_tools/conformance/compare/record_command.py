@@ -46,9 +46,11 @@ def record_command(words: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    kind = {"required": True, "type": address, "metavar": "HOST:PORT"}
-    add("--listen", help="address that clients connect to", **kind)
-    add("--target", help="address of the server", **kind)
+    for name, text in (
+        ("--listen", "address that clients connect to"),
+        ("--target", "address of the server"),
+    ):
+        add(name, required=True, type=address, metavar="HOST:PORT", help=text)
     add("-o", "--output", required=True, type=output, metavar="FILE", help="file of the recording")
     args = parser.parse_args(words)
     try:
