@@ -22,6 +22,7 @@ def reason_of_no_connection(error: Exception) -> Exception:
     """
     cause: BaseException | None = error.__cause__
     while isinstance(cause, BaseExceptionGroup):
-        cause = cause.exceptions[0]
+        group: BaseExceptionGroup[BaseException] = cause
+        cause = group.exceptions[0]
     has_reason = getattr(error, "strerror", None)
     return cause if not has_reason and isinstance(cause, OSError) else error
