@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 
 def os_error_text(error: Exception) -> str:
     """Return the text of an error, for example ``/a/file: no such file or directory``.
@@ -22,7 +24,6 @@ def reason_of_no_connection(error: Exception) -> Exception:
     """
     cause: BaseException | None = error.__cause__
     while isinstance(cause, BaseExceptionGroup):
-        group: BaseExceptionGroup[BaseException] = cause
-        cause = group.exceptions[0]
+        cause = cast("BaseExceptionGroup[BaseException]", cause).exceptions[0]
     has_reason = getattr(error, "strerror", None)
     return cause if not has_reason and isinstance(cause, OSError) else error
