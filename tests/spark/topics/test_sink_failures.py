@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.errors import TopicRouteNotFoundError
+from tests.spark.kills import marks_of_kills
 from tests.spark.streams import line_of
 from tests.spark.topics_of_java import Topics
 from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [
-    pytest.mark.java,
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
-    pytest.mark.skipif(
-        not os.environ.get("ROCKETWIRE_SPARK_KILLS"),
-        reason="servers are started again and again: make spark-kills runs it",
-    ),
-]
+pytestmark = marks_of_kills()
 
 ROWS = 3000
 PATIENCE = 300.0
