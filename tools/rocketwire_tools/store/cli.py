@@ -425,7 +425,9 @@ def _add_rebuild(verbs: _Verbs) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_runner("rebuild"))
-    parser.add_argument("out", type=Path, metavar="OUT", help="the new store; must not exist, or be an empty folder")
+    parser.add_argument(
+        "out", type=Path, metavar="OUT", help="the new store; must not exist, or be an empty folder"
+    )
     parser.add_argument(
         "paths",
         nargs="+",
