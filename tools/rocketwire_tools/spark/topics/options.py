@@ -90,6 +90,14 @@ class Settings:
     columns: Mapping[str, str] = field(default_factory=lambda: columns_of("rocketmq"))
     push_filters: bool = False
 
+    def reads(self, queue: Queue) -> bool:
+        """Whether a query with these options reads a queue, if there is one."""
+        if self.pattern:
+            return re.fullmatch(self.pattern, queue.topic) is not None
+        if self.queues is not None:
+            return queue in self.queues.by_queue
+        return queue.topic in self.topics
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullSettings:

@@ -71,6 +71,7 @@ class Stream:
         self._committed: dict[Queue, int] = {}
         self._reported: set[Queue] = set()
         self._missing: dict[Queue, float] = {}
+        self._is_checked = False
 
     # ------------------------------------------------------------------ offsets
 
@@ -108,6 +109,7 @@ class Stream:
         settings = self._settings
         begin = flat(start)
         is_initial = start == self._initial
+        self._check_choice(begin)
         if settings.commits and not is_initial:
             self.commit(start)  # Spark calls it once every earlier batch has ended
         bounds = self._complete_bounds(begin, is_initial=is_initial)
@@ -184,6 +186,22 @@ class Stream:
                 self._missing.clear()  # only from now on anybody can say where brokers are
             self._silence, self._pause = None, ROUTES
             self._next_refresh = self._clock() + ROUTES
+
+    def _check_choice(self, begin: Mapping[Queue, int]) -> None:
+        """Refuse a checkpoint with queues that the options do not choose; they are not lost."""
+        if self._is_checked:
+            return
+        others = sorted(queue for queue in begin if not self._settings.reads(queue))
+        if others:
+            text = f"the checkpoint has offsets of {others[0]}, which the options do not choose"
+            if self._settings.fails_on_loss:
+                raise OptionError(
+                    f"{text}: choose it again, start with a new checkpoint, or set"
+                    " failOnDataLoss=false to leave it where it is"
+                )
+            print(f"rocketmq: {text}; it is left where it is", file=sys.stderr)
+        self._reported.update(others)
+        self._is_checked = True
 
     def _complete_bounds(
         self, begin: Mapping[Queue, int], *, is_initial: bool

@@ -406,3 +406,43 @@ def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixtu
     assert query.trigger() is None
 
     assert query.cluster.commits == [{A0: 5}]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"subscribe": "t"}, {"subscribe": "u"}),
+        ({"subscribePattern": "t"}, {"subscribePattern": "u"}),
+        ({"assign": '{"t": {"a": [0], "b": [0]}}'}, {"assign": '{"t": {"b": [0]}}'}),
+    ],
+    ids=["subscribe", "pattern", "assign"],
+)
+def test_a_checkpoint_of_other_topics_is_refused_at_once_or_they_are_left_where_they_are(
+    before: dict[str, str], after: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
+    del query.options["subscribe"]
+    query.options.update(before)
+    query.restart()
+    query.trigger()
+    query.options = {name: text for name, text in query.options.items() if name not in before}
+    query.options.update(after)
+    query.restart()
+    query.cluster.table = {Queue("u", "b", 0): Bounds(0, 3), B0: Bounds(0, 4)}
+    if "assign" not in after:
+        del query.cluster.table[B0]
+
+    with pytest.raises(
+        OptionError,
+        match="offsets of topic t, broker a, queue 0, which the options do not choose: choose it",
+    ):
+        query.trigger()
+    assert query.clock.now == 1000
+
+    query.options["failOnDataLoss"] = "false"
+    query.restart()
+    query.trigger()
+    query.trigger()
+    assert query.clock.now == 1000
+    assert json.loads(query.log[-1])["t"]["a"] == {"0": 4}
+    assert capsys.readouterr().err.count("it is left where it is") == 1
