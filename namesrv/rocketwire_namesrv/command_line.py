@@ -20,6 +20,8 @@ usage: mqnamesrv [-c <arg>] [-h] [-n <arg>] [-p]
 """
 HELP: Final = f"""\
 {USAGE}
+Run a name server that replaces Java's.
+
 Options that Java's name server does not have:
     --check-config <arg>   Check a configuration file and exit; status 0 if the server would start
     --sample-config        Print a configuration file with every rocketwire.* setting explained

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 _EXIT_STATUSES: Final = """\
-exit status: 0 success, 1 damage was found, 2 the command line is invalid, a path is not a store, or
-a file cannot be read or written, 130 interrupted. Nothing in a store is ever opened for writing.
+exit status: 0 success, 1 damage was found, or get found no message, 2 the command line is invalid,
+a path is not a store, or a file cannot be read or written, 130 interrupted.
+Nothing in a store is ever opened for writing.
 Each verb has its own help: rocketwire-store messages --help"""
 
 _REBUILD_EPILOG: Final = """\
@@ -424,7 +425,9 @@ def _add_rebuild(verbs: _Verbs) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_runner("rebuild"))
-    parser.add_argument("out", type=Path, metavar="OUT", help="the new store; must not exist")
+    parser.add_argument(
+        "out", type=Path, metavar="OUT", help="the new store; must not exist, or be an empty folder"
+    )
     parser.add_argument(
         "paths",
         nargs="+",

@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DESCRIPTION: Final = """\
-Send the same bytes to two servers and report all differences. A server is HOST:PORT, or a command
-with --start.
+Send the same bytes to two servers and report all differences.
+
+A server is HOST:PORT, or a command with --start.
 """
 
 
