@@ -195,7 +195,9 @@ def test_a_broker_that_does_not_answer_is_down_and_the_other_one_has_its_values(
     old = broker_of(java_cluster, OLD)
     old.freeze()
     try:
-        values = scrape_address(java_cluster.address, "--request-timeout", "5", "--deadline", "120")
+        values = scrape_address(
+            java_cluster.address, "--request-timeout", "15", "--deadline", "120"
+        )
     finally:
         old.thaw()
 

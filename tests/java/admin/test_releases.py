@@ -104,7 +104,7 @@ def test_what_is_sent_in_every_way_comes_to_every_kind_of_consumer(place: Place)
         way: (one.status, len(one.lines), one.complaint) for way, one in sent.items()
     }
     everything = sorted(f"{way} {at}" for way in ways if way != "rolled-back" for at in (1, 2))
-    all_of_it = ("--from", "first", "--count", "12", "--timeout", "60")
+    all_of_it = ("--from", "first", "--count", "12", "--timeout", "300")
     wanted: dict[str, tuple[tuple[str, ...], list[str]]] = {
         **{kind: ((kind, *all_of_it), everything) for kind in KINDS},
         "tls": (("--insecure", *all_of_it), everything),
@@ -157,7 +157,7 @@ def test_the_exporter_shows_the_progress_of_a_group_until_it_is_deleted(place: P
     address, limits = place.cluster.address, ("--request-timeout", "120", "--deadline", "300")
     assert run("produce", *place.servers, "-t", topic, given=b"1\n2\n3\n").status == 0
     consumed = end(
-        place.consuming(topic, group, "--from", "first", "--count", "3", "--timeout", "60")
+        place.consuming(topic, group, "--from", "first", "--count", "3", "--timeout", "300")
     )
     assert (0, "") == (consumed.status, consumed.complaint)
     assert run("produce", *place.servers, "-t", topic, given=b"4\n5\n").status == 0
@@ -223,7 +223,7 @@ def test_a_group_that_was_terminated_goes_on_behind_what_it_has_printed(place: P
     run("produce", *place.servers, "-t", topic, given=b"one more\n")
     running = {
         kind: place.consuming(
-            topic, group + kind, kind, "--count", str(left[kind] + 1), "--timeout", "60"
+            topic, group + kind, kind, "--count", str(left[kind] + 1), "--timeout", "300"
         )
         for kind in KINDS
     }

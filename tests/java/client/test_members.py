@@ -185,7 +185,7 @@ async def test_c20_a_message_that_fails_blocks_its_queue_until_it_is_handled(
             orderly_listener=listener,
             config=PushConsumerConfig(consume_from_where=FIRST),
         ):
-            await until(lambda: len(listener.seen) == 5)
+            await until(lambda: len(listener.seen) >= 5)
 
     assert listener.seen == [(b"0", 0), (b"1", 0), (b"1", 1), (b"1", 2), (b"2", 0)]
 
