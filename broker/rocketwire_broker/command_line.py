@@ -78,8 +78,9 @@ def main_parser() -> argparse.ArgumentParser:
     dev = verbs.add_parser(
         "dev",
         help=text,
-        description=f"{text}. It keeps messages in memory, unless --store\n"
-        "names a folder. Do not use it in production.".capitalize(),
+        description=f"{text}.".capitalize()
+        + "\n\nThe broker keeps messages in memory, unless --store names a folder. Do not use it in"
+        "\nproduction: it has no slaves.",
         epilog=_DEV_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

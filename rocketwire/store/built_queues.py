@@ -106,16 +106,18 @@ class MappedFiles:
 
     def truncate(self, offset: int) -> None:
         """Java: ``MappedFileQueue.truncateDirtyFiles``."""
-        for file in list(self.offsets):
-            if file + self.size <= offset:
-                continue
-            if offset >= file:
+        for file in self.offsets:
+            if file <= offset < file + self.size:
                 self.written[file] = offset % self.size
-            else:
-                self.remove(file)
+        behind = [file for file in self.offsets if file > offset]
+        self.offsets = [file for file in self.offsets if file <= offset]
+        for file in behind:
+            del self.written[file]
+        self.deleted += behind
 
-    def remove(self, file: int) -> None:
-        self.offsets.remove(file)
+    def remove_last(self) -> None:
+        """Delete the last file."""
+        file = self.offsets.pop()
         del self.written[file]
         self.deleted.append(file)
 
@@ -196,7 +198,8 @@ class BuiltQueue:
         return int(offset + size)
 
     def _offset_of_unit(self, file: int, position: int) -> int:
-        return int.from_bytes(self._bytes(file, position, 8), "big", signed=True)
+        # as many bytes as for the end of the unit, so that a reader keeps one piece for both
+        return int.from_bytes(self._bytes(file, position, UNIT_SIZE)[:8], "big", signed=True)
 
     # -------------------------------------------------------------- recovery
 
@@ -257,7 +260,7 @@ class BuiltQueue:
         while files.last is not None:
             file = files.last
             if self._offset_of_unit(file, 0) >= log_end:
-                files.remove(file)
+                files.remove_last()
                 self._appended.pop(file, None)
                 continue
             end = self._cached(self._end_before, file, log_end)
@@ -284,9 +287,9 @@ class BuiltQueue:
 
     def destroy(self) -> None:
         """Delete the queue (Java: ``ConsumeQueue.destroy``)."""
-        for file in list(self.files.offsets):
-            self.cut_units += self._count_valid(file, 0)
-            self.files.remove(file)
+        while self.files.last is not None:
+            self.cut_units += self._count_valid(self.files.last, 0)
+            self.files.remove_last()
         self.max_physical_offset = -1
         self.min_position = 0
 

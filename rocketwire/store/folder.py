@@ -9,11 +9,12 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 NAME_LENGTH: Final = 20
 """Digits of the name of a mapped file."""
@@ -94,6 +95,7 @@ class StoreFolder:
         rocksdb: name of a folder that holds a RocksDB, below the root → its files.
         unknown: names of files that belong to nothing.
         ignored: names of symbolic links and special files.
+        empty: names of folders without anything in them.
     """
 
     roots: tuple[Path, ...]
@@ -124,6 +126,7 @@ class StoreFolder:
     rocksdb: dict[str, list[StoreFile]] = field(default_factory=dict[str, list[StoreFile]])
     unknown: list[str] = field(default_factory=list[str])
     ignored: list[str] = field(default_factory=list[str])
+    empty: list[str] = field(default_factory=list[str])
 
     @property
     def is_empty(self) -> bool:
@@ -149,18 +152,18 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
 
     Args:
         paths: root folders of one store, folders with files of its commit log, or such files.
-        max_files: as of ``list_files``, for each root.
+        max_files: files, folders, links and special files at most, for each root.
 
     Raises:
         FileNotFoundError: a path does not exist.
-        OverflowError: as ``list_files``.
+        OverflowError: a root has more than ``max_files``.
         OSError: a folder cannot be read, or a path is a pipe, a socket or a device.
     """
     roots = tuple(Path(os.path.realpath(path, strict=True)) for path in paths)
     folder = StoreFolder(roots=roots)
     for root in roots:
         if root.is_dir():
-            add_files(folder, list(list_files(root, folder.ignored, max_files=max_files)))
+            _add_tree(folder, root, max_files)
         elif root.is_file():
             folder.commit_log.append(_store_file(root, root.name))
         else:
@@ -170,21 +173,24 @@ def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFo
 
 
 def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
-    """Put the files of one root where they belong; ``sort_files`` has to follow.
+    """Put the files of an archive where they belong; ``sort_files`` has to follow.
 
     Args:
         folder: of the store.
-        files: all files below the root.
+        files: all files below the root of its store.
     """
     databases = {
         file.name.rpartition("/")[0] for file in files if file.name.endswith(f"/{_DATABASE}")
     }
     for file in files:
         below = file.name.rpartition("/")[0]
+        place = _place(folder, file.name) if below not in databases else None
         if below in databases:
             folder.rocksdb.setdefault(below, []).append(file)
+        elif place is None:
+            folder.unknown.append(file.name)
         else:
-            _assign(folder, file)
+            place(file)
 
 
 def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
@@ -193,36 +199,75 @@ def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     return sorted(places.values(), key=lambda file: file.offset)
 
 
-def list_files(
-    root: Path, ignored: list[str], *, max_files: int = MAX_FILES
-) -> Iterator[StoreFile]:
-    """All plain files below a folder.
+def _add_tree(folder: StoreFolder, root: Path, max_files: int) -> None:
+    """Put the files below a root where they belong, in one pass.
 
-    Args:
-        root: the folder.
-        ignored: gets the names of symbolic links and special files.
-        max_files: files, folders, links and special files at most.
-
-    Raises:
-        OverflowError: there are more than ``max_files``.
+    A file that belongs to nothing costs its name only: it is neither kept nor asked for its size.
     """
     folders, count = [""], 0
     while folders:
         below = folders.pop()
         with os.scandir(root / below) as entries:
+            plain: list[os.DirEntry[str]] = []
+            before = count
             for entry in entries:
                 count += 1
                 if count > max_files:
                     raise OverflowError(f"{root} has more than {max_files} files and folders")
-                name = f"{below}/{entry.name}" if below else entry.name
                 if entry.is_symlink():
-                    ignored.append(name)
+                    folder.ignored.append(_below(below, entry.name))
                 elif entry.is_dir(follow_symlinks=False):
-                    folders.append(name)
+                    folders.append(_below(below, entry.name))
                 elif entry.is_file(follow_symlinks=False):
-                    yield _store_file(Path(entry.path), name, entry.stat(follow_symlinks=False))
+                    plain.append(entry)
                 else:
-                    ignored.append(name)
+                    folder.ignored.append(_below(below, entry.name))
+        if count == before:
+            folder.empty.append(below)
+        _add_entries(folder, below, plain)
+
+
+def plain_files(folder: Path) -> list[StoreFile]:
+    """The plain files of one folder, without those of folders in it.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        plain = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+    files = (_file_of(entry, entry.name) for entry in plain)
+    return [file for file in files if file is not None]
+
+
+def _below(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _add_entries(folder: StoreFolder, below: str, entries: list[os.DirEntry[str]]) -> None:
+    """Put the plain files of one folder where they belong."""
+    is_database = bool(below) and any(entry.name == _DATABASE for entry in entries)
+    while entries:
+        entry = entries.pop()  # it keeps its status as long as it lives
+        name = _below(below, entry.name)
+        place = None if is_database else _place(folder, name)
+        if place is None and not is_database:
+            folder.unknown.append(name)
+            continue
+        file = _file_of(entry, name)
+        if file is None:
+            continue
+        if place is None:
+            folder.rocksdb.setdefault(below, []).append(file)
+        else:
+            place(file)
+
+
+def _file_of(entry: os.DirEntry[str], name: str) -> StoreFile | None:
+    """The file of an entry; None if it is gone, for brokers delete files that expire."""
+    try:
+        return _store_file(Path(entry.path), name, entry.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return None
 
 
 def _store_file(path: Path, name: str, status: os.stat_result | None = None) -> StoreFile:
@@ -237,54 +282,45 @@ def _store_file(path: Path, name: str, status: os.stat_result | None = None) -> 
     )
 
 
-def _assign(folder: StoreFolder, file: StoreFile) -> None:
-    parts = file.name.split("/")
+def _place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None:
+    """What takes the file of a name; None if the file belongs to nothing."""
+    parts = name.split("/")
     is_mapped = offset_of_name(parts[-1]) is not None
-    if len(parts) == 1 and is_mapped:
-        folder.commit_log.append(file)
-    elif len(parts) == 1:
-        _assign_top(folder, file)
-    elif is_mapped and parts[0] == "commitlog" and len(parts) == 2:
-        folder.commit_log.append(file)
-    elif parts[0].startswith("dledger-"):
-        _assign_dledger(folder, file, parts)
-    elif is_mapped and parts[0] == "timerlog":
-        folder.timer_log.append(file)
-    elif parts[0] == "index" and len(parts) == 2 and parts[1].isdecimal():
-        folder.index.append(file)
-    elif parts[0] == "config":
-        folder.config["/".join(parts[1:])] = file
-    elif not (is_mapped and _assign_queue(folder, file, parts)):
-        _assign_other(folder, file)
+    if len(parts) == 1:
+        return folder.commit_log.append if is_mapped else _top_place(folder, name)
+    if is_mapped and parts[0] == "commitlog" and len(parts) == 2:
+        return folder.commit_log.append
+    if parts[0].startswith("dledger-"):
+        return _dledger_place(folder, name, parts, is_mapped=is_mapped)
+    if is_mapped and parts[0] == "timerlog":
+        return folder.timer_log.append
+    if parts[0] == "index" and len(parts) == 2 and parts[1].isdecimal():
+        return folder.index.append
+    if parts[0] == "config":
+        return partial(folder.config.__setitem__, "/".join(parts[1:]))
+    queue = _queue_place(folder, parts) if is_mapped else None
+    if queue is None and name == _COMPACTED:
+        return partial(folder.plain.__setitem__, name)
+    return queue
 
 
-def _assign_dledger(folder: StoreFolder, file: StoreFile, parts: list[str]) -> None:
-    is_mapped = offset_of_name(parts[-1]) is not None
+def _top_place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None]:
+    if name.partition(".")[0] == "timerwheel":
+        return folder.timer_wheels.append
+    return partial(folder.plain.__setitem__, name)
+
+
+def _dledger_place(
+    folder: StoreFolder, name: str, parts: list[str], *, is_mapped: bool
+) -> Callable[[StoreFile], None] | None:
     if is_mapped and parts[1] == "data":
-        folder.dledger.append(file)
-    elif is_mapped and parts[1] == "index":
-        folder.dledger_index.append(file)
-    elif len(parts) == 2:
-        folder.dledger_state[file.name] = file
-    else:
-        folder.unknown.append(file.name)
+        return folder.dledger.append
+    if is_mapped and parts[1] == "index":
+        return folder.dledger_index.append
+    return partial(folder.dledger_state.__setitem__, name) if len(parts) == 2 else None
 
 
-def _assign_other(folder: StoreFolder, file: StoreFile) -> None:
-    if file.name == _COMPACTED:
-        folder.plain[file.name] = file
-    else:
-        folder.unknown.append(file.name)
-
-
-def _assign_top(folder: StoreFolder, file: StoreFile) -> None:
-    if file.name.partition(".")[0] == "timerwheel":
-        folder.timer_wheels.append(file)
-    else:
-        folder.plain[file.name] = file
-
-
-def _assign_queue(folder: StoreFolder, file: StoreFile, parts: list[str]) -> bool:
+def _queue_place(folder: StoreFolder, parts: list[str]) -> Callable[[StoreFile], None] | None:
     tables = {
         "consumequeue": folder.queues,
         "batchconsumequeue": folder.batch_queues,
@@ -296,9 +332,12 @@ def _assign_queue(folder: StoreFolder, file: StoreFile, parts: list[str]) -> boo
         parts = parts[1:]
     table = tables.get(parts[0])
     if table is None or len(parts) != 4 or not is_queue_id(parts[2]):
-        return False
-    table.setdefault((parts[1], int(parts[2])), []).append(file)
-    return True
+        return None
+    return partial(_add_to_queue, table, (parts[1], int(parts[2])))
+
+
+def _add_to_queue(table: QueueFiles, queue: tuple[str, int], file: StoreFile) -> None:
+    table.setdefault(queue, []).append(file)
 
 
 def sort_files(folder: StoreFolder) -> None:
@@ -317,3 +356,4 @@ def sort_files(folder: StoreFolder) -> None:
     folder.index.sort(key=lambda file: file.name)
     folder.unknown.sort()
     folder.ignored.sort()
+    folder.empty.sort()

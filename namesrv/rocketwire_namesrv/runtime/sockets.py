@@ -81,7 +81,7 @@ async def listen(address: str, port: int) -> socket.socket:
             listener.close()
             raise
     except (OSError, UnicodeError) as error:  # UnicodeError: nothing that can be a name
-        advice = _ADVICE.get(getattr(error, "errno", None), "")
+        advice = _ADVICE.get(getattr(error, "errno", None) or 0, "")
         text = f"Failed to bind to {address}:{port}: {os_error_text(error)}{advice}"
         raise BindError(text) from error
     return listener

@@ -121,8 +121,8 @@ def test_a_push_consumer_gets_refused_messages_again(place: Place) -> None:
         attempts.setdefault(int(key), []).append(int(attempt))
 
     assert sorted(attempts) == list(range(20))
-    for key in (7, 17):
-        refused, again = attempts[key][:2]
+    for number in (7, 17):
+        refused, again = attempts[number][:2]
         assert 1 <= refused < again
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.store.folder import offset_of_name, read_folder
+from rocketwire.store import folder as folder_module
+from rocketwire.store.folder import offset_of_name, plain_files, read_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,3 +210,35 @@ def test_files_of_dledger_are_told_from_those_of_its_index(tmp_path: Path) -> No
     assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{0:020}"]
     assert [file.name for file in folder.dledger_index] == [f"dledger-n0/index/{0:020}"]
     assert folder.unknown == ["dledger-n0/data/notes"]
+
+
+def test_folders_without_anything_are_named(tmp_path: Path) -> None:
+    create(tmp_path, f"consumequeue/orders/0/{FIRST}")
+    (tmp_path / "consumequeue" / "orders" / "1").mkdir()
+    (tmp_path / "index").mkdir()
+
+    folder = read_folder([tmp_path])
+
+    assert folder.empty == ["consumequeue/orders/1", "index"]
+    assert list(folder.queues) == [("orders", 0)]
+
+
+def test_a_file_that_a_broker_deletes_meanwhile_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
+
+    def delete_first(name: str) -> int | None:  # after the list, before the status of a file
+        (tmp_path / "commitlog" / FIRST).unlink(missing_ok=True)
+        return offset_of_name(name)
+
+    monkeypatch.setattr(folder_module, "offset_of_name", delete_first)
+
+    assert [file.offset for file in read_folder([tmp_path]).commit_log] == [8]
+
+
+def test_the_plain_files_of_one_folder_are_listed_without_others(tmp_path: Path) -> None:
+    create(tmp_path, "CURRENT", "below/CURRENT")
+    (tmp_path / "link").symlink_to("CURRENT")
+
+    assert [file.name for file in plain_files(tmp_path)] == ["CURRENT"]

@@ -11,6 +11,7 @@ from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.portal.resources import Resource
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.offsets import routing_topic
 from rocketwire_tools.spark.topics.pulling import open_pull
 from rocketwire_tools.spark.topics.rows import batch_of, read_chunk, with_tags
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
+    from rocketwire.messages.route import TopicRouteData
     from rocketwire_tools.spark.topics.connection import Connection
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import PullSettings
@@ -30,7 +32,11 @@ _CLOSING: Final = 5.0
 
 
 def read_range(
-    connection: Connection, place: QueueRange, settings: PullSettings, schema: Any
+    connection: Connection,
+    place: QueueRange,
+    settings: PullSettings,
+    schema: Any,
+    route: TopicRouteData | None = None,
 ) -> Iterator[Any]:
     """Yield the messages of a range, as record batches.
 
@@ -39,6 +45,7 @@ def read_range(
         place: the range.
         settings: how it is pulled.
         schema: names and types of the columns.
+        route: that of the driver, for a worker that has none while no name server answers.
 
     Raises:
         PullFailedError: it cannot be read.
@@ -48,6 +55,8 @@ def read_range(
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     session = session_of(connection)
+    if route is not None:
+        session.call(_learn_route, routing_topic(place.topic, place.broker), route)
     tags = frozenset(tag.strip() for tag in settings.tags.split("||") if tag.strip())
     has_tags = bool(tags) and tags != frozenset("*")
     has_bodies = not {"body", "value"}.isdisjoint(schema.names)
@@ -73,6 +82,11 @@ def read_range(
     finally:
         pulls.close_soon()
         pulls.wait_closed(_CLOSING)
+
+
+async def _learn_route(client: ClientInstance, topic: str, route: TopicRouteData) -> None:
+    if client.routes.get(topic) is None:
+        client.set_route(topic, route)
 
 
 def _check_count(

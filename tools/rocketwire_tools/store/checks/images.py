@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from rocketwire.errors import DecodeError
@@ -28,6 +31,8 @@ ROCKS_FOLDERS = ("consumequeue", "consumequeue_rocksdb")
 BATCH_QUEUE_TYPE = "BatchCQ"
 _FEW = 64
 """Bytes: those of a unit."""
+_KEPT_UNITS = 1 << 16
+"""Units of queues that are kept for the next release."""
 
 _DEFAULT_LOG_FILE = 1 << 30
 _DEFAULT_QUEUE_FILE = 300_000 * UNIT_SIZE
@@ -115,20 +120,28 @@ def _entries(folder: Path) -> list[FolderEntry]:
 def _queue_entries(
     store: OpenedStore, name: str, table: Mapping[Topic, Sequence[StoreFile]]
 ) -> dict[Topic, list[FolderEntry]]:
-    """Everything in the folders of the queues, empty folders included."""
+    """Everything in the folders of the queues, empty folders included.
+
+    A folder is read again only if it holds more than files of a queue.
+    """
+    folder = store.folder
+    queues = {queue: _file_entries(files) for queue, files in table.items()}
     if store.is_packed:
-        return {queue: _file_entries(files) for queue, files in table.items()}
-    queues: dict[Topic, list[FolderEntry]] = {queue: [] for queue in table}
-    for root in store.folder.roots:
-        folder = root / name
-        if not folder.is_dir():
+        return queues
+    places = [(each.split("/"), True) for each in folder.empty]
+    places += [(each.split("/"), False) for each in folder.unknown + folder.ignored]
+    mixed: set[str] = set()
+    for parts, is_folder in places:
+        if parts[0] != name or len(parts) < 3 or not is_queue_id(parts[2]):
             continue
-        for topic in sorted(folder.iterdir()):
-            if topic.is_symlink() or not topic.is_dir():
-                continue
-            for queue in sorted(topic.iterdir()):
-                if is_queue_id(queue.name) and queue.is_dir() and not queue.is_symlink():
-                    queues[topic.name, int(queue.name)] = _entries(queue)
+        if len(parts) > 3:
+            mixed.add("/".join(parts[:3]))
+        elif is_folder:
+            queues.setdefault((parts[1], int(parts[2])), [])
+    for each in sorted(mixed):
+        _, topic, queue_id = each.split("/")
+        entries = [entry for root in folder.roots for entry in _entries(root / each)]
+        queues[topic, int(queue_id)] = entries
     return queues
 
 
@@ -140,16 +153,27 @@ def _log_reader(files: Mapping[int, StoreFile]) -> Callable[[int, int, int], byt
 
 
 def _queue_reader(table: Mapping[Topic, Sequence[StoreFile]]) -> QueueReader:
+    @lru_cache(maxsize=_KEPT_UNITS)  # each release looks at the same units
+    def unit(queue: Topic, offset: int, position: int, size: int) -> bytes:
+        file = _file_at(table.get(queue, ()), offset)
+        return b"" if file is None else read_bytes(file, position, size)
+
     def read(queue: Topic, offset: int, position: int, size: int) -> bytes:
-        for file in table.get(queue, ()):
-            if file.offset == offset and size <= _FEW:
-                return read_bytes(file, position, size)
-            if file.offset == offset:
-                with open_blocks(file, block_size=1) as blocks:
-                    return blocks.read_data(position, size)
-        return b""
+        if size <= _FEW:
+            return unit(queue, offset, position, size)
+        file = _file_at(table.get(queue, ()), offset)
+        if file is None:
+            return b""
+        with open_blocks(file, block_size=1) as blocks:
+            return blocks.read_data(position, size)
 
     return read
+
+
+def _file_at(files: Sequence[StoreFile], offset: int) -> StoreFile | None:
+    """The file that begins at an offset of its queue."""
+    place = bisect_left(files, offset, key=attrgetter("offset"))
+    return files[place] if place < len(files) and files[place].offset == offset else None
 
 
 def _read(file: StoreFile | None, position: int, size: int) -> bytes:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.engine.blocks import read_bytes
 
 if TYPE_CHECKING:
     from rocketwire.store.folder import StoreFile, StoreFolder
@@ -80,9 +81,11 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
 
 def _removed(files: list[StoreFile], findings: Findings) -> list[StoreFile]:
     """Remove what cannot be read from a list; returns it."""
-    removed = [file for file in files if not _is_readable(file, findings)]
-    if removed:
-        files[:] = [file for file in files if file not in removed]
+    readable: list[StoreFile] = []
+    removed: list[StoreFile] = []
+    for file in files:
+        (readable if _is_readable(file, findings) else removed).append(file)
+    files[:] = readable
     return removed
 
 
@@ -98,11 +101,7 @@ def _removed_from_table(table: dict[str, StoreFile], findings: Findings) -> list
 def _is_readable(file: StoreFile, findings: Findings) -> bool:
     """Whether a file can be read; if not, a finding says why, unless the file is gone."""
     try:
-        descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        try:
-            os.pread(descriptor, 1, file.start)
-        finally:
-            os.close(descriptor)
+        read_bytes(file, 0, 1)
     except OSError as error:
         if error.errno != errno.ENOENT:  # brokers delete files that expire
             add_unread(findings, file.name, reason_of(error))

@@ -107,13 +107,23 @@ class FileBlocks:
         return place - self.file.start if place > self.file.start + position else self.file.size
 
 
+def open_file(file: StoreFile) -> int:
+    """A descriptor of a file, for reading.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    # it may have become a pipe since it was listed: to open one must not wait for a writer
+    return os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
 def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
     """A few bytes of a file, without a buffer; fewer at its end.
 
     Raises:
         OSError: it cannot be read.
     """
-    descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    descriptor = open_file(file)
     try:
         size = max(0, min(size, file.size - position))
         return os.pread(descriptor, size, file.start + position)
@@ -135,9 +145,7 @@ def open_blocks(
     Raises:
         OSError: it cannot be opened.
     """
-    # it may have become a pipe since it was listed: to open one must not wait for a writer
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(file.path, flags)
+    descriptor = open_file(file)
     try:
         yield FileBlocks(file, descriptor, block_size=block_size, memory=memory)
     finally:

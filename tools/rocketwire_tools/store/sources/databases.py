@@ -13,7 +13,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.store.folder import list_files
+from rocketwire.store.folder import plain_files
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.terminal import print_error
 
@@ -80,8 +80,7 @@ class Database:
             except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
                 if not left or files[0].is_packed:
                     raise DatabaseError(_first_line(error)) from None
-                folder_of_files = files[0].path.parent
-                files = [file for file in list_files(folder_of_files, []) if "/" not in file.name]
+                files = plain_files(files[0].path.parent)
             else:
                 return
 

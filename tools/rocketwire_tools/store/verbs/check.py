@@ -162,7 +162,10 @@ class StoreCheck:
         self._check_side_files(end)
         if self._is_predictable:
             image = image_of(store, checked=self.log.checked, builds_queues=self.has_queues)
-            self.starts = [self._next_start(predict(image, release)) for release in Release]
+            for release in Release:
+                recovery = predict(image, release)
+                self.starts.append(self._next_start(recovery))
+                recovery.models.clear()  # of a store with some 50,000 queues they are large
 
     def _check_parts(self, scan: LogScan, jobs: int) -> None:
         """Let other processes check the log, up to the first part that is not as it should be."""

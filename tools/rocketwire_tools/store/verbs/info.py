@@ -109,6 +109,7 @@ def describe(store: OpenedStore) -> dict[str, Any]:
         "databases": sorted(folder.rocksdb),
         "unreadable_databases": sorted(store.unreadable),
         "missing": _missing(store),
+        "unknown_count": len(folder.unknown),
         "unknown_files": folder.unknown[:20],
         "ignored_links": folder.ignored[:20],
     }

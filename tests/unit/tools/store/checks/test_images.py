@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from rocketwire.store.recovery import FolderEntry
+from rocketwire.store.java_records import Release
+from rocketwire.store.recovery import FolderEntry, predict
+from rocketwire_tools.store.checks import images
 from rocketwire_tools.store.checks.images import batch_topics, image_of
+from rocketwire_tools.store.engine.blocks import read_bytes
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.stores import damage
 
 if TYPE_CHECKING:
+    import pytest
+
+    from rocketwire.store.folder import StoreFile
     from tests.support.stores import BrokerStore
 
 
@@ -42,6 +48,44 @@ def test_the_image_has_what_no_broker_has_put_there(store: BrokerStore) -> None:
     assert "link" not in names
     assert image.has_abort
     assert [] in image.queues.values()
+
+
+def test_the_image_has_empty_queues_and_strangers_in_queues(store: BrokerStore) -> None:
+    queues = store.root / "consumequeue" / "bare"
+    for queue_id in ("0", "1", "2", "x"):
+        (queues / queue_id).mkdir(parents=True)
+    (queues / "1" / "folder").mkdir()
+    (queues / "2" / "notes").write_bytes(b"text")
+    (queues / "2" / f"{0:020}").write_bytes(bytes(20))
+
+    image = image_of(OpenedStore([store.root]))
+
+    assert image.queues["bare", 0] == []
+    assert [entry.is_folder for entry in image.queues["bare", 1]] == [True]
+    assert sorted(image.queues["bare", 2]) == [
+        FolderEntry(f"{0:020}", 20),
+        FolderEntry("notes", 4),
+    ]
+    assert len([topic for topic, _ in image.queues if topic == "bare"]) == 3
+
+
+def test_a_queue_is_read_once_for_all_releases(
+    plain: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[tuple[str, int, int]] = []
+
+    def counted(file: StoreFile, position: int, size: int) -> bytes:
+        reads.append((file.name, position, size))
+        return read_bytes(file, position, size)
+
+    monkeypatch.setattr(images, "read_bytes", counted)
+    image = image_of(OpenedStore([plain.root]))
+
+    for release in Release:
+        predict(image, release)
+
+    assert reads
+    assert len(reads) == len(set(reads))
 
 
 def test_bytes_are_read_where_files_have_them(plain: BrokerStore) -> None:

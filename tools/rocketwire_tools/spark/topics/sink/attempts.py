@@ -13,12 +13,7 @@ import trio
 
 from rocketwire.client import ProducerConfig
 from rocketwire.client.publish.request_builder import wire_topic
-from rocketwire.errors import (
-    ChannelError,
-    ClientError,
-    RocketWireError,
-    TopicRouteNotFoundError,
-)
+from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
 from rocketwire.flags import Perm
 from rocketwire_tools.spark.topics.connection import session_of
 from rocketwire_tools.spark.topics.sink.failures import SinkError, describe, first_cause, may_pass
@@ -103,7 +98,7 @@ def present_now(settings: SinkSettings) -> Present:
                 if settings.topic is not None:
                     await client.name_servers.route(wire_topic(client.config, settings.topic))
                     return Present(present.brokers, has_route=True)
-            except (ChannelError, ClientError):
+            except RocketWireError:
                 return present
         return present
 
@@ -121,7 +116,7 @@ async def absence_of(client: ClientInstance, topic: str, present: Present) -> st
     servers = f"name servers {client.config.namesrv_addr}"
     try:
         brokers = await _brokers(client)
-    except (ChannelError, ClientError):
+    except RocketWireError:
         return f"{servers}, which do not answer"
     if not brokers:
         return f"a broker: none is registered at {servers}"
@@ -135,7 +130,7 @@ async def absence_of(client: ClientInstance, topic: str, present: Present) -> st
         if present.has_route:
             return "the route of the topic, which was there when the write was planned"
         return "" if present.brokers else "a broker with the topic"
-    except (ChannelError, ClientError):
+    except RocketWireError:
         return f"{servers}, which do not answer"
     names = ", ".join(data.broker_name or "" for data in route.queue_datas or ())
     if any(data.perm & Perm.WRITE and data.write_queue_nums for data in route.queue_datas or ()):

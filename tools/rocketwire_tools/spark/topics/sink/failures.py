@@ -124,6 +124,8 @@ def _broker_advice(error: BrokerError) -> str:
         return _TRANSACTION_HINT
     if is_about_access(error):
         return "check the credentials, and that they permit to publish to the topic"
+    if error.code == ResponseCode.MESSAGE_ILLEGAL and "timer message" in (error.remark or ""):
+        return "let rows wait for less time, or raise the broker's timerMaxDelaySec"
     if error.code == ResponseCode.MESSAGE_ILLEGAL:
         return "shorten the rows, or raise the broker's maxMessageSize"
     if error.code == ResponseCode.TOPIC_NOT_EXIST:

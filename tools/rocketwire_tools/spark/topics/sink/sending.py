@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -44,6 +45,14 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.sink.rows import RowReader
 
 CODES: Final = {status: code for code, status in SEND_STATUSES.items()}
+_CHECKED_OFTEN: Final = {const.TRANSACTION_CHECK_TIMES: str((1 << 31) - 1)}
+"""Lets a broker give up to check a half message at once; a commit finds it by its place in the log.
+
+Only the driver can tell the state of a transaction. A check that gets no state has the broker
+append the half message again, up to 15 times, also if its transaction has ended meanwhile.
+
+Java: ``TransactionalMessageServiceImpl.check`` and ``needDiscard``, ``EndTransactionProcessor``.
+"""
 
 
 class Dispatcher:
@@ -245,6 +254,7 @@ class PartitionSender:
     ) -> None:
         topic, queue = lane
         half = build_half_message(message, producer.group)
+        half = replace(half, system={**half.system, **_CHECKED_OFTEN})
 
         async def attempt() -> SendResult:
             if queue is None:

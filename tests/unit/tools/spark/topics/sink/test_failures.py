@@ -33,6 +33,7 @@ def broker_error(code: int, remark: str = "") -> BrokerError:
         (IllegalMessageError("too long"), "correct the rows"),
         (broker_error(16), "check the credentials"),
         (broker_error(13), "shorten the rows"),
+        (broker_error(13, "timer message illegal, the delay time"), "let rows wait for less time"),
         (broker_error(17), "create the topic"),
         (broker_error(2), "check the broker's load"),
         (broker_error(26), "check the broker's log"),
