@@ -8,7 +8,8 @@ import tomllib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.errors import RocketWireError
+from rocketwire.errors import IllegalValueError, RocketWireError
+from rocketwire.os_errors import os_error_text
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,
@@ -50,7 +51,7 @@ def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
         configs = broker_configs(config, options.brokers)
         topics = _topics(options.topics)
     except (OSError, ValueError, RocketWireError) as error:
-        return _cannot_start(str(error))
+        return _cannot_start(error)
     if unknown:
         names = ", ".join(unknown)
         print(f"warning: {options.configFile}: no effect here: {names}", file=sys.stderr)
@@ -61,7 +62,10 @@ def _topics(path: str | None) -> list[TopicConfig]:
     if path is None:
         return []
     with open(path, "rb") as file:
-        return read_topics(tomllib.load(file))
+        try:
+            return read_topics(tomllib.load(file))
+        except (ValueError, RocketWireError) as error:
+            raise IllegalValueError(f"{path}: {error}") from error
 
 
 def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: int | None) -> int:
@@ -91,11 +95,12 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-    return _cannot_start(str(error))
+    return _cannot_start(error)
 
 
-def _cannot_start(reason: str) -> int:
-    print(f"the broker cannot start: {reason}", file=sys.stderr)
+def _cannot_start(error: BaseException) -> int:
+    reason = os_error_text(error) if isinstance(error, Exception) else str(error)
+    print(f"the broker cannot start: {' '.join(reason.split())}", file=sys.stderr)
     return FAILED
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire import __version__
 from rocketwire.errors import IllegalValueError
+from rocketwire.program import ProgramParser, port
 from rocketwire_broker.config import (
     ANY_STATUS_PORT,
     STATUS_PORT,
@@ -39,24 +40,76 @@ LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - compa
 """What clients are told instead of "all addresses", to which no client elsewhere can connect."""
 
 
+_SIGNALS: Final = """\
+exit status: 255 if it cannot start, 2 if the command line is invalid, 130 after SIGINT (Ctrl-C),
+143 after SIGTERM"""
+
+_DEV_EPILOG: Final = f"""\
+examples:
+  rocketwire dev
+  rocketwire dev --store ./store --topics topics.toml
+  rocketwire dev --port 0 --broker-port 0 --status-port -1
+
+A line that begins with "ready:" appears when clients can use the broker.
+
+{_SIGNALS}"""
+
+
+def _broker_epilog(program: str) -> str:
+    return f"""\
+example:
+  {program} -n '10.0.0.1:9876;10.0.0.2:9876' -c broker.conf
+
+A line that begins with "ready:" appears when the broker is registered.
+
+{_SIGNALS}"""
+
+
 def main_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire``."""
-    parser = argparse.ArgumentParser(prog="rocketwire", description="RocketMQ for development.")
+    parser = ProgramParser(
+        prog="rocketwire",
+        description="Run RocketMQ for development and tests, without Java.",
+        epilog="Each verb has its own help: rocketwire dev --help",
+    )
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     text = "run a name server and a broker in one process"
-    dev = verbs.add_parser("dev", help=text, description=f"{text}.".capitalize())
-    dev.add_argument("--port", type=int, default=NAMESRV_PORT, help="of the name server; 0: any")
+    dev = verbs.add_parser(
+        "dev",
+        help=text,
+        description=f"{text}.".capitalize()
+        + "\n\nThe broker keeps messages in memory, unless --store names a folder. Do not use it in"
+        "\nproduction: it has no slaves.",
+        epilog=_DEV_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    dev.add_argument(
+        "--port",
+        type=port,
+        default=NAMESRV_PORT,
+        help="port of the name server; 0 takes a free one (default: %(default)s)",
+    )
     _add_broker_options(dev)
     text = "run a broker that registers at other name servers"
-    _add_own_options(verbs.add_parser("broker", help=text, description=f"{text}.".capitalize()))
+    broker = verbs.add_parser(
+        "broker",
+        help=text,
+        description=f"{text}.".capitalize(),
+        epilog=_broker_epilog("rocketwire broker"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_own_options(broker)
     return parser
 
 
 def broker_parser() -> argparse.ArgumentParser:
     """Return the parser of ``rocketwire-broker``, which has Java's options."""
-    parser = argparse.ArgumentParser(
-        prog="rocketwire-broker", description="Run a broker for development."
+    parser = ProgramParser(
+        prog="rocketwire-broker",
+        description="Run a broker for development that registers at other name servers.",
+        epilog=_broker_epilog("rocketwire-broker"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
     _add_own_options(parser)
@@ -67,55 +120,93 @@ def _add_own_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-n",
         "--namesrvAddr",
-        help="name servers as host:port;host:port; default: the variable NAMESRV_ADDR",
+        metavar="ADDR",
+        help="name servers: host:port;host:port (default: the environment variable NAMESRV_ADDR)",
     )
     _add_broker_options(parser)
 
 
 def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-c", "--configFile", help="properties file with Java's names (broker.conf)")
-    add("--broker-port", type=int, help=f"of the broker, {BROKER_PORT} by default; 0: any")
+    add(
+        "-c",
+        "--configFile",
+        metavar="FILE",
+        help="properties file with Java's names (broker.conf); options override it",
+    )
+    add(
+        "--broker-port",
+        type=port,
+        metavar="PORT",
+        help=f"port of the broker; 0 takes a free one (default: {BROKER_PORT})",
+    )
     add(
         "--host",
-        help="address to listen on, and that clients are told; 127.0.0.1 by default; for 0.0.0.0"
-        " and :: clients are told 127.0.0.1",
+        metavar="ADDRESS",
+        help="address to listen on, which routes contain too; 0.0.0.0 and :: listen on all"
+        " addresses, and routes contain 127.0.0.1 (default: 127.0.0.1)",
     )
     add(
         "--advertise",
         metavar="ADDRESS[:PORT]",
-        help="address and port that clients are told, if they are others",
+        help="address and port of the broker in routes, if clients need others",
     )
-    add("--name", help="name of the broker; broker-a by default")
+    add("--name", help="name of the broker (default: broker-a)")
     add(
         "--brokers",
         metavar="N|NAMES",
-        help="several brokers in this process: their number, or their names as a,b or a:0,a:1 with"
-        f" ids; each port is {PORT_STEP} above the one before",
+        help="run several brokers: their number, or their names as a,b or a:0,a:1 with ids; each"
+        f" port is {PORT_STEP} above the one before (default: one broker)",
     )
-    add("--cluster", help="name of the cluster; DefaultCluster by default")
-    add("--topics", metavar="FILE", help="TOML file of topics that exist from the start")
-    add("--store", metavar="DIR", help="folder that keeps everything, in Java's formats")
-    add("--retain-bytes", type=int, help="bytes of messages that are kept; 256 MiB by default")
-    add("--retain-hours", type=float, help="hours that messages are kept; 72 by default")
+    add("--cluster", metavar="NAME", help="name of the cluster (default: DefaultCluster)")
+    add(
+        "--topics",
+        metavar="FILE",
+        help="TOML file of topics that exist from the start; a send creates other topics",
+    )
+    add(
+        "--store",
+        metavar="DIR",
+        help="folder that keeps messages, topics, groups and offsets in Java's formats; created if"
+        " it is missing (default: memory)",
+    )
+    add(
+        "--retain-bytes",
+        type=int,
+        metavar="BYTES",
+        help="bytes of messages to keep; the oldest are deleted first (default: 268435456, which"
+        " is 256 MiB; with --store no limit)",
+    )
+    add(
+        "--retain-hours",
+        type=float,
+        metavar="HOURS",
+        help="hours for which messages are kept (default: 72)",
+    )
     add(
         "--accounts",
         metavar="FILE",
-        help="file of accounts (TOML, or YAML as Java's plain_acl.yml); every request may be sent"
-        " without one",
+        help="accounts and their permissions, in TOML, or in YAML as Java's plain_acl.yml"
+        " (default: every request is allowed)",
     )
     add(
         "--tls",
         choices=[mode.value for mode in TlsMode],
-        help="whether connections may (permissive, the default), must or must not begin with TLS",
+        help="whether a connection may, must or must not begin with TLS (default: permissive,"
+        " which is may)",
     )
     add(
         "--status-port",
         metavar="[ADDRESS:]PORT",
-        help=f"of the status page and metrics, on 127.0.0.1; {STATUS_PORT}, or a free one if it is"
-        " in use, by default; -1: none",
+        help="port of the status page and of metrics, on 127.0.0.1 unless you name an address; 0"
+        f" takes a free one, -1 opens none (default: {STATUS_PORT}, or a free one if it is in use)",
     )
-    add("--delay-levels", help='delays as Java writes them: "1s 5s 10s 30s"')
+    add(
+        "--delay-levels",
+        metavar="TEXT",
+        help='delays of the levels as Java writes them, for example "1s 5s 10s 30s" (default:'
+        " Java's 18 levels, 1s to 2h)",
+    )
 
 
 def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
@@ -130,7 +221,11 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     config = replace(config, namesrv_addr=os.environ.get(NAMESRV_VARIABLE, ""))
     if options.configFile:
         with open(options.configFile, "rb") as file:
-            config, unknown = read_settings(config, load_properties(file.read()))
+            texts = load_properties(file.read())
+        try:
+            config, unknown = read_settings(config, texts)
+        except IllegalValueError as error:
+            raise IllegalValueError(f"{options.configFile}: {error}") from error
     changes: dict[str, Any] = {
         "listen_port": options.broker_port,
         "bind_address": options.host,
@@ -153,7 +248,9 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
         config = with_system(config, {TLS_MODE: options.tls})
     config.delays_ms()
     if not (config.retain_bytes > 0 and config.store_retain_bytes >= 0 and config.retain_hours > 0):
-        raise IllegalValueError("bytes and hours that messages are kept must be positive")
+        raise IllegalValueError(
+            "--retain-bytes and --retain-hours (fileReservedTime): must be positive"
+        )
     return config, unknown
 
 
@@ -162,11 +259,21 @@ def _advertised(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     address, colon, port = text.rpartition(":")
-    if not colon or (":" in address and not address.endswith("]")):
+    if not colon or _is_ipv6(text):
         return {"broker_ip": text}
-    if not port.isdecimal():
-        raise IllegalValueError(f"--advertise {text}: not an address, or an address and a port")
+    if not port.isdecimal() or (":" in address and not address.endswith("]")):
+        raise IllegalValueError(f"--advertise {text}: must be ADDRESS or ADDRESS:PORT")
     return {"broker_ip": address, "advertised_port": int(port)}
+
+
+def _is_ipv6(text: str) -> bool:
+    from ipaddress import AddressValueError, IPv6Address
+
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return True
 
 
 def _status_port(text: str | None) -> dict[str, Any]:
@@ -174,7 +281,7 @@ def _status_port(text: str | None) -> dict[str, Any]:
         return {}
     address, _, port = text.rpartition(":")
     if not port.removeprefix("-").isdecimal():
-        raise IllegalValueError(f"--status-port {text}: not a port, or an address and a port")
+        raise IllegalValueError(f"--status-port {text}: must be PORT or ADDRESS:PORT")
     return {"observe_address": address.strip("[]") or None, "observe_port": int(port)}
 
 
@@ -195,7 +302,9 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
     else:
         identities = [_identity(text) for text in brokers.split(",")]
     if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
-        raise IllegalValueError(f"--brokers {brokers}: 1 to {MOST_BROKERS} different brokers")
+        raise IllegalValueError(
+            f"--brokers {brokers}: must be 1 to {MOST_BROKERS} different brokers"
+        )
     return [
         replace(
             config,
@@ -227,7 +336,9 @@ def _numbered(name: str, count: int) -> list[tuple[str, int]]:
 def _identity(text: str) -> tuple[str, int]:
     name, colon, number = text.strip().partition(":")
     if not name or (colon and not number.isdecimal()):
-        raise IllegalValueError(f"--brokers: {text!r} is not a name, or a name and an id as a:1")
+        raise IllegalValueError(
+            f"--brokers: {text!r}: must be a name such as a, or a name and an id such as a:1"
+        )
     return name, int(number or 0)
 
 
@@ -244,18 +355,20 @@ def read_topics(data: dict[str, Any]) -> list[TopicConfig]:
         perm = _number(settings.pop("perm", 6), f"topics.{name}.perm")
         order = bool(settings.pop("order", False))
         if settings:
-            raise IllegalValueError(f"topics.{name}: {', '.join(settings)} is no setting of topics")
+            raise IllegalValueError(
+                f"topics.{name}: unknown {', '.join(settings)}; there are queues, perm and order"
+            )
         topics.append(new_topic(name, queues, perm, order=order))
     return topics
 
 
 def _table(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise IllegalValueError(f"{where} is not a table")
+        raise IllegalValueError(f"{where}: must be a table, such as [topics.orders]")
     return dict(cast("dict[str, Any]", value))
 
 
 def _number(value: object, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise IllegalValueError(f"{where} is not a number")
+        raise IllegalValueError(f"{where}: must be a number")
     return value

@@ -206,7 +206,7 @@ class Setting(NamedTuple):
 
 def _boolean(text: str) -> bool:
     if text.lower() not in {"true", "false"}:
-        raise ValueError("neither true nor false")
+        raise ValueError("must be true or false")
     return text.lower() == "true"
 
 
@@ -214,8 +214,22 @@ def _truth(value: object) -> str:
     return "true" if value else "false"
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("must be a whole number") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("must be a number") from None
+
+
 def _seconds(text: str) -> int:
-    return int(text) * 1000
+    return _whole(text) * 1000
 
 
 def _in_seconds(value: int) -> str:
@@ -235,53 +249,53 @@ _BOOLEAN: Final = (_boolean, _truth)
 SETTINGS: Final[Mapping[str, Setting]] = {
     "brokerClusterName": Setting("cluster_name"),
     "brokerName": Setting("broker_name"),
-    "brokerId": Setting("broker_id", int),
+    "brokerId": Setting("broker_id", _whole),
     "brokerIP1": Setting("broker_ip"),
     "bindAddress": Setting("bind_address"),
-    "listenPort": Setting("listen_port", int),
+    "listenPort": Setting("listen_port", _whole),
     "namesrvAddr": Setting("namesrv_addr"),
-    "registerNameServerPeriod": Setting("register_period_ms", int),
+    "registerNameServerPeriod": Setting("register_period_ms", _whole),
     "autoCreateTopicEnable": Setting("auto_create_topics", *_BOOLEAN),
     "autoCreateSubscriptionGroup": Setting("auto_create_groups", *_BOOLEAN),
-    "defaultTopicQueueNums": Setting("default_topic_queues", int),
+    "defaultTopicQueueNums": Setting("default_topic_queues", _whole),
     "enablePropertyFilter": Setting("property_filter", *_BOOLEAN),
     "traceTopicEnable": Setting("trace_topic", *_BOOLEAN),
-    "maxMessageSize": Setting("max_message_size", int),
-    "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", int),
-    "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", int),
-    "defaultQueryMaxNum": Setting("unique_key_hits", int),
-    "fileReservedTime": Setting("retain_hours", float, _hours),
+    "maxMessageSize": Setting("max_message_size", _whole),
+    "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", _whole),
+    "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", _whole),
+    "defaultQueryMaxNum": Setting("unique_key_hits", _whole),
+    "fileReservedTime": Setting("retain_hours", _number, _hours),
     "messageDelayLevel": Setting("delay_levels"),
-    "popPollingSize": Setting("max_polls", int),
+    "popPollingSize": Setting("max_polls", _whole),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),
     "recallMessageEnable": Setting("recall_enabled", *_BOOLEAN),
     "storeReplyMessageEnable": Setting("store_replies", *_BOOLEAN),
     "useServerSideResetOffset": Setting("server_side_reset", *_BOOLEAN),
     "rejectTransactionMessage": Setting("reject_transactions", *_BOOLEAN),
-    "transactionTimeOut": Setting("transaction_timeout_ms", int),
-    "transactionCheckInterval": Setting("transaction_check_ms", int),
-    "transactionCheckMax": Setting("transaction_check_max", int),
-    "retainBytes": Setting("retain_bytes", int),
+    "transactionTimeOut": Setting("transaction_timeout_ms", _whole),
+    "transactionCheckInterval": Setting("transaction_check_ms", _whole),
+    "transactionCheckMax": Setting("transaction_check_max", _whole),
+    "retainBytes": Setting("retain_bytes", _whole),
     "storePathRootDir": Setting("store_path"),
     "flushDiskType": Setting("flush_disk_type"),
-    "mappedFileSizeCommitLog": Setting("log_file_size", int),
-    "mappedFileSizeConsumeQueue": Setting("queue_file_size", int),
-    "mappedFileSizeTimerLog": Setting("timer_log_file_size", int),
+    "mappedFileSizeCommitLog": Setting("log_file_size", _whole),
+    "mappedFileSizeConsumeQueue": Setting("queue_file_size", _whole),
+    "mappedFileSizeTimerLog": Setting("timer_log_file_size", _whole),
     "enableLmq": Setting("light_queues", *_BOOLEAN),
-    "maxLmqConsumeQueueNum": Setting("max_light_queues", int),
-    "maxLiteSubscriptionCount": Setting("max_lite_subscriptions", int),
-    "maxClientEventCount": Setting("max_lite_events", int),
-    "liteEventCheckInterval": Setting("lite_event_check_ms", int),
-    "liteEventFullDispatchDelayTime": Setting("lite_full_dispatch_ms", int),
-    "liteSubscriptionCheckInterval": Setting("lite_client_check_ms", int),
-    "liteSubscriptionCheckTimeoutMills": Setting("lite_client_expiry_ms", int),
-    "liteTtlCheckInterval": Setting("lite_expiry_check_ms", int),
-    "minLiteTTl": Setting("lite_min_ttl_ms", int),
+    "maxLmqConsumeQueueNum": Setting("max_light_queues", _whole),
+    "maxLiteSubscriptionCount": Setting("max_lite_subscriptions", _whole),
+    "maxClientEventCount": Setting("max_lite_events", _whole),
+    "liteEventCheckInterval": Setting("lite_event_check_ms", _whole),
+    "liteEventFullDispatchDelayTime": Setting("lite_full_dispatch_ms", _whole),
+    "liteSubscriptionCheckInterval": Setting("lite_client_check_ms", _whole),
+    "liteSubscriptionCheckTimeoutMills": Setting("lite_client_expiry_ms", _whole),
+    "liteTtlCheckInterval": Setting("lite_expiry_check_ms", _whole),
+    "minLiteTTl": Setting("lite_min_ttl_ms", _whole),
     "rocketwire.accountsFile": Setting("accounts_file"),
-    "rocketwire.advertisedPort": Setting("advertised_port", int),
+    "rocketwire.advertisedPort": Setting("advertised_port", _whole),
     "rocketwire.observeAddress": Setting("observe_address"),
-    "rocketwire.observePort": Setting("observe_port", int),
+    "rocketwire.observePort": Setting("observe_port", _whole),
 }
 """Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
 

@@ -102,8 +102,8 @@ def _counted(errors: int, warnings: int) -> str:
 
 def _start(path: str | None, *, print_items: bool = False) -> int:
     """Read the settings, then print them or serve; return the exit status."""
+    from rocketwire.os_errors import os_error_text
     from rocketwire_namesrv.runtime.configuration import configured
-    from rocketwire_namesrv.runtime.os_errors import os_error_text
     from rocketwire_namesrv.runtime.storage import StorageError
 
     try:

@@ -20,11 +20,22 @@ usage: mqnamesrv [-c <arg>] [-h] [-n <arg>] [-p]
 """
 HELP: Final = f"""\
 {USAGE}
+Run a name server that replaces Java's.
+
 Options that Java's name server does not have:
     --check-config <arg>   Check a configuration file and exit; status 0 if the server would start
     --sample-config        Print a configuration file with every rocketwire.* setting explained
     --version              Print the version
 -p prints the rocketwire.* settings behind Java's, and warnings about the file on stderr.
+
+The port is 9876, or listenPort in the file.
+Examples:
+    rocketwire-namesrv --sample-config > namesrv.properties
+    rocketwire-namesrv --check-config namesrv.properties
+    rocketwire-namesrv -c namesrv.properties
+
+Exit status: 143 after SIGTERM, 130 after SIGINT; 255 if it cannot start; 1 if an option is unknown
+or --check-config finds an error.
 """
 
 _LONG: Final = {"help": "h", "namesrvAddr": "n", "configFile": "c", "printConfigItem": "p"}

@@ -10,12 +10,12 @@ import socket
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.admin_http.address_list import AddressListError, read_lists
 from rocketwire_namesrv.config.access_control import exposed
 from rocketwire_namesrv.config.warnings import placed
 from rocketwire_namesrv.runtime.address_file import MAX_READ
 from rocketwire_namesrv.runtime.configuration import Configured, configured
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv, read_start
 from rocketwire_namesrv.server.http_port import missing_libraries
 from rocketwire_namesrv.tls.certificates import TlsError

@@ -9,6 +9,7 @@ from weakref import WeakSet
 import trio
 
 from rocketwire.errors import ConnectFailedError
+from rocketwire.os_errors import reason_of_no_connection
 
 sockets: WeakSet[trio.socket.SocketType] = WeakSet()
 """The sockets of this process's connections, of which a fork closes its copies."""
@@ -74,8 +75,12 @@ async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
 
 def _describe(error: OSError | ValueError) -> str:
     """Return the system's text of an error, without the address."""
-    number = getattr(error, "errno", None) or 0
-    return os.strerror(number) if number > 0 else str(error)
+    reason = reason_of_no_connection(error)
+    number = getattr(reason, "errno", None) or 0
+    if number > 0:
+        return os.strerror(number)
+    # the number of a failed look-up is negative
+    return getattr(reason, "strerror", None) or str(reason)
 
 
 def is_address(host: str) -> bool:

@@ -16,6 +16,7 @@ import pytest
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
+from tests.spark.kills import READ, marks_of_kills
 from tests.spark.streams import committed_places, places_in
 from tests.spark.topics_of_java import Topics
 from tests.support.java.peers import OLD
@@ -27,16 +28,9 @@ if TYPE_CHECKING:
     from tests.spark.topics_of_java import Place
     from tests.support.java.cluster import JavaCluster
 
-pytestmark = [
-    pytest.mark.java,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not os.environ.get("ROCKETWIRE_SPARK_KILLS"),
-        reason="drivers start for minutes: make spark-kills runs it",
-    ),
-]
+pytestmark = marks_of_kills()
 
-IS_LONG = os.environ.get("ROCKETWIRE_SPARK_KILLS") == "long"
+IS_LONG = os.environ.get(READ) == "long"
 MESSAGES = 1_000_000 if IS_LONG else 40_000
 MASTER = "local-cluster[1,2,512]" if IS_LONG else "local[2,4]"
 BATCHES = 40 if IS_LONG else 12

@@ -58,7 +58,7 @@ def end_transaction(
     if decision not in {COMMIT, ROLLBACK}:
         return LATER
     half, record = _find(broker, header, now)
-    if half.ended:  # Java delivers once more
+    if half.ended and not half.given_up:  # Java delivers once more
         return SUCCESS
     if decision == COMMIT:
         message = restored(record)
@@ -66,7 +66,10 @@ def end_transaction(
         message.sys_flag |= COMMIT
         message.prepared_transaction_offset = header.commit_log_offset or 0
         store_message(broker, message, now)
-    end(broker, half, now)
+    if half.given_up:
+        half.given_up = False
+    else:
+        end(broker, half, now)
     return SUCCESS
 
 

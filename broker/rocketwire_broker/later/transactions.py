@@ -209,6 +209,7 @@ def _give_up(broker: Broker, half: Half, message: Message, now: int) -> None:
     message.topic, message.queue_id = GIVEN_UP_TOPIC, 0
     broker.put_if_it_fits(message, now)
     end(broker, half, now)
+    half.given_up = True
 
 
 def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:

@@ -16,13 +16,15 @@ class Half:
     Attributes:
         offset: offset of its newest half message.
         ended: whether it was committed, rolled back or given up.
+        given_up: whether it ended because it was checked too often; its producer may still decide.
     """
 
-    __slots__ = ("ended", "offset")
+    __slots__ = ("ended", "given_up", "offset")
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
         self.ended = False
+        self.given_up = False
 
 
 class Halves:

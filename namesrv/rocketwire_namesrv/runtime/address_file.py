@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.runtime.storage import read_start
 
 T = TypeVar("T")

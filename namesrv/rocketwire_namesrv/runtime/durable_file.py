@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import trio
 
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 
 
 class DurableFile:

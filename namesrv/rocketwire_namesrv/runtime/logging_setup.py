@@ -15,7 +15,7 @@ import os
 from logging.handlers import RotatingFileHandler
 from typing import Final
 
-from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire.os_errors import os_error_text
 
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import trio
 
-from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire.os_errors import os_error_text
 
 BACKLOG: Final = 1024
 """Size of the kernel's accept queue; Java's number, whatever ``serverSocketBacklog`` is."""
@@ -35,6 +35,14 @@ _PASSING: Final = frozenset(
 )
 
 
+_ADVICE: Final = {
+    errno.EADDRINUSE: "; stop the program that listens there, or choose another port",
+    errno.EADDRNOTAVAIL: "; choose an address of this machine",
+    errno.EACCES: "; choose a port above 1023",
+}
+"""What the user can do about an error of ``bind``."""
+
+
 class BindError(OSError):
     """The listening socket could not be opened."""
 
@@ -53,7 +61,9 @@ async def listen(address: str, port: int) -> socket.socket:
         BindError: the address is not local, or the port is in use.
     """
     if not 0 <= port <= 65_535:
-        raise BindError(f"Failed to bind to {address}:{port}: no such port")
+        raise BindError(
+            f"Failed to bind to {address}:{port}: no such port; choose one from 0 to 65535"
+        )
     try:
         addresses = await trio.socket.getaddrinfo(
             address or "localhost", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -71,7 +81,9 @@ async def listen(address: str, port: int) -> socket.socket:
             listener.close()
             raise
     except (OSError, UnicodeError) as error:  # UnicodeError: nothing that can be a name
-        raise BindError(f"Failed to bind to {address}:{port}: {os_error_text(error)}") from error
+        advice = _ADVICE.get(getattr(error, "errno", None) or 0, "")
+        text = f"Failed to bind to {address}:{port}: {os_error_text(error)}{advice}"
+        raise BindError(text) from error
     return listener
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded, exceeds
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.os_errors import os_error_text
 from rocketwire.wire.command import encode
 from rocketwire_namesrv.config.limits import Limit, LimitExceeded, exceeds
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.tls.certificates import TlsError
 
 if TYPE_CHECKING:

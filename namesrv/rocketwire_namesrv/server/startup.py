@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.protocol.state import State
 from rocketwire_namesrv.routes.kv_config import KVConfig
 from rocketwire_namesrv.routes.warm_start import WarmStart
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config

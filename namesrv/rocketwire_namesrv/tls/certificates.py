@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from rocketwire.errors import RocketWireError
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsSettings
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.tls.ciphers import choose, restrict
 from rocketwire_namesrv.tls.self_signed import make_self_signed
 

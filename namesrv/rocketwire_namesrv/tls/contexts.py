@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import trio
 
+from rocketwire.os_errors import os_error_text
 from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode, TlsSettings
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.os_errors import os_error_text
 from rocketwire_namesrv.runtime.storage import StorageError, first_certificate, load_config
 from rocketwire_namesrv.tls.certificate_dates import expiry_of
 from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context

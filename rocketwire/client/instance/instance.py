@@ -126,6 +126,7 @@ class ClientInstance:
         self._route_locks: dict[str, trio.Lock] = {}
         self._outages = Outages()
         self._heartbeat_due = trio.Event()
+        self._heartbeat_locks: dict[str, trio.Lock] = {}
         if config.hooks:
             from rocketwire.client.hooks import HookChain
 
@@ -326,12 +327,15 @@ class ClientInstance:
     ) -> None:
         async def unregister(address: str) -> None:
             try:
-                await self.brokers.unregister_client(
-                    address,
-                    self.client_id,
-                    producer_group=producer_group,
-                    consumer_group=consumer_group,
-                )
+                # Brokers handle heartbeats in other threads: a heartbeat that is on its way could
+                # be handled later and bring the member back for two minutes.
+                async with self._heartbeat_lock(address):
+                    await self.brokers.unregister_client(
+                        address,
+                        self.client_id,
+                        producer_group=producer_group,
+                        consumer_group=consumer_group,
+                    )
             except RocketWireError as error:
                 _LOG.info("broker %s: not unregistered: %s", address, error)
 
@@ -357,23 +361,32 @@ class ClientInstance:
         ]
         if not addresses or not (self.producers or self.consumers):
             return 0
-        data = self._build_heartbeat()
         responded = 0
         limit = trio.CapacityLimiter(MAX_HEARTBEATS_AT_ONCE)
 
         async def send(address: str) -> None:
             nonlocal responded
             async with limit:
-                responded += await self.send_heartbeat(address, data)
+                responded += await self.send_heartbeat(address)
 
         async with trio.open_nursery() as nursery:
             for address in addresses:
                 nursery.start_soon(send, address)
         return responded
 
-    async def send_heartbeat(self, address: str, data: HeartbeatData | None = None) -> bool:
-        """Send a heartbeat to a broker; returns whether it responded. Errors are logged."""
-        heartbeat = self._build_heartbeat() if data is None else data
+    async def send_heartbeat(self, address: str) -> bool:
+        """Send a heartbeat to a broker; returns whether it responded. Errors are logged.
+
+        The previous heartbeat to the broker has ended before.
+        """
+        async with self._heartbeat_lock(address):
+            return await self._send_heartbeat(address)
+
+    def _heartbeat_lock(self, address: str) -> trio.Lock:
+        return self._heartbeat_locks.setdefault(address, trio.Lock())
+
+    async def _send_heartbeat(self, address: str) -> bool:
+        heartbeat = self._build_heartbeat()
         if self.config.use_heartbeat_v2:
             heartbeat = self._heartbeat_history.prepare(address, heartbeat)
         try:
@@ -439,6 +452,7 @@ class ClientInstance:
         for address in self.routes.drop_unreachable():
             self._versions.pop(address, None)
             self._heartbeat_history.forget(address)
+            self._heartbeat_locks.pop(address, None)
             self._outages.forget(_heartbeat_outage(address))
             self.pool.invalidate(address)
 

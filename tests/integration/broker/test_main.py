@@ -74,16 +74,29 @@ def test_a_port_in_use_ends_the_start_with_a_reason() -> None:
 
     assert ended.returncode == 255
     assert "the broker cannot start: Failed to bind to 127.0.0.1:" in ended.stderr
+    assert ended.stderr.endswith("; stop the program that listens there, or choose another port\n")
 
 
 def test_wrong_settings_end_the_start_with_a_reason(tmp_path: Path) -> None:
     conf = tmp_path / "broker.conf"
     conf.write_text("listenPort=x\n")
 
-    for arguments in (("-c", str(conf)), ("-c", "missing"), ("--delay-levels", "1x")):
-        ended = run("broker", *arguments)
+    topics, accounts = tmp_path / "topics.toml", tmp_path / "plain_acl.yml"
+    topics.write_text("topics = 5\n")
+    accounts.write_text("accounts: [\n")
+
+    for arguments, reason in (
+        (("-c", str(conf)), f"{conf}: listenPort=x: must be a whole number"),
+        (("-c", "missing"), "missing: no such file or directory"),
+        (("--delay-levels", "1x"), "messageDelayLevel: '1x'"),
+        (("--topics", str(topics)), f"{topics}: topics: must be a table"),
+        (("--accounts", str(accounts), "--broker-port", "0"), f"{accounts}: while parsing"),
+        (("--store", str(conf)), f"{conf}: file exists"),
+    ):
+        ended = run("broker", *arguments, "--status-port", "-1")
         assert ended.returncode == 255
-        assert ended.stderr.startswith("the broker cannot start: ")
+        assert ended.stderr.startswith(f"the broker cannot start: {reason}")
+        assert ended.stderr.count("\n") == 1
     assert run().returncode == 2
 
 

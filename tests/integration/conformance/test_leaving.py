@@ -79,8 +79,8 @@ def _in_order(body: bytes | None) -> object:
 def settled(
     server: NameServer, folder: Path, expected: dict[object, object]
 ) -> dict[object, object]:
-    """What is visible once it is as expected, or has not become so in 20 seconds: brokers go in the background."""
-    deadline = time.monotonic() + 20
+    """What is visible once it is as expected, or has not become so in two minutes: brokers go in the background."""
+    deadline = time.monotonic() + 120
     while (seen := visible(server, folder)) != expected and time.monotonic() < deadline:
         time.sleep(0.1)
     return seen

@@ -257,10 +257,10 @@ def test_a_group_begins_where_it_is_told_to_even_in_a_young_topic(here: Here) ->
             topic,
             f"{group}{mode}-{start}",
             *filter(None, [mode]),
-            *("--from", start, "--count", "1", "--timeout", "10"),
+            *("--from", start, "--count", "1", "--timeout", "300" if messages else "10"),
         )
         for mode in ("", "--pull")
-        for start in starts
+        for start, messages in starts.items()
     }
     done = {how: end(process) for how, process in running.items()}
 
@@ -293,10 +293,10 @@ def test_encrypted_connections_carry_both(here: Here) -> None:
     topic, group = here.topic("tls"), unique("g")
 
     sent = here.produce(topic, "--tls", "--insecure", given=b"\xff\n")
-    got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "10"))
+    got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "20"))
 
     assert (0, 1) == (sent.status, got.status), (sent, got)
-    assert "1 of 2 messages arrived, then none for 10 s" in got.complaint
+    assert "1 of 2 messages arrived, then none for 20 s" in got.complaint
     assert (None, "/w==") == (got.lines[0]["body"], got.lines[0]["bodyBase64"])
     doubted = here.produce(topic, "--tls", given=b"x\n")
     assert (3, []) == (doubted.status, doubted.lines)

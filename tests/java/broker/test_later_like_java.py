@@ -108,6 +108,24 @@ def come(client: WireClient, topic: str, count: int, queue: int = 0) -> list[Sto
     return found
 
 
+def own(client: WireClient, topic: str, name: str) -> StoredMessage:
+    """Wait for the message of a test in a topic that all tests share."""
+    offset = 0
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        answer = client.answer_to(client.pull(offset, topic, hold=1_000))
+        assert answer is not None
+        page = messages(answer) if answer.code == 0 else []
+        for message in page:
+            if (message.properties or {}).get("own") == name:
+                return message
+        if page:
+            offset = page[-1].queue_offset + 1
+        elif answer.code in {17, 29}:  # the topic is created later
+            time.sleep(0.05)
+    raise AssertionError(f"{topic} has no message of {name}")
+
+
 def send(client: WireClient, topic: str, **settings: Any) -> tuple[Shown, StoredMessage]:
     """Send one message to a new topic, and return it as stored."""
     answer = client.send(topic, b"x", h=7, **settings)
@@ -344,15 +362,7 @@ def given_up(connect: Connect, name: str) -> list[Shown]:
     properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": name}
     shown = [show(client.send(name, b"x", h=7, properties=properties, g=1))]
     topic = "TRANS_CHECK_MAX_TIME_TOPIC"
-    lost: list[StoredMessage] = []
-    deadline = time.monotonic() + 60
-    while not lost and time.monotonic() < deadline:
-        lost = [
-            message
-            for message in come(client, topic, 1)
-            if (message.properties or {}).get("own") == name
-        ]
-    [message] = lost
+    message = own(client, topic, name)
     position = f"7F00000100001F90{message.commit_log_offset:016X}"
     return [
         *shown,
@@ -360,6 +370,29 @@ def given_up(connect: Connect, name: str) -> list[Shown]:
         show(client.call(323, {"topic": topic, "msgId": position})),
         show(client.call(323, {"topic": topic, "msgId": "x"})),
         show(client.call(323, {"topic": topic, "msgId": "7F00000100001F900000000000000001"})),
+    ]
+
+
+def decided_after_it_was_given_up(connect: Connect, name: str) -> list[Shown]:
+    """A half message that says that it was checked often is given up, and can still be committed."""
+    client = connect()
+    properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": name}
+    properties["TRANSACTION_CHECK_TIMES"] = "2147483647"
+    sent = client.send(name, b"x", queue=3, h=7, properties=properties)
+    fields = sent.ext_fields or {}
+    given_up = own(client, "TRANS_CHECK_MAX_TIME_TOPIC", name)
+    end: dict[str, object] = {
+        "producerGroup": name,
+        "tranStateTableOffset": fields["queueOffset"],
+        "commitLogOffset": int(fields["msgId"][16:], 16),
+        "commitOrRollback": COMMIT,
+        "msgId": "KEY",
+    }
+    return [
+        show(sent),
+        show_message(given_up),
+        show(client.call(37, end)),
+        *map(show_message, come(client, name, 1, queue=3)),
     ]
 
 
@@ -415,6 +448,7 @@ DIALOGUES = (
     checks,
     late_checks,
     given_up,
+    decided_after_it_was_given_up,
     replies,
 )
 

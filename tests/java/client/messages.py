@@ -141,6 +141,8 @@ async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 
 
 async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """As ``eventually``, of something that is known here."""
-    with trio.fail_after(seconds):
+    with trio.move_on_after(seconds):
         while not condition():
             await trio.sleep(0.05)
+        return
+    raise AssertionError(f"not within {seconds:g} s: {condition!r}")

@@ -123,7 +123,7 @@ async def test_c05_messages_without_a_tag_are_not_among_those_of_a_tag(
         async with open_push_consumer(
             client, unique("g"), {topic: "A || B"}, listener, config=FIRST
         ):
-            await until(lambda: len(listener.bodies) == 2)
+            await until(lambda: len(listener.bodies) >= 2)
 
     assert sorted(listener.bodies) == [b"a", b"b"]
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from tests.support.java.cluster import JavaCluster
 
+pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")  # it has no types
+
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -71,6 +73,9 @@ def last_line(error: BaseException) -> str:
         ({"subscribe": "spark-ten", "startingOffsets": "soon"}, "option 'startingOffsets': 'soon' is not JSON like"),
         ({"subscribe": "spark-ten", "startingOffsets": '{"spark-ten": 11}'}, "broker broker-a, queue 0 ends before offset 11: its next message has 10"),
         ({"subscribe": "spark-ten", "endingOffsets": '{"spark-ten": 11}'}, "queue 0 has no message before offset 11: its next message has 10; use -1"),
+        ({"subscribe": "spark-ten", "startingOffsets": "latest"}, "a batch that begins at 'latest' reads nothing; use 'earliest', offsets, or option 'startingTimestamp'"),
+        ({"subscribe": "spark-ten", "startingOffsets": '{"spark-ten": 5}', "endingOffsets": '{"spark-ten": 2}'}, "queue 0 would end before it begins: 2 is less than 5 of 'startingOffsets'"),
+        ({"subscribe": "spark-ten", "requestTimeout": "soon"}, "option 'requestTimeout': 'soon' is not a number of seconds"),
         ({"subscribe": "spark-ten", "startingTimestamp": "2100-01-01T00:00:00Z"}, "has no message since that time; set startingOffsetsByTimestampStrategy=latest"),
         ({"subscribe": "spark-ten", "columns": "body,price"}, "option 'columns': no column 'price'; use rocketmq, kafka, or some of"),
         ({"subscribe": "spark-ten", "schema": "body string"}, "no column 'body' of type string; the columns are topic string"),
@@ -132,7 +137,7 @@ def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -
     close_sessions()  # a worker is another process
     pulls = PullSettings(group="readers", patience=1.0)
     with pytest.raises(PullFailedError) as error:
-        list(read_range(settings.connection, place, pulls, None))
+        list(read_range(settings.connection, place, pulls, pa.schema([])))
 
     assert "\n" not in str(error.value)
     assert re.search(
@@ -150,7 +155,8 @@ def test_a_name_server_that_goes_away_stops_no_stream_but_its_restart(
     with tapped(port_of(topics)) as names:
         options = {"nameServers": names.address, option: f"spark-{option}"}
         settings = read_options(options)
-        stream = Stream(settings, Cluster(settings), lambda: now[0])
+        cluster = Cluster(settings)
+        stream = Stream(settings, cluster, lambda: now[0])
         start = stream.initial()
     places = topics.fill(f"spark-{option}", [b"x"] * 3)
     wait_until(lambda: sum(topics.ends(f"spark-{option}").values()) == 3, "three messages")
@@ -158,7 +164,12 @@ def test_a_name_server_that_goes_away_stops_no_stream_but_its_restart(
 
     ranges = stream.ranges(start, stream.latest(start))
     assert total(ranges) == len(places) == 3
-    close_sessions()
+    (route,) = [cluster.route(place) for place in ranges]
+    close_sessions()  # a worker is another process
+    pulls = PullSettings(group="readers")
+    schema = pa.schema([("queueOffset", pa.int64())])
+    (batch,) = read_range(settings.connection, ranges[0], pulls, schema, route)
+    assert batch.column("queueOffset").to_pylist() == [0, 1, 2]
     with pytest.raises(
         UnreachableError, match=f"see whether name servers {names.address}"
     ) as error:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import pytest
 
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
+from tests.spark.kills import marks_of_kills
 from tests.spark.streams import COLUMNS, LATE_WORKER, committed_places, line_of
 from tests.spark.topics_of_java import Topics, read_here
 from tests.support.java.peers import CURRENT, OLD
@@ -31,15 +31,7 @@ if TYPE_CHECKING:
     from tests.spark.topics_of_java import Place
     from tests.support.java.cluster import JavaCluster
 
-pytestmark = [
-    pytest.mark.java,
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
-    pytest.mark.skipif(
-        not os.environ.get("ROCKETWIRE_SPARK_KILLS"),
-        reason="brokers are started again and again: make spark-kills runs it",
-    ),
-]
+pytestmark = marks_of_kills()
 
 PLACE = "topic string, brokerName string, queueId int, queueOffset bigint"
 PATIENCE = 600.0

@@ -1,6 +1,5 @@
-"""Memory of a worker that reads a topic of a Java broker: it does not depend on the topic's size.
-
-Bodies are not compressed: those of an answer are decompressed together.
+"""Memory of a worker that reads a topic of a Java broker: it does not depend on the topic's size,
+nor on what its bodies are when they are decompressed.
 
 ``ROCKETWIRE_SPARK_MESSAGES`` makes the topic larger.
 """
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.wire.message.body_compression import CompressionType
 from tests.java.client.messages import unique
 from tests.spark.conftest import ROOT, without_spark
 from tests.spark.topics_of_java import Topics
@@ -54,21 +54,35 @@ print(count, most)  # ru_maxrss would be that of the process that started this o
 
 
 @pytest.mark.parametrize(
-    ("size", "count"), [(4096, MESSAGES), (4_000_000, MESSAGES // 500)], ids=["4 KiB", "4 MB"]
+    ("size", "count", "kind"),
+    [
+        (4096, MESSAGES, None),
+        (4_000_000, MESSAGES // 500, None),
+        (4_000_000, MESSAGES // 200, CompressionType.ZLIB),
+        (4_000_000, MESSAGES // 200, CompressionType.LZ4),
+        (4_000_000, MESSAGES // 200, CompressionType.ZSTD),
+    ],
+    ids=["4 KiB", "4 MB", "4 MB of zlib", "4 MB of LZ4", "4 MB of ZSTD"],
 )
 def test_a_worker_has_room_for_a_topic_of_any_size(
-    shared_java_cluster: JavaCluster, size: int, count: int
+    shared_java_cluster: JavaCluster, size: int, count: int, kind: CompressionType | None
 ) -> None:
     without_spark()
     topics = Topics(shared_java_cluster.address, only=shared_java_cluster.master.address)
     topic = topics.create(unique("memory"), queues=2)
 
     async def fill(client: ClientInstance) -> None:
-        config = ProducerConfig(send_msg_timeout=60)
+        config = ProducerConfig(
+            send_msg_timeout=60,
+            compress_msg_body_over_howmuch=1 << 30 if kind is None else 1,
+            compress_type=kind or CompressionType.ZLIB,
+            compress_level=1,
+        )
         async with open_producer(client, "fillers", config) as producer:
             if size > 1_000_000:
-                for _ in range(count):  # the producer would compress other bodies
-                    await producer.send(Message(topic, os.urandom(size)))
+                for number in range(count):
+                    body = os.urandom(size) if kind is None else bytes([number % 256]) * size
+                    await producer.send(Message(topic, body))
                 return
             for first in range(0, count, 100):
                 bodies = [b"x" * size] * min(100, count - first)

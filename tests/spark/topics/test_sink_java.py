@@ -241,3 +241,27 @@ def test_a_commit_finds_what_an_earlier_driver_has_committed(
     commit_batch(settings, [attempt("a", "b"), attempt("c", "d")], 0)
 
     assert brokers.bodies(topic) == {"a": 1, "b": 1, "c": 1, "d": 1}
+
+
+@releases
+def test_rows_that_a_broker_has_given_up_to_check_are_committed_once(
+    brokers: Brokers, release: str
+) -> None:
+    pa: Any = importlib.import_module("pyarrow")
+    topic = brokers.topic(release)
+    settings = read_sink_options(
+        {"nameServers": brokers.address, "topic": topic, "transactional": "true"}
+    )
+    batches = iter([pa.record_batch({"body": ["a", "b"]})])
+    _, packed = write_partition(("body",), settings, batches, "job", 0)
+
+    def stored_in(system_topic: str) -> int:
+        """Messages of a topic of the brokers that are rows of this test."""
+        rows = map(properties_of, brokers.messages(system_topic))
+        return sum(row.get(const.REAL_TOPIC) == topic for row in rows)
+
+    wait_until(lambda: stored_in("TRANS_CHECK_MAX_TIME_TOPIC") == 2, "checked rows", 60)
+    commit_job(settings, [packed])
+
+    assert brokers.bodies(topic) == {"a": 1, "b": 1}
+    assert stored_in("RMQ_SYS_TRANS_HALF_TOPIC") == 2, "a check has appended rows again"

@@ -15,6 +15,7 @@ import pytest
 from rocketwire.errors import RocketWireError
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, next_of
+from tests.spark.kills import WRITE, marks_of_kills
 from tests.spark.topics_of_java import Topics
 from tests.support.java.peers import CURRENT, OLD
 
@@ -24,24 +25,21 @@ if TYPE_CHECKING:
 
     from tests.support.java.cluster import JavaCluster
 
-pytestmark = [
-    pytest.mark.java,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not os.environ.get("ROCKETWIRE_SINK_KILLS"),
-        reason="drivers start for minutes: make spark-kills runs it",
-    ),
-]
+pytestmark = marks_of_kills(WRITE)
 
 ROWS = int(os.environ.get("ROCKETWIRE_SINK_ROWS", "6000"))
-KILLS = int(os.environ.get("ROCKETWIRE_SINK_KILLS", "1"))
+KILLS = int(os.environ.get(WRITE, "1"))
 HALVES = "RMQ_SYS_TRANS_HALF_TOPIC"
 BODY = "lpad(cast(id as string), 100, '0') as body"
 MASTER = "local-cluster[2,1,512]"
 STEPS = (("offsets", ""), ("rocketmq-sink", "decided"), ("rocketmq-sink", "done"), ("commits", ""))
 """Logs in which a driver notes its steps, and suffixes of their entries."""
-AS_JAVA = {"transactionTimeOut": 6000, "transactionCheckInterval": 30_000}
-"""Java's own times: tests of clients have shorter ones, in which brokers would check rows again and again."""
+AS_JAVA = {
+    "transactionTimeOut": 6000,
+    "transactionCheckInterval": 30_000,
+    "transactionOpMsgMaxSize": 4096,
+}
+"""Java's own values; those that tests of clients have let a broker of 5.x note 500 ends a second."""
 
 
 class Broker:

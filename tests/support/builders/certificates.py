@@ -25,6 +25,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_AUTHORITY_USAGE = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
 def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
@@ -69,6 +82,7 @@ def authority(name: str = "authority") -> Pair:
 
 def _signed(name: str, issuer: Pair | None) -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
+    signer = issuer.key if issuer else key
     now = datetime.now(UTC)
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
     builder = (
@@ -81,8 +95,15 @@ def _signed(name: str, issuer: Pair | None) -> Pair:
         .not_valid_after(now + timedelta(days=1))
         .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        # Python 3.13 and later refuse certificates without the following.
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
     )
-    return Pair(builder.sign(issuer.key if issuer else key, hashes.SHA256()), key)
+    if issuer is None:
+        builder = builder.add_extension(_AUTHORITY_USAGE, critical=True)
+    return Pair(builder.sign(signer, hashes.SHA256()), key)
 
 
 def with_pair(folder: Path, pair: Pair, **more: Any) -> TlsSettings:

@@ -38,6 +38,7 @@ class JavaProxy(JavaServer):
             "remotingAccessAddr": LOOPBACK,
             "grpcServerPort": grpc,
             "remotingListenPort": remoting,
+            "transactionHeartbeatPeriodSecond": 1,  # a broker cannot ask a producer before; Java: 20
         }
         (folder / "conf" / "rmq-proxy.json").write_text(json.dumps(settings))
         command = java(

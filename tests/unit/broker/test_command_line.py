@@ -93,9 +93,28 @@ def test_a_broker_that_keeps_nothing_is_an_error(words: list[str]) -> None:
         configured(main_parser().parse_args(["dev", *words]))
 
 
-def test_an_advertised_port_is_a_number() -> None:
-    with pytest.raises(IllegalValueError, match="--advertise a:b"):
-        configured(main_parser().parse_args(["dev", "--advertise", "a:b"]))
+@pytest.mark.parametrize("text", ["a:b", "a:b:c", "a:b:1", "::1:x"])
+def test_other_advertised_addresses_are_errors(text: str) -> None:
+    with pytest.raises(IllegalValueError, match=f"--advertise {text}: must be ADDRESS"):
+        configured(main_parser().parse_args(["dev", "--advertise", text]))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("listenPort=abc", "listenPort=abc: must be a whole number"),
+        ("fileReservedTime=x", "fileReservedTime=x: must be a number"),
+        ("timerWheelEnable=yes", "timerWheelEnable=yes: must be true or false"),
+    ],
+)
+def test_an_invalid_property_is_named_with_its_file(tmp_path: Path, line: str, reason: str) -> None:
+    file = tmp_path / "broker.conf"
+    file.write_text(line)
+
+    with pytest.raises(IllegalValueError) as raised:
+        configured(broker_parser().parse_args(["-c", str(file)]))
+
+    assert str(raised.value) == f"{file}: {reason}"
 
 
 def test_tls_is_set_by_option_file_and_environment(
@@ -192,10 +211,13 @@ def test_topics_are_read_from_a_table() -> None:
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        ({"topics": 1}, "topics is not a table"),
-        ({"topics": {"a": 1}}, "topics.a is not a table"),
-        ({"topics": {"a": {"queues": "x"}}}, "topics.a.queues is not a number"),
-        ({"topics": {"a": {"odd": 1}}}, "topics.a: odd is no setting of topics"),
+        ({"topics": 1}, "topics: must be a table"),
+        ({"topics": {"a": 1}}, "topics.a: must be a table"),
+        ({"topics": {"a": {"queues": "x"}}}, "topics.a.queues: must be a number"),
+        (
+            {"topics": {"a": {"odd": 1}}},
+            "topics.a: unknown odd; there are queues, perm and order",
+        ),
     ],
 )
 def test_other_tables_are_errors(data: dict[str, Any], text: str) -> None:

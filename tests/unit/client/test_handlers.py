@@ -95,7 +95,7 @@ class SyncCall:
 
 
 class PartialCall:
-    __call__ = functools.partial(good)
+    __call__ = staticmethod(functools.partial(good))
 
 
 class Waiting:

@@ -56,6 +56,6 @@ def test_a_test_that_starts_a_process_without_the_marker_fails(pytester: pytest.
     )
 
     result.assert_outcomes(passed=4, failed=3, errors=1)
-    result.stdout.fnmatch_lines(["*starts a process (python*): add @pytest.mark.process"])
+    result.stdout.fnmatch_lines(["*starts a process (*python*): add @pytest.mark.process"])
     result.stdout.fnmatch_lines(["*starts a process (os.posix_spawn): add @pytest.mark.process"])
     result.stdout.fnmatch_lines(["*starts a process (multiprocessing): add*"])

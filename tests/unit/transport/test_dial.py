@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 import trio
 
+from rocketwire.errors import ConnectFailedError
 from rocketwire.transport.dial import connect_stream, sockets
 
 
@@ -16,3 +19,30 @@ async def test_the_sockets_of_connections_are_known_to_forks(host: str) -> None:
     async with listener, await connect_stream(host, port) as stream:
         assert isinstance(stream, trio.SocketStream)
         assert stream.socket in sockets
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_refused_connection_has_the_reason_without_its_number(host: str) -> None:
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    port = listener.socket.getsockname()[1]
+    await listener.aclose()
+
+    with pytest.raises(ConnectFailedError, match=rf"^{host}:{port}: [A-Z][a-z ]+$"):
+        await connect_stream(host, port)
+
+
+async def test_an_unknown_host_has_the_reason_without_its_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def unknown(*_: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(trio, "open_tcp_stream", unknown)
+
+    with pytest.raises(ConnectFailedError, match=r"^host:1: Name or service not known$"):
+        await connect_stream("host", 1)
+
+
+async def test_a_name_that_cannot_be_looked_up_is_an_error_of_the_connection() -> None:
+    with pytest.raises(ConnectFailedError, match=r"^a{80}:1: "):
+        await connect_stream("a" * 80, 1)

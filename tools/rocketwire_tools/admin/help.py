@@ -6,13 +6,15 @@ import argparse
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from rocketwire.program import ProgramParser
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.admin.command import Command
 
     SubParsersAction = argparse._SubParsersAction[  # pyright: ignore[reportPrivateUsage] - it has no public name
-        argparse.ArgumentParser
+        ProgramParser
     ]
 else:
     SubParsersAction = argparse._SubParsersAction
@@ -48,13 +50,13 @@ class CommandsAction(SubParsersAction):
         self.choices = self._name_parser_map = _AnyCase(self._name_parser_map)
 
 
-class _AnyCase(dict[str, argparse.ArgumentParser]):
+class _AnyCase(dict[str, ProgramParser]):
     """Parsers by name, with case-insensitive lookup."""
 
     def __contains__(self, name: object) -> bool:
         return self._key(name) is not None
 
-    def __getitem__(self, name: str) -> argparse.ArgumentParser:
+    def __getitem__(self, name: str) -> ProgramParser:
         return super().__getitem__(self._key(name) or name)
 
     def _key(self, name: object) -> str | None:
@@ -62,7 +64,7 @@ class _AnyCase(dict[str, argparse.ArgumentParser]):
         return next((choice for choice in self if choice.lower() == lower), None)
 
 
-class ListingParser(argparse.ArgumentParser):
+class ListingParser(ProgramParser):
     """A parser that lists the commands only in the epilog of its help, and never in errors."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -70,9 +72,7 @@ class ListingParser(argparse.ArgumentParser):
         if isinstance(action, CommandsAction) and value not in action.choices:
             near = difflib.get_close_matches(str(value), action.choices, n=3)
             hint = f" (did you mean {', '.join(near)}?)" if near else ""
-            raise argparse.ArgumentError(
-                None, f"unknown command {value!r}{hint}; {self.prog} help lists all commands"
-            )
+            raise argparse.ArgumentError(None, f"unknown command {value!r}{hint}")
         super()._check_value(action, value)
 
     def format_help(self) -> str:

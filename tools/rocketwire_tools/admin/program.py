@@ -14,6 +14,7 @@ from rocketwire import __version__
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
 from rocketwire.output import reader_may_go
+from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import context_of
 from rocketwire_tools.admin.cli.examples import with_example
@@ -57,7 +58,7 @@ def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
         metavar="COMMAND",
         dest="command",
         required=True,
-        parser_class=argparse.ArgumentParser,
+        parser_class=ProgramParser,
         action=CommandsAction,
     )
     for command in commands:

@@ -15,7 +15,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire import __version__
 from rocketwire.errors import EncodeError
+from rocketwire.os_errors import os_error_text
 from rocketwire.output import forget_output, reader_may_go
+from rocketwire.program import ProgramParser
 from rocketwire_tools.codec.expect import Plain, an_array, is_object, texts
 from rocketwire_tools.codec.jsonl import (
     Output,
@@ -48,6 +50,27 @@ LAYOUT_NAMES: Final = (
 """As in ``layouts.LAYOUTS``, which would import the whole grammar."""
 
 
+_EPILOG: Final = """\
+The input is lines of hex, unless an option says otherwise. Each command has its own help:
+rocketwire-codec decode --help
+
+exit status: 0 success, 1 a line is invalid (its output line is an error), 2 the command line is
+invalid or a file cannot be read, 130 interrupted"""
+
+_EXAMPLES: Final = {
+    "decode": "rocketwire-codec decode --binary < connection.bin",
+    "encode": "rocketwire-codec decode frames.hex | rocketwire-codec encode",
+    "explain": "rocketwire-codec explain --text frames.hex",
+    "body": "echo 7b7d | rocketwire-codec body TopicRouteData",
+    "register-body": "rocketwire-codec register-body --compressed bodies.hex",
+    "stored": "rocketwire-codec stored --check-crc messages.hex",
+    "message-id": "echo 7F00000100002A9F00000000000000D0 | rocketwire-codec message-id",
+    "properties": "echo 544147530161 | rocketwire-codec properties",
+    "schema": "rocketwire-codec schema --markdown protocol",
+}
+"""Sub-command → a call of it."""
+
+
 class UsageError(Exception):
     """The command line is invalid."""
 
@@ -70,7 +93,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if isinstance(error, BrokenPipeError):  # buffered output would raise at the end
             forget_output()
             return REFUSED if output.refused else 0
-        print(f"rocketwire-codec: {error}", file=sys.stderr)
+        print(f"rocketwire-codec: {os_error_text(error)}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -78,10 +101,11 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-codec",
-        description="RocketMQ's remoting protocol, one line in and one JSON object out.",
-        epilog="Input is hex unless a sub-command says otherwise; '-' or no file is stdin.",
+        description="Read and write RocketMQ's remoting protocol: each line gives a JSON object.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
     added = parser.add_subparsers(title="sub-commands", required=True, metavar="COMMAND")
@@ -101,93 +125,146 @@ def _command(
     *,
     both_ways: bool = True,
 ) -> argparse.ArgumentParser:
-    command = commands(name, help=text, description=text)
+    command = commands(
+        name,
+        help=text,
+        description=f"{text[:1].upper()}{text[1:]}.",
+        epilog=f"example:\n  {_EXAMPLES[name]}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     command.set_defaults(run=run)
     if both_ways:
-        command.add_argument("--encode", action="store_true", help="objects in, hex out")
-        command.add_argument("--base64", action="store_true", help="input is base64")
+        command.add_argument("--encode", action="store_true", help="read JSON objects, write hex")
+        command.add_argument("--base64", action="store_true", help="read base64 instead of hex")
     return command
 
 
 def _add_frames(commands: Commands) -> None:
-    decode = _command(commands, "decode", _decode, "frames as objects, one a line", both_ways=False)
+    decode = _command(
+        commands, "decode", _decode, "show each frame as a JSON object", both_ways=False
+    )
     form = decode.add_mutually_exclusive_group()
-    form.add_argument("--base64", action="store_true", help="lines are base64")
-    form.add_argument("--binary", action="store_true", help="input is a raw stream of frames")
-    decode.add_argument("--no-body", action="store_true", help="leave the body's content out")
+    form.add_argument("--base64", action="store_true", help="read base64 instead of hex")
+    form.add_argument(
+        "--binary", action="store_true", help="read the bytes of a connection, frame after frame"
+    )
+    decode.add_argument("--no-body", action="store_true", help="do not show the content of bodies")
     encode = _command(
-        commands, "encode", _encode, "objects, as decode prints them, as frames", both_ways=False
+        commands,
+        "encode",
+        _encode,
+        "write frames from the JSON objects that decode prints",
+        both_ways=False,
     )
     explain = _command(
-        commands, "explain", _explain, "frames byte range by byte range", both_ways=False
+        commands,
+        "explain",
+        _explain,
+        "show what each range of bytes in a frame means",
+        both_ways=False,
     )
-    explain.add_argument("--base64", action="store_true", help="lines are base64")
-    explain.add_argument("--text", action="store_true", help="a table instead of objects")
+    explain.add_argument("--base64", action="store_true", help="read base64 instead of hex")
+    explain.add_argument("--text", action="store_true", help="write a table instead of JSON")
     explain.add_argument(
-        "--layout", choices=LAYOUT_NAMES, default="frame", help="what the bytes are"
+        "--layout",
+        choices=LAYOUT_NAMES,
+        default="frame",
+        help="format of the bytes (default: %(default)s)",
     )
     for command in (decode, encode, explain):
         command.add_argument(
             "--request-code",
             type=_request_code,
             metavar="N",
-            help="number or name of the request that responses answer",
+            help="number or name of the request that the responses answer",
         )
         _add_files(command)
 
 
 def _add_bodies(commands: Commands) -> None:
-    body = _command(commands, "body", _body, "bodies of a class, by its short name in Java")
-    body.add_argument("name", metavar="CLASS", help="TopicRouteData, AclInfo.PolicyInfo ...")
-    body.add_argument("--array", action="store_true", help="a JSON array of them")
-    registration = _command(
-        commands, "register-body", _register_body, "bodies of broker registrations (code 103)"
+    body = _command(commands, "body", _body, "read or write JSON bodies of a Java class")
+    body.add_argument(
+        "name",
+        metavar="CLASS",
+        help="name of the class without its package: TopicRouteData, AclInfo.PolicyInfo",
     )
-    registration.add_argument("--compressed", action="store_true", help="the packed form")
+    body.add_argument("--array", action="store_true", help="the body is a JSON array of this class")
+    registration = _command(
+        commands,
+        "register-body",
+        _register_body,
+        "read or write bodies of broker registrations (103)",
+    )
+    registration.add_argument("--compressed", action="store_true", help="the body is compressed")
     registration.add_argument(
-        "--version", type=_version, metavar="N", help="number or name of the frame's version"
+        "--version",
+        type=_version,
+        metavar="N",
+        help="number or name of the version in the frame (default: the newest)",
     )
     _add_files(body)
     _add_files(registration)
 
 
 def _add_messages(commands: Commands) -> None:
-    stored = _command(commands, "stored", _stored, "stored messages, back to back")
-    stored.add_argument("--keep-compressed", action="store_true", help="bodies as they are stored")
+    stored = _command(commands, "stored", _stored, "read or write messages as brokers store them")
+    stored.add_argument("--keep-compressed", action="store_true", help="do not decompress bodies")
+    stored.add_argument("--unwrap", action="store_true", help="show each message of an inner batch")
     stored.add_argument(
-        "--unwrap", action="store_true", help="the messages of an inner batch one by one"
+        "--check-crc", action="store_true", help="reject a body with a wrong checksum"
     )
-    stored.add_argument(
-        "--check-crc", action="store_true", help="refuse bodies that differ from their checksum"
+    ids = _command(
+        commands, "message-id", _message_id, "show the address and offset in a message id"
     )
-    ids = _command(commands, "message-id", _message_id, "message ids: where a message is stored")
-    ids.add_argument("--unique", action="store_true", help="the sender's ids (UNIQ_KEY)")
-    properties = _command(commands, "properties", _properties, "properties of messages")
+    ids.add_argument(
+        "--unique", action="store_true", help="the ids are unique keys of producers (UNIQ_KEY)"
+    )
+    properties = _command(
+        commands, "properties", _properties, "read or write the properties of messages"
+    )
     for command in (stored, ids, properties):
         _add_files(command)
 
 
 def _add_descriptions(commands: Commands) -> None:
     schema = _command(
-        commands, "schema", _schema, "the whole protocol as one JSON object", both_ways=False
+        commands,
+        "schema",
+        _schema,
+        "describe the whole protocol as one JSON object",
+        both_ways=False,
     )
-    schema.add_argument("--markdown", metavar="DIR", help="write it as pages into a folder")
+    schema.add_argument(
+        "--markdown", metavar="DIR", help="write Markdown pages into this folder instead"
+    )
 
 
 def _add_files(command: argparse.ArgumentParser) -> None:
-    command.add_argument("files", nargs="*", metavar="FILE", help="input instead of stdin")
+    command.add_argument(
+        "files", nargs="*", metavar="FILE", help="input files; - is standard input (default: -)"
+    )
 
 
 def _request_code(text: str) -> int:
     from rocketwire.codes import RequestCode
 
-    return int(RequestCode[text]) if text in RequestCode.__members__ else int(text)
+    if text in RequestCode.__members__:
+        return int(RequestCode[text])
+    return _number(text, "the number or the name of a request code, such as 105")
 
 
 def _version(text: str) -> int:
     from rocketwire.versions import MQVersion
 
-    return int(MQVersion[text]) if text in MQVersion.__members__ else int(text)
+    if text in MQVersion.__members__:
+        return int(MQVersion[text])
+    return _number(text, "the number or the name of a version, such as V5_5_0")
+
+
+def _number(text: str, expected: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be {expected}")
+    return int(text)
 
 
 def _sources(arguments: argparse.Namespace) -> Iterator[IO[bytes]]:

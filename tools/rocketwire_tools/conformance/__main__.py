@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
 from rocketwire import __version__
+from rocketwire.os_errors import os_error_text
+from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
     BROKER_NUMBERS,
     FAILED,
+    FILE_STATUSES,
     NUMBERS,
     PASSED,
     USAGE,
@@ -53,6 +56,10 @@ if TYPE_CHECKING:
 
 
 _EPILOG: Final = """\
+examples:
+  rocketwire-conformance 127.0.0.1:9876 --html report.html
+  rocketwire-conformance --start 'rocketwire-namesrv -c {config}'
+
 other commands:
   rocketwire-conformance broker HOST:PORT
   rocketwire-conformance broker diff A B [--known FILE]
@@ -102,7 +109,7 @@ BROKERS: Final = Suite(cases=BROKER_CASES, numbers=BROKER_NUMBERS, run=BrokerRun
 def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
     """Build the parser of a run."""
     kind = "name server" if suite.is_started else "broker"
-    result = argparse.ArgumentParser(
+    result = ProgramParser(
         prog="rocketwire-conformance" + ("" if suite.is_started else " broker"),
         description=f"Compare the behaviour of a RocketMQ {kind} with Java's.",
         epilog=_EPILOG if suite.is_started else _BROKER_EPILOG,
@@ -125,7 +132,7 @@ def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
     add("--json", type=output, metavar="FILE", help="write a JSON report with all exchanges")
     add("--junit", type=output, metavar="FILE", help="write a JUnit report for build servers")
     add("--html", type=output, metavar="FILE", help="write a report as one HTML page")
-    add("--name", help="name of the target in reports")
+    add("--name", help="name of the server in reports (default: its address)")
     add("--quiet", action="store_true", help="print only failures and the summary")
     add("--version", action="version", version=__version__)
     return result
@@ -157,7 +164,9 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     if args.explain is not None:
         return _explain(args.explain, suite)
     if not cases:
-        arguments_parser.error("no case selected")
+        arguments_parser.error(
+            "no case matches --only, --tag and --without; --list shows all cases"
+        )
     if args.list:
         terminal.list_cases(cases, sys.stdout)
         return PASSED
@@ -221,7 +230,7 @@ def _explain(case_id: str, suite: Suite) -> int:
         if case.id == case_id:
             explain(case, suite.numbers[case.id], sys.stdout)
             return PASSED
-    print(f"unknown case {case_id}", file=sys.stderr)
+    print(f"unknown case {case_id}; --list shows all cases", file=sys.stderr)
     return USAGE
 
 
@@ -237,17 +246,27 @@ def _write(args: argparse.Namespace, run_report: report.Report) -> None:
 
 def matrix(words: Sequence[str]) -> int:
     """Print several JSON reports as one table."""
-    arguments_parser = argparse.ArgumentParser(prog="rocketwire-conformance matrix")
-    arguments_parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json")
-    arguments_parser.add_argument("--html", type=output, metavar="FILE")
-    arguments_parser.add_argument("--markdown", type=output, metavar="FILE")
+    arguments_parser = ProgramParser(
+        prog="rocketwire-conformance matrix",
+        description="Show the reports of several servers as one table: a row for each case.",
+        epilog="example:\n  rocketwire-conformance matrix java.json ours.json --html matrix.html"
+        f"\n\n{FILE_STATUSES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = arguments_parser.add_argument
+    add("reports", nargs="+", type=Path, metavar="REPORT.json", help="a file that --json wrote")
+    add("--html", type=output, metavar="FILE", help="write the table as an HTML page")
+    add(
+        "--markdown",
+        type=output,
+        metavar="FILE",
+        help="write the table as Markdown (default: print it, unless there is --html)",
+    )
     args = arguments_parser.parse_args(words)
     try:
-        reports = [
-            report for path in args.reports for report in json.loads(path.read_text("utf-8"))
-        ]
+        reports = [report for path in args.reports for report in _reports(path)]
     except (OSError, ValueError) as error:
-        arguments_parser.error(str(error))
+        arguments_parser.error(os_error_text(error))
     if args.html:
         args.html.write_text(page.html(reports), "utf-8")
     if args.markdown:
@@ -257,19 +276,27 @@ def matrix(words: Sequence[str]) -> int:
     return PASSED
 
 
+def _reports(path: Path) -> list[Any]:
+    try:
+        return list(json.loads(path.read_text("utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: not a report of --json: {error}") from error
+
+
 def vectors(words: Sequence[str]) -> int:
     """Write the golden vectors to a folder."""
-    arguments_parser = argparse.ArgumentParser(
+    arguments_parser = ProgramParser(
         prog="rocketwire-conformance vectors",
         description="Write the golden vectors as JSON lines, for tests of codecs in any language.",
+        epilog="exit status: 0 success, 1 the folder cannot be written, 2 invalid usage",
     )
-    text = "output folder; created if missing"
+    text = "output folder; created if it is missing"
     arguments_parser.add_argument("--export", required=True, type=Path, metavar="DIR", help=text)
     folder: Path = arguments_parser.parse_args(words).export
     try:
         count = export(folder)
     except (NoVectorsError, OSError) as error:
-        print(f"no vectors: {error}", file=sys.stderr)
+        print(f"no vectors: {os_error_text(error)}", file=sys.stderr)
         return FAILED
     print(f"{count} vectors in {folder}; see {folder / 'README.md'} for the format")
     return PASSED

@@ -23,6 +23,12 @@ FAILED: Final = 1
 USAGE: Final = 2
 UNREACHABLE: Final = 3
 
+FILE_STATUSES: Final = "exit status: 0 success, 2 invalid usage, or a file cannot be read"
+DIFF_STATUSES: Final = """\
+exit status: 0 no differences, or only intended ones; 1 other differences, or interrupted; 2 invalid
+usage; 3 a server cannot be reached or does not start
+"""
+
 BROKER_NUMBERS: Final = {case.id: number for number, case in enumerate(BROKER_CASES)}
 """The same for the cases of brokers."""
 
@@ -111,7 +117,7 @@ def add_patience(parser: argparse.ArgumentParser) -> None:
         type=factor,
         default=1.0,
         metavar="FACTOR",
-        help="factor for all timeouts, including that of the server's start",
+        help="factor for all timeouts, including that of the server's start (default: 1)",
     )
 
 

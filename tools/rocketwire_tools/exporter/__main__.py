@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.admin import open_admin
+from rocketwire.errors import NoNameServerError
 from rocketwire.output import reader_may_go
 from rocketwire_namesrv.runtime.sockets import BindError
 from rocketwire_tools.admin.cli import exit_status as statuses
@@ -51,7 +52,10 @@ def _run(argv: Sequence[str] | None) -> int:
         settings = settings_of(arguments, os.environ)
         timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
         options = options_of(arguments, timeout)
-        return trio.run(_once if options.once else _serve, client_config(settings), options)
+        config = client_config(settings)
+        if not config.namesrv_addr:
+            raise NoNameServerError("no name server is configured")
+        return trio.run(_once if options.once else _serve, config, options)
     except BaseExceptionGroup as group:
         return _status_of(statuses.errors_of(group)[0])
     except (*statuses.ERRORS, BindError, ImportError) as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS
@@ -55,10 +56,10 @@ class Options:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog=NAME,
-        description="Metrics of a RocketMQ cluster for Prometheus, by the names of Apache's\n"
-        "rocketmq-exporter. A scrape of /metrics begins a collection and waits for it.",
+        description="Serve the metrics of a cluster to Prometheus, with the names of Apache's\n"
+        "rocketmq-exporter. A scrape of /metrics starts a collection and waits for it.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -70,17 +71,22 @@ def build_parser() -> argparse.ArgumentParser:
         type=_place,
         default=("127.0.0.1", PORT),
         metavar="ADDRESS:PORT",
-        help=f"where Prometheus scrapes (default 127.0.0.1:{PORT})",
+        help=f"address that Prometheus scrapes (default 127.0.0.1:{PORT})",
     )
     parser.add_argument("--once", action="store_true", help="collect once, print, and exit")
     limits = parser.add_argument_group("limits")
     for name, kind, default, text in (
         ("--wait", seconds, WAIT, "seconds that a scrape waits for a collection"),
         ("--deadline", seconds, DEADLINE, "seconds after which a collection ends incomplete"),
-        ("--min-interval", _duration, MIN_INTERVAL, "seconds between two collections, at least"),
+        ("--min-interval", _duration, MIN_INTERVAL, "minimum seconds between two collections"),
         ("--concurrent", _positive, CONCURRENT_REQUESTS, "concurrent requests to one broker"),
-        ("--max-series", _positive, MOST_SERIES, "series of a collection"),
-        ("--max-clients", _count, MOST_CLIENTS, "members asked for their state; 0 for none"),
+        ("--max-series", _positive, MOST_SERIES, "maximum number of series of a collection"),
+        (
+            "--max-clients",
+            _count,
+            MOST_CLIENTS,
+            "maximum number of group members asked for their state",
+        ),
     ):
         limits.add_argument(
             name, type=kind, default=default, metavar="N", help=f"{text} (default {default:g})"

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
+from rocketwire.os_errors import os_error_text
 from rocketwire.output import forget_output, reader_may_go
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.pcap.cli import parser
@@ -53,7 +54,7 @@ def _run(argv: Sequence[str] | None) -> int:
         print(f"rocketwire-pcap: {error}; pip install rocketwire[pcap]", file=sys.stderr)
         return USAGE
     except (OSError, ValueError) as error:
-        print(f"rocketwire-pcap: {error}", file=sys.stderr)
+        print(f"rocketwire-pcap: {os_error_text(error)}", file=sys.stderr)
         _flush_if_possible()
         return USAGE
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     Run = Callable[[argparse.Namespace], int]
 
 _EXIT_STATUSES: Final = """\
-exit status: 0; 1 if a capture could not be read to its end (its first rows and all other captures
-are shown); 2 if the command line is invalid, the output cannot be written, or a package is missing;
-130 if interrupted. Each command has its own help: rocketwire-pcap decode --help"""
+exit status: 0 success, 1 a capture could not be read to its end (the rows before that place and all
+other captures are shown), 2 the command line is invalid, the output cannot be written or a package
+is missing, 130 interrupted. Each command has its own help: rocketwire-pcap decode --help"""
 
 
 class Commands:
@@ -55,10 +56,9 @@ class Commands:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has the attribute ``run``."""
-    result = argparse.ArgumentParser(
+    result = ProgramParser(
         prog="rocketwire-pcap",
-        description="Decode RocketMQ frames from pcap and pcapng files, also compressed ones;"
-        " - is standard input.",
+        description="Decode RocketMQ's frames in captures (pcap and pcapng, also compressed).",
         epilog=_EXIT_STATUSES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -83,7 +83,7 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
 
 
 def _captures(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - is standard input")
     parser.add_argument(
         "--join",
         choices=("auto", "all", "none"),
@@ -116,7 +116,7 @@ def _columns(parser: argparse.ArgumentParser) -> None:
         "--body",
         choices=("none", "length", "decoded"),
         default="length",
-        help="how to show bodies, which are customers' data; default: length",
+        help="how to show bodies, which may be confidential (default: %(default)s)",
     )
 
 
@@ -127,17 +127,22 @@ def _add_decode(commands: Commands) -> None:
     parser = commands.add(
         "decode",
         _decode,
-        "one row for each frame",
+        "show each frame as a row",
         "  rocketwire-pcap decode trace.pcap | head\n"
         "  rocketwire-pcap decode trace.pcap.zst -o frames.parquet\n"
         "  rocketwire-pcap decode *.pcap --filter 'kind == \"response\" and code != 0'",
     )
     _inputs(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="the output: .parquet, .jsonl, .csv or .txt"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="output file: .parquet, .jsonl, .csv or .txt (default: standard output)",
     )
     parser.add_argument(
-        "--format", choices=("text", "jsonl", "csv", "parquet"), help="text by default"
+        "--format",
+        choices=("text", "jsonl", "csv", "parquet"),
+        help="format of the output (default: by the suffix of --output, else text)",
     )
     _columns(parser)
     parser.add_argument(
@@ -145,7 +150,7 @@ def _add_decode(commands: Commands) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="processes that decode each file; the rows are the same; default: 1",
+        help="processes that decode each file; the rows are the same (default: %(default)s)",
     )
     parser.set_defaults(live=False)
 
@@ -154,14 +159,20 @@ def _add_live(commands: Commands) -> None:
     parser = commands.add(
         "live",
         _decode,
-        "rows of a running capture, as they come",
+        "show each frame of a running capture as soon as it arrives",
         "  tcpdump -i any -U -w - tcp | rocketwire-pcap live --filter 'latency_ns > 1000000000'",
     )
     parser.add_argument(
-        "captures", nargs="*", default=["-"], metavar="IN", help="standard input by default"
+        "captures",
+        nargs="*",
+        default=["-"],
+        metavar="IN",
+        help="a capture that still grows; - is standard input (default: -)",
     )
     _choices(parser)
-    parser.add_argument("--format", choices=("text", "jsonl"), help="text by default")
+    parser.add_argument(
+        "--format", choices=("text", "jsonl"), help="format of the output (default: text)"
+    )
     _columns(parser)
     parser.set_defaults(live=True, output=None, jobs=1, join="none")
 
@@ -192,10 +203,10 @@ def _decode(arguments: argparse.Namespace) -> int:
 # ---------------------------------------------------------------------------- reports
 
 _REPORTS: Final = {
-    "summary": "frames, codes, errors, talkers, rates and oddities",
-    "slow": "latency percentiles by code and topic, and the slowest requests",
-    "topics": "requests, errors and bytes by topic",
-    "connections": "frames, bytes and errors by connection",
+    "summary": "show totals, codes, errors, busiest peers, rates and unusual frames",
+    "slow": "show latency percentiles by code and topic, and the slowest requests",
+    "topics": "count requests, errors and bytes by topic",
+    "connections": "count frames, bytes and errors by connection",
 }
 
 _PLOTTED: Final = ("summary", "slow")
@@ -208,9 +219,15 @@ def _add_reports(commands: Commands) -> None:
         )
         _inputs(parser)
         parser.add_argument(
-            "--top", type=positive, default=20, metavar="N", help="rows of a table; default: 20"
+            "--top",
+            type=positive,
+            default=20,
+            metavar="N",
+            help="rows of a table (default: %(default)s)",
         )
-        parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+        parser.add_argument(
+            "--json", action="store_true", help="write one JSON object instead of tables"
+        )
         parser.set_defaults(report=name, plot=None)
         if name in _PLOTTED:
             parser.add_argument(
@@ -243,7 +260,7 @@ def _add_routes(commands: Commands) -> None:
     parser = commands.add(
         "routes",
         _routes,
-        "registrations of brokers at name servers over time",
+        "show when brokers registered at name servers, and with which topics",
         "  rocketwire-pcap routes trace.pcap\n"
         "  rocketwire-pcap routes trace.pcap --lookups --format jsonl",
     )
@@ -255,9 +272,14 @@ def _add_routes(commands: Commands) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="also show registrations without news, and all topics",
+        help="also show registrations that changed nothing, and all topics",
     )
-    parser.add_argument("--format", choices=("text", "jsonl"), default="text")
+    parser.add_argument(
+        "--format",
+        choices=("text", "jsonl"),
+        default="text",
+        help="format of the output (default: %(default)s)",
+    )
 
 
 def _routes(arguments: argparse.Namespace) -> int:
@@ -280,7 +302,7 @@ def _add_follow(commands: Commands) -> None:
     parser = commands.add(
         "follow",
         _follow,
-        "requests and responses of one connection, with times",
+        "show the requests and responses of one connection with their times",
         "  rocketwire-pcap follow 10.0.0.1:40000-10.0.0.2:10911 trace.pcap\n"
         "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
     )
@@ -289,12 +311,22 @@ def _add_follow(commands: Commands) -> None:
     _redact(parser)
     parser.add_argument("--ext-fields", action="store_true", help="show extension fields")
     parser.add_argument(
-        "--body", choices=("none", "decoded"), default="none", help="bodies are customers' data"
+        "--body",
+        choices=("none", "decoded"),
+        default="none",
+        help="whether to show bodies, which may be confidential (default: %(default)s)",
     )
-    parser.add_argument("--format", choices=("text", "jsonl"), default="text")
+    parser.add_argument(
+        "--format",
+        choices=("text", "jsonl"),
+        default="text",
+        help="format of the output (default: %(default)s)",
+    )
 
 
-_CONNECTION: Final = "both ends as 'connections' shows them, in any order, or one end as host:port"
+_CONNECTION: Final = (
+    "both ends of a connection as 'connections' shows them, in any order, or one end as host:port"
+)
 
 
 def _follow(arguments: argparse.Namespace) -> int:
@@ -313,24 +345,24 @@ def _add_export(commands: Commands) -> None:
     parser = commands.add(
         "export",
         _export,
-        "write all packets of a connection to a new capture",
+        "copy the packets of connections to a new capture",
         "  rocketwire-pcap export trace.pcap --connection 10.0.0.1:40000-10.0.0.2:10911 -o a.pcap\n"
         "  rocketwire-pcap export trace.pcapng --connection 10.0.0.1:40000 -o - | tcpdump -r -",
     )
-    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - is standard input")
     parser.add_argument(
         "--connection",
         action="append",
         required=True,
         metavar="CONN",
-        help=f"{_CONNECTION}; may be repeated",
+        help=f"{_CONNECTION}; repeatable",
     )
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="FILE",
-        help="pcap, or pcapng if it ends so; - for standard output",
+        help="the new capture: pcap, or pcapng if the name ends in .pcapng; - is standard output",
     )
     parser.add_argument(
         "--redact",
@@ -356,7 +388,7 @@ def _add_dissector(commands: Commands) -> None:
     commands.add(
         "dissector",
         _dissector,
-        "a dissector for Wireshark and tshark, in Lua",
+        "print a dissector for Wireshark and tshark, in Lua",
         "  mkdir -p ~/.local/lib/wireshark/plugins\n"
         "  rocketwire-pcap dissector > ~/.local/lib/wireshark/plugins/rocketmq.lua\n"
         "  rocketwire-pcap dissector > rocketmq.lua\n"

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
+from rocketwire.os_errors import os_error_text
 from rocketwire.output import reader_may_go
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.store.cli import parser
@@ -51,7 +52,7 @@ def _run(argv: Sequence[str] | None) -> int:
         print_error(f"rocketwire-store: {error}; pip install rocketwire[store]")
         return USAGE
     except _failures() as error:
-        print_error(f"rocketwire-store: {error}")
+        print_error(f"rocketwire-store: {os_error_text(error)}")
         return USAGE
     except MemoryError:
         print_error("rocketwire-store: there is not enough memory")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rocketwire import __version__
+from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import natural, positive
 from rocketwire_tools.store.retention import DELETE_WHEN, RESERVED_HOURS
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 
 _EXIT_STATUSES: Final = """\
-exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong or a
-path is no store; 130 if interrupted. Nothing in a store is ever opened for writing.
+exit status: 0 success, 1 damage was found, or get found no message, 2 the command line is invalid,
+a path is not a store, or a file cannot be read or written, 130 interrupted.
+Nothing in a store is ever opened for writing.
 Each verb has its own help: rocketwire-store messages --help"""
 
 _REBUILD_EPILOG: Final = """\
@@ -35,17 +37,17 @@ example:
 Every message keeps its physical offset and its queue offset. Where messages are lost, the log gets
 fillers, which no consumer sees, and the queue leads to the next message. The store appears under
 its name only when it is complete; until then it is OUT.partial.
-exit status: 0 if nothing was lost, 1 if the log has damage, 2 if no store was written"""
+exit status: 0 nothing was lost, 1 the log has damage, 2 no store was written"""
 
 _DIFF_EPILOG: Final = """\
 example:
   rocketwire-store diff /data/master /data/slave
 
-A log ends with its last message. Units of queues whose messages only one log has are not compared;
-index files and RocksDB are not compared at all, and extensions, timers and checkpoints only with
---files.
-exit status: 0 if the stores are equal, or one is the beginning of the other and all else is equal;
-1 if they differ; 2 if a path is no store"""
+Logs, queues, indexes of keys and configuration are compared, in files and in RocksDB. Extensions of
+queues, timers and checkpoints are compared only with --files. A line "not compared" names what
+could not be compared.
+exit status: 0 the stores are equal, or one is the beginning of the other; 1 they differ; 2 a path
+is not a store"""
 
 
 _REPLAY_EPILOG: Final = """\
@@ -54,11 +56,11 @@ example:
 
 Consumers get the same body, tags, keys, properties, flag, unique key and born time. Messages of a
 queue keep their order, and go to the queue with the same id, if the target has it. The topics must
-exist at the target. Without --topic, dead letters and messages to be consumed again are left out,
+exist at the target. Without --topic, dead letters and retries are left out,
 and so are the topics of brokers: delayed and timed messages are sent if they were delivered, those
 of a transaction if it was committed.
-exit status: 0 if all messages were sent, 1 if some could not be sent or read, 2 if the command line
-or the journal is wrong or a path is no store; 130 if interrupted"""
+exit status: 0 all messages were sent, 1 some could not be sent or read, 2 the command line or the
+journal is invalid or a path is not a store, 130 interrupted"""
 
 
 _WHY: Final = {
@@ -72,7 +74,7 @@ _WHY: Final = {
 """Verb → what its option ``--why`` shows; ``diff`` has its own."""
 
 
-class _VerbParser(argparse.ArgumentParser):
+class _VerbParser(ProgramParser):
     """The parser of a verb.
 
     Attributes:
@@ -93,9 +95,9 @@ class _VerbParser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-store",
-        description="Read the store of a broker on disk, without the broker, and across damage.",
+        description="Read a broker's store on disk, without the broker, also if it is damaged.",
         epilog=_EXIT_STATUSES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -177,19 +179,23 @@ def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> N
         "--begin",
         type=time_ms,
         metavar="TIME",
-        help="stored at or after TIME (ISO, or ms since 1970)",
+        help="stored at or after TIME: 2026-01-31T12:00:00 (UTC), or milliseconds since 1970",
     )
     group.add_argument("--end", type=time_ms, metavar="TIME", help="stored at or before TIME")
     group.add_argument(
         "--tag", action="append", default=[], help="with this tag; may be given several times"
     )
     group.add_argument("--key", help="with this key, or this unique key")
-    group.add_argument("--id", dest="message_id", help="with this message id, of either form")
     group.add_argument(
-        "--sql", metavar="EXPRESSION", help="whose properties pass this SQL92 filter"
+        "--id", dest="message_id", help="with this message id: a broker's or a producer's"
     )
     group.add_argument(
-        "--ghosts", action="store_true", help="also old bytes after the end of the log"
+        "--sql",
+        metavar="EXPRESSION",
+        help='whose properties match this SQL92 filter, such as "amount > 5"',
+    )
+    group.add_argument(
+        "--ghosts", action="store_true", help="also old messages after the end of the log"
     )
     if is_replay:
         return
@@ -217,8 +223,8 @@ def _queues(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queues",
         action="store_true",
-        help="with --topic: read what the consume queues of the topics lead to, not the whole log;"
-        " damage between these messages is not looked for, and their state is live",
+        help="with --topic: read only messages to which the consume queues of the topics point, not"
+        " the whole log; damage between them is not detected, and their state is live",
     )
 
 
@@ -356,7 +362,9 @@ def _add_messages(verbs: _Verbs) -> None:
     _queues(parser)
     _selection(parser)
     group = parser.add_argument_group("what to show")
-    group.add_argument("--columns", metavar="NAMES", help="columns of the output, with commas")
+    group.add_argument(
+        "--columns", metavar="NAMES", help="columns of the output, separated by commas"
+    )
     group.add_argument(
         "--body",
         choices=("none", "text", "hex", "base64"),
@@ -375,7 +383,7 @@ def _add_pending(verbs: _Verbs) -> None:
     _verb(
         verbs,
         "pending",
-        "show what the broker still had to do: lag, delays, timers, open transactions, pops",
+        "show pending work of the broker: lag, delays, timers, open transactions, pops",
         "rocketwire-store pending ~/store",
     )
 
@@ -390,7 +398,9 @@ def _add_get(verbs: _Verbs) -> None:
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--at", metavar="TOPIC:QUEUE:OFFSET", help="by its place in a queue")
     group.add_argument("--physical", type=natural, metavar="N", help="by its offset in the log")
-    group.add_argument("--id", dest="message_id", help="by its message id, of either form")
+    group.add_argument(
+        "--id", dest="message_id", help="by its message id: a broker's or a producer's"
+    )
     group.add_argument("--key", help="by a key; needs --topic if several topics have it")
     parser.add_argument("--topic", help="topic of the key")
 
@@ -406,7 +416,7 @@ def _add_check(verbs: _Verbs) -> None:
 
 
 def _add_rebuild(verbs: _Verbs) -> None:
-    text = "build a new store of the commit log alone, on which a broker starts"
+    text = "build a new store from the commit log, on which a broker can start"
     parser = verbs.add_parser(
         "rebuild",
         help=text,
@@ -415,7 +425,9 @@ def _add_rebuild(verbs: _Verbs) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_runner("rebuild"))
-    parser.add_argument("out", type=Path, metavar="OUT", help="the new store; must not exist")
+    parser.add_argument(
+        "out", type=Path, metavar="OUT", help="the new store; must not exist, or be an empty folder"
+    )
     parser.add_argument(
         "paths",
         nargs="+",
@@ -470,7 +482,7 @@ def _add_export(verbs: _Verbs) -> None:
     _selection(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(
-        "--columns", metavar="NAMES", help="columns, with commas (default: all but crc_ok)"
+        "--columns", metavar="NAMES", help="columns, separated by commas (default: all but crc_ok)"
     )
     group.add_argument(
         "--body",

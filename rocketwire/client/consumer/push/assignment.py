@@ -9,7 +9,7 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl``, ``DefaultMQPushConsumerImpl.pull
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -103,6 +103,7 @@ class Assignment:
         self._assigned: dict[MessageQueue, AssignedQueue] = {}
         self._rebalance_due = trio.Event()
         self._rebalance_lock = trio.Lock()
+        self._renewal_lock = trio.Lock()
         self._closed = False
         is_clustering = config.message_model is not MessageModel.BROADCASTING
         self._needs_locks = consumption.is_orderly and is_clustering
@@ -264,7 +265,7 @@ class Assignment:
         self._offsets.forget(queue)
         self.pulls.forget(queue)
         if self._needs_locks:
-            await self._locks.unlock([queue])
+            await self._unlock([queue])
 
     async def reset(self, offsets: Mapping[MessageQueue, int]) -> None:
         """Release queues, and let them start at other offsets (Java: ``resetOffset``)."""
@@ -298,6 +299,14 @@ class Assignment:
             assigned.process.dropped = True
         self._assigned.clear()
         if self._needs_locks and queues:
+            await self._unlock(queues)
+
+    async def _unlock(self, queues: Iterable[MessageQueue]) -> None:
+        """Unlock dropped queues after a renewal that is on its way.
+
+        A broker that handles the renewal last would keep them locked for a minute.
+        """
+        async with self._renewal_lock:
             await self._locks.unlock(queues)
 
     async def move(self, queue: MessageQueue, offset: int) -> None:
@@ -323,8 +332,9 @@ class Assignment:
         """Renew the locks of orderly queues."""
         if not self._needs_locks:
             return
-        queues = self.queues
-        locked = await self._locks.lock(queues) if queues else set[MessageQueue]()
+        async with self._renewal_lock:
+            queues = self.queues
+            locked = await self._locks.lock(queues) if queues else set[MessageQueue]()
         now = trio.current_time()
         for queue in queues:
             assigned = self._assigned.get(queue)

@@ -35,7 +35,8 @@ import org.apache.rocketmq.client.apis.producer.TransactionResolution;
  *   delay ENDPOINT TOPIC FIRST COUNT MILLIS         deliver them later                -> nothing
  *   fifo ENDPOINT TOPIC FIRST COUNT                 in two message groups by turns    -> nothing
  *   transactions ENDPOINT TOPIC FIRST               commit FIRST, roll back FIRST+1, let FIRST+2 be checked -> nothing
- *   push ENDPOINT TOPIC GROUP COUNT MILLIS          refuse each key that ends in 7 once; until COUNT different keys
+ *   push ENDPOINT TOPIC GROUP COUNT MILLIS          refuse the first delivery that comes of each key that ends in 7;
+ *                                                   until COUNT different keys
  *                                                   -> one word per delivery: key, attempt
  *   receive ENDPOINT TOPIC GROUP COUNT MILLIS       until so many different keys    -> one word per delivery, its key
  *   sendLite ENDPOINT TOPIC LITE FIRST COUNT        to a lite topic                   -> nothing
@@ -159,13 +160,16 @@ public class GrpcPeer {
         throws Exception {
         List<String> deliveries = Collections.synchronizedList(new ArrayList<>());
         Set<String> keys = ConcurrentHashMap.newKeySet();
+        Set<String> refused = ConcurrentHashMap.newKeySet();
         CountDownLatch done = new CountDownLatch(count);
         try (PushConsumer consumer = PROVIDER.newPushConsumerBuilder().setClientConfiguration(at).setConsumerGroup(group)
             .setSubscriptionExpressions(Map.of(topic, FilterExpression.SUB_ALL)).setMessageListener(view -> {
                 String key = view.getKeys().iterator().next();
-                deliveries.add(key);
-                deliveries.add(String.valueOf(view.getDeliveryAttempt()));
-                if (key.endsWith("7") && view.getDeliveryAttempt() == 1) {
+                synchronized (deliveries) {
+                    deliveries.add(key);
+                    deliveries.add(String.valueOf(view.getDeliveryAttempt()));
+                }
+                if (key.endsWith("7") && refused.add(key)) { // not the first attempt if that was lost on its way
                     return ConsumeResult.FAILURE;
                 }
                 if (keys.add(key)) {

@@ -60,6 +60,19 @@ def test_a_committed_message_comes_once_to_those_who_wait_for_it() -> None:
     assert bodies(client.pulled(1, queue=3)) == []
 
 
+def test_a_message_that_was_given_up_can_still_be_committed_once() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    send_half(client, TRANSACTION_CHECK_TIMES="2147483647")
+    home.pass_time(60_000)
+    assert home.broker.store.max_offset(HALF, 0) == 1
+
+    assert end(client, COMMIT).code == 0
+    assert end(client, COMMIT).code == 0
+
+    assert bodies(client.pulled(queue=3)) == [b"body"]
+
+
 def test_a_message_that_was_rolled_back_does_not_come_whatever_is_said_later() -> None:
     home = BrokerAtHand()
     client = home.connect()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -19,6 +19,9 @@ from rocketwire.messages.heartbeat import HeartbeatData
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from tests.support.fakes.member_fakes import Consumer, Producer
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
 
 NS, MASTER, SLAVE = "10.0.0.1:9876", "10.0.0.3:10911", "10.0.0.4:10911"
 ROUTE = TopicRouteData(
@@ -249,6 +252,42 @@ async def test_who_was_refused_does_not_take_the_member_of_its_group_along(
         assert it.client.producers == {"p": producer}
         assert it.client.consumers == {"g": consumer}
         assert [one for one in it.master.requests if one.code == Code.UNREGISTER_CLIENT] == []
+
+
+async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    handled: list[tuple[Code, list[str | None]]] = []
+
+    async def heartbeat(request: RemotingCommand) -> RemotingCommand:
+        await trio.sleep(0.5)  # in another thread of the broker, which is late
+        data = decode_body(HeartbeatData, request.body) or HeartbeatData()
+        groups = [one.group_name for one in data.consumer_data_set or ()]
+        handled.append((Code.HEART_BEAT, groups))
+        return reply()
+
+    def leave(request: RemotingCommand) -> RemotingCommand:
+        handled.append((Code.UNREGISTER_CLIENT, [(request.ext_fields or {}).get("consumerGroup")]))
+        return reply()
+
+    async with world() as it:
+        it.master.on(Code.HEART_BEAT, heartbeat)
+        it.master.on(Code.UNREGISTER_CLIENT, leave)
+        await it.client.route("T")
+        consumer = Consumer()
+        it.client.add_consumer(Consumer("h"))
+        it.client.add_consumer(consumer)
+        async with trio.open_nursery() as nursery:
+            await it.master.asked(Code.HEART_BEAT)
+            await trio.sleep(0.1)
+            nursery.start_soon(it.client.send_heartbeats)
+            await trio.sleep(0.1)
+            await it.client.remove_consumer(consumer)
+
+        left = handled.index((Code.UNREGISTER_CLIENT, ["g"]))
+        assert (Code.HEART_BEAT, ["h", "g"]) in handled[:left]
+        assert [groups for _, groups in handled[left:] if "g" in groups] == [["g"]]
+        assert (Code.HEART_BEAT, ["h"]) in handled
 
 
 async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(

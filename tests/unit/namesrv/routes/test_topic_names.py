@@ -359,7 +359,7 @@ def test_the_same_names_are_kept_once() -> None:
     assert shared_names.shared(["a", "bc"], "abc") is not first
     first.drop_foreign()
     assert first.names == []
-    assert sys.getrefcount(first) == 2
+    assert sys.getrefcount(first) <= 2  # Python 3.14 does not count the argument
 
 
 def test_a_chunk_without_a_topic_is_not_read() -> None:

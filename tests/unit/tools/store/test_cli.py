@@ -241,7 +241,7 @@ def test_damage_is_status_1_and_the_rest_is_shown(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["info", "nowhere"], "No such file"),
+        (["info", "nowhere"], "nowhere: no such file or directory"),
         (["info", "."], "no commit log, queue or configuration"),
         (["messages", "--columns", "nonsense", "STORE"], "no column 'nonsense'"),
         (["messages", "--sql", "a !", "STORE"], "invalid SQL92 expression"),

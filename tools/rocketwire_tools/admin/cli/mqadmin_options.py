@@ -25,6 +25,7 @@ from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import ChannelError, DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies
+from rocketwire.os_errors import os_error_text
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
 from rocketwire_tools.admin.cli.output import FORMS, rendered
@@ -66,10 +67,30 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
         names.append(words)
     if switch:
         settings["action"] = "store_true"
+    elif "choices" in settings:
+        settings.setdefault("metavar", "|".join(map(str, settings["choices"])))
     else:
         settings.setdefault("metavar", words.lstrip("-").rpartition("-")[2].upper())
     settings.setdefault("dest", words.lstrip("-").replace("-", "_"))
-    return methodcaller("add_argument", *names, help=text, **settings)
+    return methodcaller("add_argument", *names, help=_with_details(text, settings), **settings)
+
+
+def _with_details(text: str, settings: Mapping[str, Any]) -> str:
+    """A help text with the form of a time, and with the default value if there is one."""
+    if settings.get("type") is moment and "2026" not in text:
+        text = f"{text}: milliseconds since 1970, or local time such as 2026-01-31#12:00:00:000"
+    default = settings.get("default")
+    if (
+        not isinstance(default, int | float | str)
+        or default == ""
+        or settings.get("type") is moment
+    ):
+        return text
+    if "default" in text:
+        return text
+    shown = str(default).lower() if isinstance(default, bool) else str(default)
+    shown = shown.removesuffix(".0")
+    return f"{text} (default {shown.replace('%', '%%')})"
 
 
 def argument(name: str, text: str, **settings: Any) -> Option:
@@ -90,7 +111,7 @@ def option_group(title: str, *options: Option) -> Option:
 
 def boolean_option(flags: str, text: str, *, default: bool | None = False) -> Option:
     """Define an option with the value ``true`` or ``false``."""
-    return option(flags, text, type=boolean, default=default)
+    return option(flags, text, type=boolean, default=default, metavar="true|false")
 
 
 def admin_command(
@@ -119,15 +140,19 @@ def admin_command(
     perform = _without_silent_brokers(call) if collects else call
 
     async def run(context: Context) -> Output:
-        if one_of and sum(getattr(context.arguments, name) is not None for name in one_of) != 1:
-            names = ", ".join(f"--{name.replace('_', '-')}" for name in one_of)
-            raise UsageError(f"exactly one of {names} is required")
+        if one_of and sum(getattr(context.arguments, each) is not None for each in one_of) != 1:
+            names = ", ".join(f"--{each.replace('_', '-')}" for each in one_of)
+            shown = f"rocketwire-admin {name} --help"
+            raise UsageError(f"exactly one of {names} is required; see {shown}")
         async with open_admin(context.config, within=context.request_timeout) as admin:
             if repeats and context.arguments.interval is not None:
                 await _repeat(lambda: perform(admin, context.arguments), context)
                 return None
             return await perform(admin, context.arguments)
 
+    if one_of:
+        names = " and ".join(f"--{each.replace('_', '-')}" for each in one_of)
+        epilog = "\n".join([f"Exactly one of {names} is required.", *([epilog] if epilog else [])])
     all_options = (*options, _INTERVAL) if repeats else options
     return Command(name=name, help=text, run=run, options=all_options, epilog=epilog)
 
@@ -327,5 +352,7 @@ async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:
     """
     try:
         return decode_bodies(cls, await trio.Path(filename).read_bytes()) or ()
-    except (OSError, DecodeError) as error:
-        raise UsageError(f"{filename}: {error}") from error
+    except OSError as error:
+        raise UsageError(os_error_text(error)) from error
+    except DecodeError as error:
+        raise UsageError(f"{filename}: invalid JSON: {error}") from error

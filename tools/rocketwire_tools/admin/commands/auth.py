@@ -127,7 +127,9 @@ async def _get_acl(admin: Admin, args: Namespace) -> Table:
 
 
 _USERNAME: Final = mq.option("-u --username", "name of the user", required=True)
-_TYPE: Final = mq.option("-t --userType", "type of the user", choices=("Super", "Normal"))
+_TYPE: Final = mq.option(
+    "-t --userType", "type of the user; Super needs no policies", choices=("Super", "Normal")
+)
 _SUBJECT: Final = mq.option("-s --subject", "the user, such as User:name", required=True)
 _POLICY: Final = (
     _SUBJECT,

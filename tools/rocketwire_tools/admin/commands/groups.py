@@ -119,7 +119,8 @@ COMMANDS: Final = mq.in_group(
         _show_config, mq.GROUP, collects=True),
     mq.broker_command("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,
         mq.GROUP,
-        mq.option("-m --mode", "mode", required=True, type=str.upper, choices=("PULL", "POP")),
+        mq.option("-m --mode", "how consumers receive messages", required=True,
+            type=str.upper, choices=("PULL", "POP")),
         mq.option("-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
             type=int, default=0)),
 )  # fmt: skip

@@ -123,7 +123,9 @@ COMMANDS: Final = mq.in_group(
         "make brokers compare queues in RocksDB and in files", _check,
         mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
         mq.option("-t --topic", "only this topic", default=""),
-        mq.option("-cf --checkFrom", "earliest store time (default: 30 days ago)", type=mq.moment),
+        mq.option("-cf --checkFrom", type=mq.moment,
+            text="earliest store time: milliseconds since 1970, or local time such as"
+            " 2026-01-31#12:00:00:000 (default: 30 days ago)"),
         epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
     Command(name="exportMetadataInRocksDB",
         help="not supported: needs RocksDB files on the broker's machine", run=_refuse,
@@ -131,7 +133,7 @@ COMMANDS: Final = mq.in_group(
         options=(
             mq.option("-p --path", "folder with the configuration"),
             mq.option("-t --configType", "topics or subscriptionGroups", metavar="CONFIGTYPE"),
-            mq.option("-j --jsonEnable", "as JSON", metavar="JSONENABLE"),
+            mq.option("-j --jsonEnable", "whether to export as JSON", metavar="JSONENABLE"),
         ),
         offline=True),
     Command(name="dumpCompactionLog", help="list the messages in a file of a compacted topic",

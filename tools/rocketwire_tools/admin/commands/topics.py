@@ -183,7 +183,7 @@ COMMANDS: Final = mq.in_group(
             required=True)),
     mq.admin_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
         _change_order_conf, mq.TOPIC,
-        mq.option("-m --method", "action", required=True, choices=("put", "get", "delete")),
+        mq.option("-m --method", "what to do", required=True, choices=("put", "get", "delete")),
         mq.option("-v --orderConf", "broker:queues;broker:queues")),
     mq.admin_command("allocateMQ", "show how members would share the queues", _allocate, mq.TOPIC,
         mq.option("-i --ipList", "members, separated by commas", type=mq.words, required=True)),

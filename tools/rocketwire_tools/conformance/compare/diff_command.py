@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.os_errors import os_error_text
+from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
     BROKER_NUMBERS,
+    DIFF_STATUSES,
     FAILED,
     NUMBERS,
     PASSED,
@@ -45,10 +48,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DESCRIPTION: Final = """\
-Send the same bytes to two servers and report all differences. A server is HOST:PORT, or a command
-with --start.
+Send the same bytes to two servers and report all differences.
+
+A server is HOST:PORT, or a command with --start.
 """
 
+
+_EXAMPLE: Final = "rocketwire-conformance diff java:9876 ours:9876 --known rocketwire"
+_BROKER_EXAMPLE: Final = "rocketwire-conformance broker diff java:10911 ours:10911"
 
 _BROKER_DESCRIPTION: Final = """\
 Send the same requests to two running brokers and report all differences. Positions, times, ports,
@@ -58,9 +65,11 @@ generated ids and texts of exceptions are not compared.
 
 def parser(*, is_broker: bool = False) -> argparse.ArgumentParser:
     """Build the parser of ``diff``."""
-    result = argparse.ArgumentParser(
+    result = ProgramParser(
         prog=f"rocketwire-conformance {'broker ' if is_broker else ''}diff",
         description=_BROKER_DESCRIPTION if is_broker else _DESCRIPTION,
+        epilog=f"example:\n  {_BROKER_EXAMPLE if is_broker else _EXAMPLE}\n\n{DIFF_STATUSES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = result.add_argument
     kind = "broker, HOST:PORT" if is_broker else "server"
@@ -86,10 +95,10 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
         known_list = known_differences(args.known, is_broker=is_broker)
         runs = [_suite_run(args, name, word, is_broker=is_broker) for name in names]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
-        arguments_parser.error(str(error))
+        arguments_parser.error(os_error_text(error))
     cases = select(BROKER_CASES if is_broker else ALL, args.only, args.tag, args.without)
     if not cases:
-        arguments_parser.error("no case selected")
+        arguments_parser.error("no case matches --only, --tag and --without")
     try:
         interrupted = trio.run(until_interrupted, partial(play_both, cases, numbers, runs))
     except (UnreachableError, NotStartedError) as error:

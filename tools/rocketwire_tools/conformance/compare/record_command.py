@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.os_errors import os_error_text
+from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
+    DIFF_STATUSES,
     FAILED,
     PASSED,
     UNREACHABLE,
@@ -33,18 +36,27 @@ if TYPE_CHECKING:
 
 def record_command(words: Sequence[str]) -> int:
     """Run ``record`` until interrupted, and return the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-conformance record",
-        description="Forward connections from clients to a server and record all data.",
+        description="Forward connections from clients to a server and record all data, until\n"
+        "interrupted.",
+        epilog="example:\n  rocketwire-conformance record --listen 127.0.0.1:9877"
+        " --target 127.0.0.1:9876 -o session.jsonl\n\nexit status: 0 success, 1 the port is in"
+        " use or the file cannot be written, 2 invalid usage, 3 the\nserver could not be reached",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--listen", required=True, type=address, metavar="HOST:PORT")
-    parser.add_argument("--target", required=True, type=address, metavar="HOST:PORT")
-    parser.add_argument("-o", "--output", required=True, type=output, metavar="FILE")
+    add = parser.add_argument
+    for name, text in (
+        ("--listen", "address that clients connect to"),
+        ("--target", "address of the server"),
+    ):
+        add(name, required=True, type=address, metavar="HOST:PORT", help=text)
+    add("-o", "--output", required=True, type=output, metavar="FILE", help="file of the recording")
     args = parser.parse_args(words)
     try:
         return trio.run(_record, args.listen, args.target, args.output)
     except OSError as error:
-        print(f"cannot record: {error}", file=sys.stderr)
+        print(f"cannot record: {os_error_text(error)}", file=sys.stderr)
         return FAILED
 
 
@@ -69,23 +81,26 @@ async def _record(listen: Address, target: Address, output: Path) -> int:
 
 def replay_command(words: Sequence[str]) -> int:
     """Run ``replay`` and return the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = ProgramParser(
         prog="rocketwire-conformance replay",
         description="Repeat the client's side of a recording and report differences.",
+        epilog="example:\n  rocketwire-conformance replay session.jsonl 127.0.0.1:9876\n\n"
+        f"{DIFF_STATUSES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("recording", type=Path, metavar="FILE")
-    add("target", type=address, metavar="HOST:PORT")
+    add("recording", type=Path, metavar="FILE", help="file that record wrote")
+    add("target", type=address, metavar="HOST:PORT", help="address of the server")
     add("--exact", action="store_true", help="compare bodies byte for byte")
     add_patience(parser)
     add_known(parser)
-    add("--json", type=output, metavar="FILE")
+    add("--json", type=output, metavar="FILE", help="write the differences as JSON")
     args = parser.parse_args(words)
     try:
         known_list = known_differences(args.known)
         events = read(args.recording.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        parser.error(str(error))
+        parser.error(os_error_text(error))
     run = partial(replay, events, args.target, patience=args.patience, exact=args.exact)
     try:
         result = trio.run(run)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.errors import DecodeError
+from rocketwire.os_errors import os_error_text, reason_of_no_connection
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame
 from rocketwire_tools.conformance.run.target import CERTIFICATES, Address
@@ -205,7 +206,10 @@ async def connect(
 async def _connect(
     name: str, address: Address, preamble: bytes, tls: ssl.SSLContext | None
 ) -> RawConnection:
-    socket = await trio.open_tcp_stream(address.host, address.port)
+    try:
+        socket = await trio.open_tcp_stream(address.host, address.port)
+    except OSError as error:
+        raise OSError(os_error_text(reason_of_no_connection(error))) from error
     try:
         if preamble:
             await socket.send_all(preamble)

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from rocketwire.client import ClientInstance
+    from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.topics import TopicOffset
+    from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import Settings
 
 T = TypeVar("T")
@@ -99,8 +101,7 @@ async def queues_of(
     Args:
         client: asks the name servers.
         topics: names of topics.
-        may_be_gone: whether a topic without a route has no queues instead of an error, and one
-            whose route cannot be asked those of its last route.
+        may_be_gone: whether a topic without a route has no queues instead of an error.
 
     Raises:
         UnknownTopicError: a topic has no route, or no queue.
@@ -121,9 +122,6 @@ async def queues_of(
                 f"topic {topic} does not exist: no name server has a route of it; create it, or"
                 " see options 'subscribe', 'namespace' and 'nameServers'"
             ) from None
-        except (ChannelError, ClientError):
-            if not may_be_gone or client.routes.get(topic) is None:
-                raise
         readable = await get_queues(client, topic)
         if not readable and not may_be_gone:
             raise UnknownTopicError(
@@ -418,6 +416,11 @@ class Cluster:
             return await bounds_of(client, every, group, ends, may_be_missing=may_be_missing)
 
         return self._ask(ask)
+
+    def route(self, place: QueueRange) -> TopicRouteData | None:
+        """The last route that leads to a queue; no name server is asked."""
+        routes = session_of(self._settings.connection).client.routes
+        return routes.get(routing_topic(place.topic, place.broker))
 
     def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]:
         """Offsets of the first messages that were stored at or after some times."""

@@ -94,7 +94,7 @@ class Connection:
         Raises:
             OptionError: a value is invalid, there is no name server, or an option has a secret.
         """
-        by_name = {name.lower(): entry for name, entry in OPTIONS.items()}
+        by_name = {name.lower(): (name, entry) for name, entry in OPTIONS.items()}
         secrets = {name.lower(): name for name in _SECRETS}
         values: dict[str, Any] = {"name_servers": os.environ.get("NAMESRV_ADDR", "")}
         for option, text in options.items():
@@ -105,8 +105,8 @@ class Connection:
                     " variables ROCKETWIRE_ACCESS_KEY and ROCKETWIRE_SECRET_KEY"
                 )
             if option.lower() in by_name:
-                field, read = by_name[option.lower()]
-                values[field] = read(option, text)
+                name, (field, read) = by_name[option.lower()]
+                values[field] = read(name, text)
         connection = cls(**values)
         connection.check()
         return connection

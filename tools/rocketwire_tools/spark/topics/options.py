@@ -16,6 +16,8 @@ from rocketwire_tools.spark.topics.ranges import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rocketwire_tools.spark.topics.offsets import Queue
+
     Place = str | Places
 
 GROUP: Final = "spark-rocketwire"
@@ -40,6 +42,10 @@ class Edge:
     places: Places = field(default_factory=Places)
     time: int | None = None
     times: Places | None = None
+
+    def time_of(self, queue: Queue) -> int | None:
+        """The time of a queue; None without one."""
+        return self.time if self.times is None else self.times.of(queue)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +89,14 @@ class Settings:
     commits: bool = False
     columns: Mapping[str, str] = field(default_factory=lambda: columns_of("rocketmq"))
     push_filters: bool = False
+
+    def reads(self, queue: Queue) -> bool:
+        """Whether a query with these options reads a queue, if there is one."""
+        if self.pattern:
+            return re.fullmatch(self.pattern, queue.topic) is not None
+        if self.queues is not None:
+            return queue in self.queues.by_queue
+        return queue.topic in self.topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ def starts(
             message since a time.
     """
     edge = settings.start or default
-    at_times = _at_times(edge, questions, bounds)
+    at_times = _at_times("startingTimestamp", edge, questions, bounds)
     begins: dict[Queue, int] = {}
     for queue, pair in bounds.items():
         least, most = pair.least, pair.most
@@ -84,7 +84,7 @@ def ends(
         OptionError: the option names other queues or offsets than there are.
     """
     edge = settings.end or FROM_LATEST
-    at_times = _at_times(edge, questions, bounds)
+    at_times = _at_times("endingTimestamp", edge, questions, bounds)
     ends_by_queue: dict[Queue, int] = {}
     for queue, pair in bounds.items():
         most = pair.most
@@ -113,17 +113,20 @@ def _offset(option: str, edge: Edge, queue: Queue) -> int:
     return offset
 
 
-def _at_times(edge: Edge, questions: Questions, bounds: Mapping[Queue, Bounds]) -> dict[Queue, int]:
-    if edge.times is not None:
-        _refuse_unknown("startingTimestamp", Edge(places=edge.times), bounds)
-        times = {queue: edge.times.of(queue) for queue in bounds}
-        missing = next((queue for queue, time in times.items() if time is None), None)
-        if missing is not None:
-            raise OptionError(f"the option with timestamps has none of {missing}")
-        return questions.offsets_at({queue: time or 0 for queue, time in times.items()})
-    if edge.time is None:
+def _at_times(
+    option: str, edge: Edge, questions: Questions, bounds: Mapping[Queue, Bounds]
+) -> dict[Queue, int]:
+    if edge.times is None and edge.time is None:
         return {}
-    return questions.offsets_at(dict.fromkeys(bounds, edge.time))
+    if edge.times is not None:
+        _refuse_unknown(option, Edge(places=edge.times), bounds)
+    times: dict[Queue, int] = {}
+    for queue in bounds:
+        time = edge.time_of(queue)
+        if time is None:
+            raise OptionError(f"option {option!r} has no time of {queue}: add one")
+        times[queue] = time
+    return questions.offsets_at(times)
 
 
 def _refuse_unknown(option: str, edge: Edge, bounds: Mapping[Queue, Bounds]) -> None:
@@ -148,7 +151,13 @@ def batch_ranges(
     topics = questions.topics()
     if not topics:
         raise OptionError(f"option 'subscribePattern': no topic matches {settings.pattern!r}")
+    if settings.start is not None and settings.start.everywhere == LATEST:
+        raise OptionError(
+            "option 'startingOffsets': a batch that begins at 'latest' reads nothing; use"
+            " 'earliest', offsets, or option 'startingTimestamp'"
+        )
     bounds = questions.bounds(questions.queues(topics))
+    _refuse_backwards(settings, bounds)
     begins = starts(settings, questions, bounds, FROM_EARLIEST)
     limits = ends(settings, questions, bounds)
     for queue, begin in begins.items():
@@ -163,6 +172,26 @@ def batch_ranges(
     if narrowing is not None:
         _narrow(begins, limits, narrowing, questions)
     return cut(ranges_between(begins, limits), settings.min_partitions, settings.max_records)
+
+
+def _refuse_backwards(settings: Settings, queues: Iterable[Queue]) -> None:
+    """Refuse a query whose options let it end before it begins: it would read nothing."""
+    start, end = settings.start, settings.end
+    if start is None or end is None:
+        return
+    for queue in queues:
+        first, last = start.time_of(queue), end.time_of(queue)
+        if first is not None and last is not None and last < first:
+            raise OptionError(
+                f"option 'endingTimestamp': {queue} would end before it begins: {last} is before"
+                f" 'startingTimestamp' {first}"
+            )
+        first, last = start.places.of(queue), end.places.of(queue)
+        if first is not None and last is not None and 0 <= last < first:
+            raise OptionError(
+                f"option 'endingOffsets': {queue} would end before it begins: {last} is less than"
+                f" {first} of 'startingOffsets'"
+            )
 
 
 def _narrow(

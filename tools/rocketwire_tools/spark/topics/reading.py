@@ -5,10 +5,13 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.portal.resources import Resource
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.connection import session_of
+from rocketwire_tools.spark.topics.offsets import routing_topic
 from rocketwire_tools.spark.topics.pulling import open_pull
 from rocketwire_tools.spark.topics.rows import batch_of, read_chunk, with_tags
 
@@ -16,19 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
+    from rocketwire.messages.route import TopicRouteData
     from rocketwire_tools.spark.topics.connection import Connection
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import PullSettings
     from rocketwire_tools.spark.topics.pulling import RangePull
     from rocketwire_tools.spark.topics.ranges import Chunk
-    from rocketwire_tools.spark.topics.rows import Selected
+    from rocketwire_tools.store.engine.columns import Int64s
 
 _SPARED_COLLECTIONS: Final = 200_000
 _CLOSING: Final = 5.0
 
 
 def read_range(
-    connection: Connection, place: QueueRange, settings: PullSettings, schema: Any
+    connection: Connection,
+    place: QueueRange,
+    settings: PullSettings,
+    schema: Any,
+    route: TopicRouteData | None = None,
 ) -> Iterator[Any]:
     """Yield the messages of a range, as record batches.
 
@@ -37,47 +45,69 @@ def read_range(
         place: the range.
         settings: how it is pulled.
         schema: names and types of the columns.
+        route: that of the driver, for a worker that has none while no name server answers.
 
     Raises:
         PullFailedError: it cannot be read.
         DataLossError: messages are lost, and that is an error.
         DecodeError: a broker sends what is no message.
+        UnreadableBodyError: a body cannot be decompressed, and that is an error.
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     session = session_of(connection)
+    if route is not None:
+        session.call(_learn_route, routing_topic(place.topic, place.broker), route)
     tags = frozenset(tag.strip() for tag in settings.tags.split("||") if tag.strip())
+    has_tags = bool(tags) and tags != frozenset("*")
+    has_bodies = not {"body", "value"}.isdisjoint(schema.names)
     pulls: Resource[RangePull] = Resource(lambda: open_pull(session.client, place, settings))
     portal = pulls.begin()
     try:
         pull = portal.call(pulls.open)
         while (chunk := portal.call(pull.next_chunk)) is not None:
-            selected = read_chunk(chunk, place)
+            offsets: list[Int64s] = []
+            for selected in read_chunk(
+                chunk, place, has_bodies=has_bodies, fails=settings.fails_on_loss
+            ):
+                offsets.append(selected.offsets)
+                if has_tags:
+                    selected = with_tags(selected, tags)
+                if len(selected.rows):
+                    batch = batch_of(selected, schema)
+                    del selected  # with its bodies, before others are decompressed
+                    yield batch
+                    del batch
             if not settings.is_filtered and not place.broker.startswith(MOCK_BROKER_PREFIX):
-                _check_count(session.client, portal, selected, chunk, settings)
-            if tags and tags != frozenset("*"):
-                selected = with_tags(selected, tags)
-            if len(selected.rows):
-                yield batch_of(selected, schema)
+                _check_count(session.client, portal, chunk, place, offsets, settings)
     finally:
         pulls.close_soon()
         pulls.wait_closed(_CLOSING)
 
 
+async def _learn_route(client: ClientInstance, topic: str, route: TopicRouteData) -> None:
+    if client.routes.get(topic) is None:
+        client.set_route(topic, route)
+
+
 def _check_count(
-    client: ClientInstance, portal: Any, selected: Selected, chunk: Chunk, settings: PullSettings
+    client: ClientInstance,
+    portal: Any,
+    chunk: Chunk,
+    place: QueueRange,
+    offsets: list[Int64s],
+    settings: PullSettings,
 ) -> None:
     """Report offsets without a message, unless the topic keeps the last message of a key only."""
-    missing = chunk.end - chunk.begin - chunk.lost - len(selected.rows)
+    missing = chunk.end - chunk.begin - chunk.lost - sum(map(len, offsets))
     if missing <= 0:
         return
     from rocketwire_tools.spark.topics.cluster import is_compacted
 
-    place = selected.place
     if portal.call(is_compacted, client, place.topic, place.broker):
         return
     begin, end = chunk.begin, chunk.end
-    if not chunk.lost and len(selected.offsets):
-        present = selected.offsets
+    present = np.concatenate([*offsets, np.empty(0, np.int64)])
+    if not chunk.lost and len(present):
         steps = present[1:] - present[:-1]
         if present[0] > begin:
             end = int(present[0])

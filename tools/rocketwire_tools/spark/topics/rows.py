@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, MissingPackageError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire_tools.spark.stores.columns import microseconds
 from rocketwire_tools.store.engine.columns import Messages
-from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.rows import (
+    COMPRESSED,
+    INNER_BATCH,
+    MAX_BODY,
+    Rows,
+    TopicNames,
+)
 from rocketwire_tools.store.engine.scan import Block, State
 from rocketwire_tools.store.engine.walk import walk
 from rocketwire_tools.store.formats.arrow_rows import offset_ids, record_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.ranges import Chunk
@@ -34,11 +42,13 @@ _HEADERS: Final = pa.list_(pa.struct([("key", _TEXT), ("value", pa.binary())]))
 _LOG_APPEND_TIME: Final = 1
 _LATEST: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, after which ``microseconds`` has nulls."""
+PART: Final = 8 << 20
+"""Bytes of decompressed bodies that become one record batch; a larger body has one of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The messages of a chunk.
+    """Messages of a chunk, all or a part of them.
 
     Attributes:
         place: the range.
@@ -51,17 +61,49 @@ class Selected:
     offsets: Int64s
 
 
-def read_chunk(chunk: Chunk, place: QueueRange) -> Selected:
-    """Read the messages of a chunk.
+class UnreadableBodyError(Exception):
+    """A body cannot be decompressed; the text names topic, queue and offset."""
+
+
+def read_chunk(
+    chunk: Chunk, place: QueueRange, *, has_bodies: bool = True, fails: bool = True
+) -> Iterator[Selected]:
+    """Read the messages of a chunk, in parts that are small also when they are decompressed.
+
+    The chunk gives its bytes away.
 
     Args:
         chunk: pulled from the range.
         place: the range.
+        has_bodies: whether bodies are columns; others are decompressed for inner batches only.
+        fails: whether a body that cannot be decompressed is an error; else it is null, and a line
+            on standard error.
 
     Raises:
         DecodeError: the bytes are not stored messages.
+        UnreadableBodyError: a body cannot be decompressed.
     """
+    rows = _stored_rows(chunk, place)
+    if not len(rows):
+        return
+    flags = rows.messages.numbers("sys_flag")
+    is_compressed = (flags & COMPRESSED) != 0
+    if not (is_compressed & (has_bodies | ((flags & INNER_BATCH) == INNER_BATCH))).any():
+        yield _selected(rows.unfolded(), place, chunk, chunk.begin)
+        return
+    begin = chunk.begin
+    for part in _inflated(rows, place, chunk.shift, fails=fails):
+        selected = _selected(part.unfolded(), place, chunk, begin)
+        if len(selected.rows):
+            begin = int(selected.offsets[-1]) + 1
+        del part
+        yield selected
+        del selected
+
+
+def _stored_rows(chunk: Chunk, place: QueueRange) -> Rows:
     data = bytearray().join(chunk.bodies)
+    chunk.bodies.clear()
     view = memoryview(data)
     positions, end = walk(view) if data else (np.empty(0, np.int64), 0)
     if end != len(data):
@@ -69,11 +111,56 @@ def read_chunk(chunk: Chunk, place: QueueRange) -> Selected:
     messages = Messages(np.frombuffer(data, np.uint8), positions)
     if len(messages) and not _are_sound(messages):
         raise DecodeError(f"{place}: a message has fields that do not fit into its size")
-    block = Block(cast("Any", None), 0, messages, view, State.LIVE)
-    rows = Rows(block, TopicNames()).unfolded()
+    return Rows(Block(cast("Any", None), 0, messages, view, State.LIVE), TopicNames())
+
+
+def _inflated(rows: Rows, place: QueueRange, shift: int, *, fails: bool) -> Iterator[Rows]:
+    """The rows with decompressed bodies, in parts of ``PART`` bytes, or of one larger body."""
+    messages = rows.messages
+    starts, sizes = messages.bodies.tolist(), messages.body_sizes.tolist()
+    flags, offsets = messages.numbers("sys_flag").tolist(), rows.queue_offsets.tolist()
+    data, first = rows.block.view, 0
+    bodies: list[bytes | None] = []
+    total = 0
+    for number, (start, size, flag) in enumerate(zip(starts, sizes, flags, strict=True)):
+        body: bytes | None = bytes(data[start : start + size])
+        if flag & COMPRESSED and body:
+            try:
+                body = decompress_body(body, compression_type(flag), max_size=MAX_BODY)
+            except DecodeError as error:
+                body = None
+                _report_body(error, place, offsets[number] + shift, fails=fails)
+        length = len(body or b"")
+        if bodies and total + length > PART:
+            yield rows.with_bodies(slice(first, number), bodies)
+            first, bodies, total = number, [], 0
+        bodies.append(body or None)
+        total += length
+        if total >= PART:  # at once, so that it is gone before the next body is decompressed
+            del body
+            yield rows.with_bodies(slice(first, number + 1), bodies)
+            first, bodies, total = number + 1, [], 0
+    if bodies:
+        yield rows.with_bodies(slice(first, len(rows)), bodies)
+
+
+def _report_body(error: DecodeError, place: QueueRange, offset: int, *, fails: bool) -> None:
+    text = f"{place}: the body of message {offset} cannot be decompressed: {error}"
+    if isinstance(error, MissingPackageError):
+        raise UnreadableBodyError(text) from None
+    if fails:
+        raise UnreadableBodyError(
+            f"{text}; set failOnDataLoss=false to get null in its place, or choose columns"
+            " without the body"
+        ) from None
+    print(f"rocketmq: {text}; its body is null", file=sys.stderr)
+
+
+def _selected(rows: Rows, place: QueueRange, chunk: Chunk, begin: int) -> Selected:
+    """The rows from ``begin`` to the end of the chunk, one for each offset, in order."""
     offsets = _lmq_offsets(rows, place.topic) if _is_lmq(place.topic) else rows.queue_offsets
     offsets = offsets + chunk.shift
-    inside = (offsets >= chunk.begin) & (offsets < chunk.end)
+    inside = (offsets >= begin) & (offsets < chunk.end)
     if not inside.all() or (np.diff(offsets) <= 0).any():
         places = np.flatnonzero(inside)
         _, first = np.unique(offsets[places], return_index=True)

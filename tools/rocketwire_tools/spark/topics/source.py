@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter, Filter
     from pyspark.sql.types import StructType
 
+    from rocketwire.messages.route import TopicRouteData
     from rocketwire_tools.spark.option_values import OptionError
+    from rocketwire_tools.spark.topics.cluster import Cluster
+    from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import Settings
     from rocketwire_tools.spark.topics.pushing import Narrowing
     from rocketwire_tools.spark.topics.streaming import Stream
@@ -40,6 +43,19 @@ if TYPE_CHECKING:
     Offset = dict[str, Any]
 
 NAME: Final = "rocketmq"
+
+
+class TopicPartition(InputPartition):
+    """A range of a queue.
+
+    Attributes:
+        value: the range.
+        route: of its topic, so that a worker needs no name server.
+    """
+
+    def __init__(self, value: QueueRange | None, route: TopicRouteData | None = None) -> None:
+        super().__init__(value)
+        self.route = route
 
 
 class TopicReader(DataSourceReader):
@@ -60,8 +76,9 @@ class TopicReader(DataSourceReader):
         from rocketwire_tools.spark.topics.cluster import Cluster
         from rocketwire_tools.spark.topics.planning import batch_ranges
 
-        ranges = batch_ranges(self.settings, Cluster(self.settings), self.narrowing)
-        return [InputPartition(place) for place in ranges]
+        cluster = Cluster(self.settings)
+        ranges = batch_ranges(self.settings, cluster, self.narrowing)
+        return [TopicPartition(place, cluster.route(place)) for place in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
         """Return the messages of a range, as RecordBatches."""
@@ -95,6 +112,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.schema = schema
         self.settings = settings
         self._stream: Stream | None = None
+        self._cluster: Cluster
 
     def initialOffset(self) -> Offset:
         """Return where the query begins without a checkpoint."""
@@ -124,7 +142,8 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """Return the ranges between two offsets."""
-        return [InputPartition(place) for place in self._driver().ranges(start, end)]
+        ranges = self._driver().ranges(start, end)
+        return [TopicPartition(place, self._cluster.route(place)) for place in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
         """Return the messages of a range, as RecordBatches."""
@@ -146,7 +165,8 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             from rocketwire_tools.spark.topics.cluster import Cluster
             from rocketwire_tools.spark.topics.streaming import Stream
 
-            self._stream = Stream(self.settings, Cluster(self.settings))
+            self._cluster = Cluster(self.settings)
+            self._stream = Stream(self.settings, self._cluster)
         return self._stream
 
 
@@ -185,7 +205,8 @@ def _read(partition: InputPartition, schema: StructType, settings: Settings) -> 
         timeout=settings.connection.request_timeout,
     )
     arrow_schema: Any = cast("Any", types).to_arrow_schema(schema, timezone="UTC")
-    yield from read_range(settings.connection, partition.value, pulls, arrow_schema)
+    route = cast("TopicPartition", partition).route
+    yield from read_range(settings.connection, partition.value, pulls, arrow_schema, route)
 
 
 class DefaultSource(DataSource):

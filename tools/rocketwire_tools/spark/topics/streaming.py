@@ -27,8 +27,11 @@ Offset: TypeAlias = dict[str, Any]
 
 ROUTES: Final = 10.0
 """Seconds after which new topics, brokers and queues are looked for."""
+LONGEST: Final = 60.0
+"""Most seconds between two such questions while no name server answers; each pause is twice the
+one before it, from ``ROUTES`` on."""
 GONE: Final = 120.0
-"""Seconds for which a stream waits for the broker of a queue (a name server: the same)."""
+"""Seconds for which a stream waits for the broker of a queue."""
 PATIENCE: Final = 10.0
 """Seconds for which it waits for a queue that ends before its offset."""
 _PAUSE: Final = 0.5
@@ -61,11 +64,14 @@ class Stream:
         self._queues: tuple[Queue, ...] = ()
         self._until: dict[Queue, int] | None = None
         self._ends: dict[Queue, int] = {}
-        self._refreshed = float("-inf")
+        self._next_refresh = float("-inf")
+        self._pause = ROUTES
+        self._silence: UnreachableError | None = None
         self._last_batch = float("-inf")
         self._committed: dict[Queue, int] = {}
         self._reported: set[Queue] = set()
         self._missing: dict[Queue, float] = {}
+        self._is_checked = False
 
     # ------------------------------------------------------------------ offsets
 
@@ -79,7 +85,7 @@ class Stream:
         if not topics and not self._settings.pattern:
             raise OptionError("the query reads no topic")
         self._queues = self._questions.queues(topics)
-        self._refreshed = self._clock()
+        self._next_refresh = self._clock() + ROUTES
         bounds = self._questions.bounds(self._queues)
         self._initial = nested(starts(self._settings, self._questions, bounds, FROM_LATEST))
         return self._initial
@@ -103,6 +109,7 @@ class Stream:
         settings = self._settings
         begin = flat(start)
         is_initial = start == self._initial
+        self._check_choice(begin)
         if settings.commits and not is_initial:
             self.commit(start)  # Spark calls it once every earlier batch has ended
         bounds = self._complete_bounds(begin, is_initial=is_initial)
@@ -149,25 +156,52 @@ class Stream:
             for queue, offset in offsets.items()
             if self._committed.get(queue, -1) < offset
         }
-        if moved:
+        if not moved:
+            return
+        try:
             self._questions.commit(moved)
+        except UnreachableError as error:  # the next commit repeats it
+            print(f"rocketmq: {error}; group {self._settings.group} stays behind", file=sys.stderr)
+        else:
             self._committed.update(moved)
 
     # ------------------------------------------------------------------ parts
 
-    def _refresh(self, *, is_due: bool) -> None:
-        now = self._clock()
-        if not (is_due or now - self._refreshed >= ROUTES or not self._queues):
+    def _refresh(self, *, is_due: bool, must_answer: bool = False) -> None:
+        """Ask the name servers for queues, if it is time; without an answer the last ones count."""
+        if not (is_due or self._clock() >= self._next_refresh):
             return
         try:
             topics = self._questions.topics()
             self._queues = self._questions.queues(topics, may_be_gone=True)
         except UnreachableError as error:
-            if not self._queues or now - self._refreshed >= GONE:
+            if must_answer or not self._queues:
                 raise
+            self._silence = error
             print(f"rocketmq: {error}; its last routes are used", file=sys.stderr)
+            self._next_refresh = self._clock() + self._pause
+            self._pause = min(2 * self._pause, LONGEST)
         else:
-            self._refreshed = now
+            if self._silence is not None:
+                self._missing.clear()  # only from now on anybody can say where brokers are
+            self._silence, self._pause = None, ROUTES
+            self._next_refresh = self._clock() + ROUTES
+
+    def _check_choice(self, begin: Mapping[Queue, int]) -> None:
+        """Refuse a checkpoint with queues that the options do not choose; they are not lost."""
+        if self._is_checked:
+            return
+        others = sorted(queue for queue in begin if not self._settings.reads(queue))
+        if others:
+            text = f"the checkpoint has offsets of {others[0]}, which the options do not choose"
+            if self._settings.fails_on_loss:
+                raise OptionError(
+                    f"{text}: choose it again, start with a new checkpoint, or set"
+                    " failOnDataLoss=false to leave it where it is"
+                )
+            print(f"rocketmq: {text}; it is left where it is", file=sys.stderr)
+        self._reported.update(others)
+        self._is_checked = True
 
     def _complete_bounds(
         self, begin: Mapping[Queue, int], *, is_initial: bool
@@ -232,6 +266,9 @@ class Stream:
                     file=sys.stderr,
                 )
             if now - since >= GONE:
+                if self._silence is not None:  # nobody says that the broker is gone
+                    self._refresh(is_due=True, must_answer=True)
+                    return
                 self._reported.add(queue)
                 lost = loss.Loss(*queue, offset, None, loss.QUEUE_GONE)
                 loss.report_loss(lost, fails=self._settings.fails_on_loss)

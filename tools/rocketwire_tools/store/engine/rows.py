@@ -44,8 +44,9 @@ _MAX_NEW_TOPICS: Final = 32
 MAX_BODY: Final = 64 << 20
 """Default limit of one inflated body."""
 
-_COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
-_INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
+INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+"""Bits of the system flag."""
 _TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
 _COMMITTED: Final = 8
 _TRANSACTION_BITS: Final = 12
@@ -180,12 +181,23 @@ class Rows:
             rows._batch_indexes = [self._batch_indexes[place] for place in numbers]
         return rows
 
+    def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
+        """Some of the rows, before inner batches are unfolded, with bodies that are inflated.
+
+        Args:
+            rows: which of them.
+            bodies: of these rows; None for an empty one, or one that cannot be inflated.
+        """
+        part = self.chosen(np.arange(len(self))[rows])
+        part._bodies = bodies
+        return part
+
     def unfolded(self) -> Rows:
         """The same rows with each inner batch replaced by its messages.
 
         A batch that cannot be read stays one row.
         """
-        is_batch = (self.messages.numbers("sys_flag") & _INNER_BATCH) == _INNER_BATCH
+        is_batch = (self.messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         if not is_batch.any():
             return self
         places: list[int] = []
@@ -284,7 +296,7 @@ class Rows:
         """Whether all bodies stand in ``data``: none is compressed or of an inner batch."""
         if self._bodies is not None:
             return False
-        return not (self.messages.numbers("sys_flag") & _COMPRESSED).any()
+        return not (self.messages.numbers("sys_flag") & COMPRESSED).any()
 
     @property
     def are_unfolded(self) -> bool:
@@ -343,12 +355,12 @@ class Rows:
         """Bodies, inflated; None for an empty one, or one that cannot be inflated."""
         if self._bodies is not None:
             return self._bodies
-        compressed = (self.messages.numbers("sys_flag") & _COMPRESSED) != 0
+        compressed = (self.messages.numbers("sys_flag") & COMPRESSED) != 0
         if not compressed.any():
             return [body or None for body in self.stored_bodies]
         flags = self.messages.numbers("sys_flag").tolist()
         return [
-            _inflated(body, flag, self._max_body) if flag & _COMPRESSED else body or None
+            _inflated(body, flag, self._max_body) if flag & COMPRESSED else body or None
             for body, flag in zip(self.stored_bodies, flags, strict=True)
         ]
 
@@ -372,10 +384,10 @@ class Rows:
         of_topics = np.array([_KIND_NUMBERS[kind] for kind in self.topics.kinds], np.int64)
         numbers: Int64s = of_topics[topic_numbers]
         flags = self.messages.numbers("sys_flag")
-        if not ((flags & (_INNER_BATCH | _COMMITTED)) != 0).any():
+        if not ((flags & (INNER_BATCH | _COMMITTED)) != 0).any():
             return numbers
         is_plain = numbers == _KIND_NUMBERS[Kind.MESSAGE]
-        is_inner = (flags & _INNER_BATCH) == _INNER_BATCH
+        is_inner = (flags & INNER_BATCH) == INNER_BATCH
         is_committed = (flags & _TRANSACTION_BITS) == _COMMITTED
         numbers[is_plain & is_committed] = _KIND_NUMBERS[Kind.COMMITTED]
         numbers[is_plain & is_inner] = _KIND_NUMBERS[Kind.INNER]
@@ -497,7 +509,7 @@ def transaction_name(sys_flag: int) -> str | None:
 
 def compression_name(sys_flag: int) -> str | None:
     """How a body is compressed; None if it is not."""
-    if not sys_flag & _COMPRESSED:
+    if not sys_flag & COMPRESSED:
         return None
     try:
         return compression_type(sys_flag).name.lower()

@@ -23,7 +23,7 @@ def test_an_example_is_shown_and_can_be_typed(name: str) -> None:
 
 
 def test_an_example_stands_behind_what_else_there_is_to_say() -> None:
-    assert with_example("p", "topicList", "Text.") == "Text."
+    assert with_example("p", "topicClusterList", "Text.") == "Text."
     assert with_example("p", "topicStatus", None) == (
         "example:\n  p topicStatus -t orders -n ns1:9876\n"
     )

@@ -46,6 +46,12 @@ def test_it_travels_to_workers_and_skips_the_options_of_others() -> None:
     assert config.tls is None
 
 
+def test_errors_name_an_option_as_the_guide_does() -> None:
+    """Spark passes options in small letters."""
+    with pytest.raises(OptionError, match="option 'requestTimeout': 'soon' is not a number"):
+        Connection.from_options({"nameservers": "a:1", "requesttimeout": "soon"})
+
+
 def test_name_servers_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAMESRV_ADDR", "c:3")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.spark.topics.cluster import Cluster
 from rocketwire_tools.spark.topics.connection import Connection, close_sessions
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
-from rocketwire_tools.spark.topics.options import PullSettings
+from rocketwire_tools.spark.topics.options import PullSettings, read_options
+from rocketwire_tools.spark.topics.planning import batch_ranges
 from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.reading import read_range
 
@@ -185,6 +188,21 @@ def test_nothing_is_lost_if_no_name_server_says_where_a_queue_is(topic: str) -> 
 
     with pytest.raises(PullFailedError, match=r"queue 0: .*; see whether name servers 127.0.0.1:1"):
         list(read_range(connection, place, settings, SCHEMA))
+    close_sessions()
+
+
+def test_a_worker_with_the_routes_of_the_driver_needs_no_name_server(
+    rocketmq: RocketMQ, topic: str
+) -> None:
+    settings = read_options({"nameServers": rocketmq.address, "subscribe": topic})
+    cluster = Cluster(settings)
+    place = next(each for each in batch_ranges(settings, cluster) if each.queue_id == 0)
+    route = pickle.loads(pickle.dumps(cluster.route(place)))
+    connection = Connection(name_servers="127.0.0.1:1", request_timeout=2.0)
+
+    batches = read_range(connection, place, PullSettings(group="readers"), SCHEMA, route)
+
+    assert sum(batch.num_rows for batch in batches) == 300
     close_sessions()
 
 

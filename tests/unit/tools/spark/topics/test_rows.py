@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,13 +10,26 @@ import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.message.batch import encode_batch
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.body_compression import (
+    CompressionType,
+    compress_body,
+    decompress_body,
+)
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import QueueRange
 from rocketwire_tools.spark.topics.ranges import Chunk
-from rocketwire_tools.spark.topics.rows import batch_of, read_chunk, with_tags
+from rocketwire_tools.spark.topics.rows import (
+    PART,
+    Selected,
+    UnreadableBodyError,
+    batch_of,
+    read_chunk,
+    with_tags,
+)
+from rocketwire_tools.store.engine.rows import MAX_BODY
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
@@ -63,7 +77,14 @@ def chunk(*bodies: bytes, begin: int = 0, end: int = 100, shift: int = 0) -> Chu
 
 
 def rows(part: Chunk, columns: dict[str, str]) -> list[dict[str, Any]]:
-    return batch_of(read_chunk(part, PLACE), schema(columns)).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
+    parts = read_chunk(part._replace(bodies=list(part.bodies)), PLACE)
+    return [row for each in parts for row in batch_of(each, schema(columns)).to_pylist()]
+
+
+def whole(part: Chunk, place: QueueRange = PLACE) -> Selected:
+    """The messages of a chunk, none of which is compressed."""
+    (selected,) = read_chunk(part, place)
+    return selected
 
 
 def test_columns_of_rocketmq() -> None:
@@ -130,8 +151,6 @@ def test_offsets_of_a_static_topic_are_shifted() -> None:
 
 
 def test_an_inner_batch_is_several_rows() -> None:
-    from rocketwire.wire.message.batch import BatchMessage
-
     inner = encode_batch([BatchMessage(body=b"%d" % number) for number in range(3)])
     flags = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
     part = chunk(message(4, inner, sys_flag=flags), begin=5, end=7)
@@ -146,16 +165,16 @@ def test_a_light_queue_has_offsets_of_its_own() -> None:
     place = QueueRange(topic="%LMQ%b", broker="broker-a", queue_id=0, begin=80, end=82)
     part = chunk(message(4, properties=properties), begin=80, end=82)
 
-    batch = batch_of(read_chunk(part, place), schema({"queueOffset": "bigint", "topic": "string"}))
+    batch = batch_of(whole(part, place), schema({"queueOffset": "bigint", "topic": "string"}))
 
     assert batch.to_pylist() == [{"queueOffset": 80, "topic": "%LMQ%b"}]
     own = chunk(message(81, properties={}), begin=80, end=82)
-    assert read_chunk(own, place).offsets.tolist() == [81]
+    assert whole(own, place).offsets.tolist() == [81]
 
 
 def test_tags_are_compared_as_texts() -> None:
     part = chunk(*(message(number, properties={"TAGS": tag}) for number, tag in enumerate("ABA")))
-    selected = read_chunk(part, PLACE)
+    selected = whole(part)
 
     assert with_tags(selected, frozenset("A")).offsets.tolist() == [0, 2]
     assert with_tags(selected, frozenset("AB")) is selected
@@ -178,4 +197,121 @@ def test_no_messages_are_no_rows() -> None:
 )
 def test_other_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(DecodeError, match="topic orders, broker broker-a, queue 3: "):
-        read_chunk(chunk(data), PLACE)
+        list(read_chunk(chunk(data), PLACE))
+
+
+def packed(offset: int, body: bytes, kind: CompressionType = CompressionType.ZLIB) -> bytes:
+    """A message whose body is compressed, as producers do it."""
+    flags = int(MessageSysFlag.COMPRESSED | kind.sys_flag)
+    return message(offset, compress_body(body, kind), sys_flag=flags)
+
+
+@pytest.mark.parametrize("kind", CompressionType)
+def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType) -> None:
+    sizes = [PART // 3, PART // 3, PART // 3, PART // 2, 3 * PART, 10, 0, PART + 1, 1, 2]
+    bodies = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
+    part = chunk(*(packed(number, body, kind) for number, body in enumerate(bodies)))
+
+    parts = [
+        batch_of(each, schema({"queueOffset": "bigint", "body": "binary"}))
+        for each in read_chunk(part, PLACE)
+    ]
+
+    assert [each.column("queueOffset").to_pylist() for each in parts] == [
+        [0, 1, 2],
+        [3],
+        [4],
+        [5, 6],
+        [7],
+        [8, 9],
+    ]
+    read = [body for each in parts for body in each.column("body").to_pylist()]
+    assert read == [body or None for body in bodies]
+
+
+def test_a_body_is_decompressed_when_the_ones_before_it_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[int] = []
+
+    def decompress(data: bytes, kind: CompressionType, *, max_size: int) -> bytes:
+        opened.append(len(opened))
+        return decompress_body(data, kind, max_size=max_size)
+
+    monkeypatch.setattr("rocketwire_tools.spark.topics.rows.decompress_body", decompress)
+    part = chunk(*(packed(number, bytes(PART)) for number in range(5)))
+
+    parts = read_chunk(part, PLACE)
+
+    assert part.bodies
+    for number in range(5):
+        assert next(parts).offsets.tolist() == [number]
+        assert len(opened) == number + 1
+        assert not part.bodies  # its frames are gone
+
+
+def test_bodies_that_nobody_asks_for_stay_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def decompress(*_: object, **__: object) -> bytes:
+        raise AssertionError
+
+    monkeypatch.setattr("rocketwire_tools.spark.topics.rows.decompress_body", decompress)
+    part = chunk(*(packed(number, bytes(PART)) for number in range(5)))
+
+    (selected,) = read_chunk(part, PLACE, has_bodies=False)
+
+    assert selected.offsets.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_compressed_inner_batches_are_cut_too() -> None:
+    kind = CompressionType.ZLIB
+    flags = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+    flags |= int(MessageSysFlag.COMPRESSED | kind.sys_flag)
+    inner = [
+        encode_batch([BatchMessage(body=bytes([65 + number]) * (PART // 3)) for number in range(3)])
+        for _ in range(2)
+    ]
+    part = chunk(
+        *(
+            message(3 * number, compress_body(batch, kind), sys_flag=flags)
+            for number, batch in enumerate(inner)
+        ),
+        begin=1,
+        end=5,
+    )
+
+    parts = [each.offsets.tolist() for each in read_chunk(part, PLACE)]
+
+    assert parts == [[1, 2], [3, 4]]
+
+
+def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None:
+    bomb = packed(8, bytes(MAX_BODY + 1))
+    parts = read_chunk(chunk(packed(7, b"good") + bomb), PLACE)
+
+    with pytest.raises(UnreadableBodyError) as error:
+        list(parts)
+
+    assert str(error.value) == (
+        "topic orders, broker broker-a, queue 3: the body of message 8 cannot be decompressed:"
+        " inflates to more than 67108864 bytes; set failOnDataLoss=false to get null in its place,"
+        " or choose columns without the body"
+    )
+
+
+def test_or_its_body_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
+    part = chunk(message(7, b"no LZ4", sys_flag=flags), packed(8, b"good"))
+
+    (selected,) = read_chunk(part, PLACE, fails=False)
+
+    rows = batch_of(selected, schema({"queueOffset": "bigint", "body": "binary"})).to_pylist()
+    assert rows == [{"queueOffset": 7, "body": None}, {"queueOffset": 8, "body": b"good"}]
+    assert "queue 3: the body of message 7 cannot be decompressed: " in capsys.readouterr().err
+
+
+def test_a_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = chunk(packed(7, b"good", CompressionType.LZ4))
+    monkeypatch.setitem(sys.modules, "lz4.frame", None)
+
+    with pytest.raises(UnreadableBodyError, match=r"pip install rocketwire\[compression\]"):
+        list(read_chunk(part, PLACE, fails=False))

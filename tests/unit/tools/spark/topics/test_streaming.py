@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stream
 from tests.unit.tools.spark.topics.test_planning import A0, A1, B0, Answers
 
@@ -322,3 +324,125 @@ def test_min_partitions_cut_a_batch() -> None:
 
     assert len(query.stream.ranges(query.stream.initial(), end)) == 4
     assert {each.queue_id for each in query.stream.ranges({}, end)} == {A0.queue_id, A1.queue_id}
+
+
+class NameServers:
+    """Name servers that may be away.
+
+    Attributes:
+        times: when they were asked.
+    """
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.are_away = True
+        self.times: list[float] = []
+        self._topics = query.cluster.topics
+        query.cluster.topics = self.topics  # type: ignore[method-assign]  # a fake
+
+    def topics(self) -> tuple[str, ...]:
+        self.times.append(self.query.clock.now)
+        if self.are_away:
+            raise UnreachableError("no name server answers")
+        return self._topics()
+
+
+def test_name_servers_that_are_away_are_asked_less_and_less_often() -> None:
+    query = Query(Cluster(a0=(0, 4)))
+    query.trigger()
+    names = NameServers(query)
+    for _ in range(400):
+        query.trigger()
+        query.clock.now += 1
+
+    pauses = [after - before for before, after in itertools.pairwise(names.times)]
+    assert pauses == [10, 20, 40, 60, 60, 60, 60, 60]
+    names.are_away = False
+    query.clock.now += 60
+    query.trigger()
+    names.are_away = True
+    names.times.clear()
+    for _ in range(25):
+        query.trigger()
+        query.clock.now += 1
+
+    assert [after - before for before, after in itertools.pairwise(names.times)] == [10]
+
+
+def test_a_broker_that_is_away_while_no_name_server_answers_is_no_loss() -> None:
+    query = Query(Cluster(a0=(0, 4), b0=(0, 4)), failOnDataLoss="false")
+    query.trigger()
+    names = NameServers(query)
+    query.clock.now += ROUTES
+    query.trigger()
+    del query.cluster.table[B0]
+    assert query.trigger() is None
+    query.clock.now += GONE
+
+    with pytest.raises(UnreachableError, match="no name server answers"):
+        query.trigger()
+
+    names.are_away = False
+    assert query.trigger() is None
+    query.cluster.table[B0] = Bounds(0, 5)
+    assert query.trigger() is None  # asked again after ten seconds
+    query.clock.now += ROUTES
+    assert query.trigger() == {"b0": (4, 5)}
+
+
+def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixture[str]) -> None:
+    query = Query(Cluster(a0=(0, 4)), commitGroup="true", group="readers")
+    query.trigger()
+    commit = query.cluster.commit
+
+    def fail(offsets: Mapping[Queue, int]) -> None:
+        raise UnreachableError("broker a does not answer")
+
+    query.cluster.commit = fail  # type: ignore[method-assign]  # a fake
+    query.cluster.table[A0] = Bounds(0, 5)
+    assert query.trigger() == {"a0": (4, 5)}
+    assert "broker a does not answer; group readers stays behind" in capsys.readouterr().err
+    query.cluster.commit = commit  # type: ignore[method-assign]  # a fake
+    assert query.trigger() is None
+
+    assert query.cluster.commits == [{A0: 5}]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"subscribe": "t"}, {"subscribe": "u"}),
+        ({"subscribePattern": "t"}, {"subscribePattern": "u"}),
+        ({"assign": '{"t": {"a": [0], "b": [0]}}'}, {"assign": '{"t": {"b": [0]}}'}),
+    ],
+    ids=["subscribe", "pattern", "assign"],
+)
+def test_a_checkpoint_of_other_topics_is_refused_at_once_or_they_are_left_where_they_are(
+    before: dict[str, str], after: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
+    del query.options["subscribe"]
+    query.options.update(before)
+    query.restart()
+    query.trigger()
+    query.options = {name: text for name, text in query.options.items() if name not in before}
+    query.options.update(after)
+    query.restart()
+    query.cluster.table = {Queue("u", "b", 0): Bounds(0, 3), B0: Bounds(0, 4)}
+    if "assign" not in after:
+        del query.cluster.table[B0]
+
+    with pytest.raises(
+        OptionError,
+        match="offsets of topic t, broker a, queue 0, which the options do not choose: choose it",
+    ):
+        query.trigger()
+    assert query.clock.now == 1000
+
+    query.options["failOnDataLoss"] = "false"
+    query.restart()
+    query.trigger()
+    query.trigger()
+    assert query.clock.now == 1000
+    assert json.loads(query.log[-1])["t"]["a"] == {"0": 4}
+    assert capsys.readouterr().err.count("it is left where it is") == 1

@@ -75,16 +75,22 @@ def may_pass(error: RocketWireError) -> bool:
     )
 
 
-def describe(error: RocketWireError, topic: str, seconds: float | None = None) -> str:
+def describe(
+    error: RocketWireError, topic: str, seconds: float | None = None, away: str = ""
+) -> str:
     """Return a line that says what failed and what to do.
 
     Args:
         error: error of the client.
         topic: topic of the messages.
         seconds: how long the sink has retried; None if it has not.
+        away: who or what it has waited for, if a topic has no route.
     """
     cause = first_cause(error)
     spent = "" if seconds is None else f" after {seconds:.0f} seconds of retries"
+    if away:
+        advice = "see whether it runs and can be reached, or raise option 'retryTimeout'"
+        return f"topic {topic}: {_one_line(cause)}{spent}; waited for {away}: {advice}"
     return f"topic {topic}: {_one_line(cause)}{spent}: {_advice(cause)}"
 
 
@@ -95,7 +101,10 @@ def _one_line(error: RocketWireError) -> str:
 
 def _advice(error: RocketWireError) -> str:
     if isinstance(error, TopicRouteNotFoundError):
-        return "create the topic, check its name and option 'nameServers', or start its brokers"
+        return (
+            "create the topic, let its brokers accept messages (perm), or check its name and"
+            " option 'nameServers'"
+        )
     if isinstance(error, NoNameServerError):
         return "set option 'nameServers' to host:port;host:port"
     if isinstance(error, BrokerError):
@@ -115,6 +124,8 @@ def _broker_advice(error: BrokerError) -> str:
         return _TRANSACTION_HINT
     if is_about_access(error):
         return "check the credentials, and that they permit to publish to the topic"
+    if error.code == ResponseCode.MESSAGE_ILLEGAL and "timer message" in (error.remark or ""):
+        return "let rows wait for less time, or raise the broker's timerMaxDelaySec"
     if error.code == ResponseCode.MESSAGE_ILLEGAL:
         return "shorten the rows, or raise the broker's maxMessageSize"
     if error.code == ResponseCode.TOPIC_NOT_EXIST:

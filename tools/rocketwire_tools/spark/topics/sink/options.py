@@ -142,7 +142,7 @@ def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
     Raises:
         OptionError: an option is unknown or invalid.
     """
-    by_name = {name.lower(): entry for name, entry in _READERS.items()}
+    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
     connecting = {name.lower() for name in CONNECTION_OPTIONS}
     connection = Connection.from_options(options)
     values: dict[str, Any] = {}
@@ -151,8 +151,8 @@ def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
         if name == "path":
             values.setdefault("topic", _READERS["topic"][1](option, text))
         elif name in by_name:
-            field, read = by_name[name]
-            values[field] = read(option, text)
+            full_name, (field, read) = by_name[name]
+            values[field] = read(full_name, text)
         elif name not in connecting and name not in _OF_SPARK:
             names = ", ".join([*_READERS, *CONNECTION_OPTIONS])
             raise OptionError(f"unknown option {option!r} of the sink; the options are {names}")

@@ -11,6 +11,7 @@ from rocketwire.errors import LocalProtocolError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import is_retry_topic
 from rocketwire.policy.validation import check_message
+from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.layouts.functions import build_batch
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.sink.columns import COLUMNS
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 
 _MICROS_OF_MILLI: Final = 1000
+MAX_PROPERTIES: Final = (1 << 15) - 1
+"""Bytes of the properties of a message: their size is a number of 16 bits."""
 
 
 class Row(NamedTuple):
@@ -115,7 +118,7 @@ class RowReader:
         body: bytes | str | None,
         tags: str | None,
         keys: str | Sequence[str | None] | None,
-        properties: Sequence[tuple[str, str]] | None,
+        properties: Sequence[tuple[str, str | None]] | None,
         sharding_key: str | None,
         delay_seconds: int | None,
         deliver_millis: int | None,
@@ -144,7 +147,7 @@ class RowReader:
             or len(message.body) > self._single_above
             or is_retry_topic(topic)
         ):
-            message.wire_properties()  # checks them
+            self._check_size(encode_properties(message.wire_properties()))
             return Row(message if key is None else with_unique_key(message, key), None)
         return Row(message, self._entry(message, key or self._new_keys.next_key()))
 
@@ -155,7 +158,18 @@ class RowReader:
             if self._namespace:
                 properties[const.INSTANCE_ID] = self._namespace
             text = encode_properties(properties)
+        self._check_size(text)
         return build_batch([(0, message.body, text)])
+
+    def _check_size(self, properties: str) -> None:
+        """Refuse properties that have no room in a message."""
+        if len(properties) > MAX_PROPERTIES // 4:  # four bytes at most for each
+            size = len(encode_utf8(properties))
+            if size > MAX_PROPERTIES:
+                raise SinkError(
+                    f"row {self.count} of the partition: properties, tags and keys have {size}"
+                    f" bytes, more than {MAX_PROPERTIES}: shorten or filter such rows"
+                )
 
     def _stable_key(self, keys: StableKeys, message: Message, row_id: str | None) -> str:
         if row_id is not None:
@@ -198,9 +212,11 @@ def _texts(keys: Sequence[str | None]) -> tuple[str, ...]:
     return tuple(key for key in keys if key)
 
 
-def _own_properties(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return the properties of the application.
+def _own_properties(pairs: Sequence[tuple[str, str | None]]) -> dict[str, str]:
+    """Return the properties of the application that have a value.
 
     Those that clients and brokers set are left out, so that a row that was read can be written.
     """
-    return {name: value for name, value in pairs if name not in const.RESERVED}
+    return {
+        name: value for name, value in pairs if value is not None and name not in const.RESERVED
+    }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -23,7 +24,13 @@ from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.retry import SEND_STATUSES
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.connection import open_connection
-from rocketwire_tools.spark.topics.sink.attempts import producer_config, with_retries
+from rocketwire_tools.spark.topics.sink.attempts import (
+    NOTHING,
+    Present,
+    absence_of,
+    producer_config,
+    with_retries,
+)
 from rocketwire_tools.spark.topics.sink.ending import roll_back, unknown_state
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.halves import Halves, unpack
@@ -38,6 +45,14 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.sink.rows import RowReader
 
 CODES: Final = {status: code for code, status in SEND_STATUSES.items()}
+_CHECKED_OFTEN: Final = {const.TRANSACTION_CHECK_TIMES: str((1 << 31) - 1)}
+"""Lets a broker give up to check a half message at once; a commit finds it by its place in the log.
+
+Only the driver can tell the state of a transaction. A check that gets no state has the broker
+append the half message again, up to 15 times, also if its transaction has ended meanwhile.
+
+Java: ``TransactionalMessageServiceImpl.check`` and ``needDiscard``, ``EndTransactionProcessor``.
+"""
 
 
 class Dispatcher:
@@ -96,6 +111,7 @@ class PartitionSender:
         settings: SinkSettings,
         reader: RowReader,
         halves: Halves | None = None,
+        present: Present = NOTHING,
     ) -> None:
         """Send nothing yet.
 
@@ -103,10 +119,12 @@ class PartitionSender:
             settings: options.
             reader: builds the messages.
             halves: takes the half messages; None to send ordinary messages.
+            present: what there was when the write was planned.
         """
         self.settings = settings
         self.reader = reader
         self.halves = halves
+        self.present = present
         self._has_delays = not {"delaySeconds", "deliverTimestamp"}.isdisjoint(reader.names)
         self._checked: set[str] = set()
         self._keys = unique_keys()
@@ -171,14 +189,20 @@ class PartitionSender:
         target = sender.targets.get(wire_topic(producer.instance.config, topic))
         if target is not None and target.topic == topic:
             return queue_by_hash(target.info.queues, message.sharding_key)
-        queues = await with_retries(
-            lambda: producer.queues(topic), topic, self.settings.retry_timeout
-        )
+        queues = await self._retried(producer, lambda: producer.queues(topic), topic)
         return queue_by_hash(queues, message.sharding_key)
+
+    async def _retried(
+        self, producer: Producer, attempt: Callable[[], Awaitable[Any]], topic: str
+    ) -> Any:
+        async def absence(topic: str) -> str:
+            return await absence_of(producer.instance, topic, self.present)
+
+        return await with_retries(attempt, topic, self.settings.retry_timeout, absence)
 
     async def _check_delays(self, producer: Producer, topic: str) -> None:
         """Refuse delays that brokers before 5.0 ignore."""
-        await with_retries(lambda: producer.queues(topic), topic, self.settings.retry_timeout)
+        await self._retried(producer, lambda: producer.queues(topic), topic)
         for target in producer.sender.targets.values():
             if await producer.sender.has_broker_before_5(target):
                 raise SinkError(
@@ -189,8 +213,6 @@ class PartitionSender:
 
     async def _send(self, producer: Producer, parcel: Parcel) -> None:
         topic, queue = parcel.lane
-        settings = self.settings
-
         message = parcel.message
 
         async def attempt() -> SendResult:
@@ -201,7 +223,7 @@ class PartitionSender:
             return await producer.send_to(message, queue)
 
         if self.halves is None or message is None:
-            await with_retries(attempt, topic, settings.retry_timeout)
+            await self._retried(producer, attempt, topic)
         else:
             await self._send_half(producer, parcel.lane, message, self.halves)
 
@@ -232,6 +254,7 @@ class PartitionSender:
     ) -> None:
         topic, queue = lane
         half = build_half_message(message, producer.group)
+        half = replace(half, system={**half.system, **_CHECKED_OFTEN})
 
         async def attempt() -> SendResult:
             if queue is None:
@@ -243,7 +266,7 @@ class PartitionSender:
                 raise BrokerError(code, "", RequestCode.SEND_MESSAGE_V2, str(result.message_queue))
             return result
 
-        result = await with_retries(attempt, topic, self.settings.retry_timeout)
+        result = await self._retried(producer, attempt, topic)
         name = wire_topic(producer.instance.config, topic)
         broker = producer.sender.targets[name].info.broker_name(result.message_queue)
         key = message.system.get(const.UNIQ_KEY) or result.msg_id

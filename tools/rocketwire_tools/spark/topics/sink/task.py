@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present
 from rocketwire_tools.spark.topics.sink.failures import first_error
 from rocketwire_tools.spark.topics.sink.halves import Halves
 from rocketwire_tools.spark.topics.sink.rows import RowReader
@@ -33,6 +34,7 @@ def write_partition(
     batches: Iterator[Any],
     scope: str,
     partition: int,
+    present: Present = NOTHING,
 ) -> tuple[int, bytes]:
     """Send the rows of a partition.
 
@@ -42,6 +44,7 @@ def write_partition(
         batches: record batches.
         scope: what unique keys belong to.
         partition: number of the partition.
+        present: what there was when the write was planned.
 
     Returns:
         The number of rows, and their half messages as ``Halves.pack`` writes them.
@@ -60,5 +63,5 @@ def write_partition(
         keys=StableKeys(scope, partition) if settings.stable_ids else None,
     )
     halves = Halves() if settings.transactional else None
-    run(PartitionSender(settings, reader, halves).send_all, batches)
+    run(PartitionSender(settings, reader, halves, present).send_all, batches)
     return reader.count, b"" if halves is None else halves.pack()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
+    from rocketwire_tools.spark.topics.sink.attempts import Present
     from rocketwire_tools.spark.topics.sink.options import SinkSettings
 
 QUERY_ID: Final = "sql.streaming.queryId"
@@ -54,19 +55,24 @@ class _Sink:
         names: columns, with the names of ``COLUMNS``.
         settings: options.
         run: scope of the unique keys outside of streaming queries.
+        present: what name servers had when the write was planned.
         is_stream: whether there are micro-batches.
     """
 
     names: tuple[str, ...]
     settings: SinkSettings
     run: str
+    present: Present
     is_stream = False
 
     def prepare(self, names: tuple[str, ...], settings: SinkSettings) -> None:
-        """Set the attributes."""
+        """Set the attributes, in the driver."""
+        from rocketwire_tools.spark.topics.sink.attempts import present_now
+
         self.names = names
         self.settings = settings
         self.run = settings.run_id or uuid.uuid4().hex
+        self.present = present_now(settings)
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """Send the rows of a partition."""
@@ -75,7 +81,7 @@ class _Sink:
         context = TaskContext.get()
         partition = 0 if context is None else context.partitionId()
         rows, halves = write_partition(
-            self.names, self.settings, iterator, self._scope(context), partition
+            self.names, self.settings, iterator, self._scope(context), partition, self.present
         )
         return Written(rows, halves)
 

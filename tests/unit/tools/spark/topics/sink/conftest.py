@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.spark.topics.connection import close_sessions
+from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present, present_now
 from rocketwire_tools.spark.topics.sink.options import SinkSettings, read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
 
@@ -32,13 +34,26 @@ class Rows:
         return read_sink_options({"nameServers": self.cluster.address, **quick, **options})
 
     def write(
-        self, *batches: dict[str, Any], partition: int = 0, scope: str = "s", **options: str
+        self,
+        *batches: dict[str, Any],
+        partition: int = 0,
+        scope: str = "s",
+        present: Present = NOTHING,
+        **options: str,
     ) -> tuple[int, bytes]:
         """Write a partition; ``batches`` are columns of record batches."""
         pa: Any = importlib.import_module("pyarrow")
         tables = [pa.record_batch(batch) for batch in batches]
         names = tuple(batches[0]) if batches else ("body",)
-        return write_partition(names, self.settings(**options), iter(tables), scope, partition)
+        settings = self.settings(**options)
+        return write_partition(names, settings, iter(tables), scope, partition, present)
+
+    def plan(self, **options: str) -> Present:
+        """What there is now, as the driver asks when it plans a write."""
+        try:
+            return present_now(self.settings(**options))
+        finally:
+            close_sessions()
 
     def bodies(self, topic: str) -> list[str]:
         """Return the bodies of a topic."""

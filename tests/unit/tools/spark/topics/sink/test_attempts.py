@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
+from rocketwire.client import ClientConfig
 from rocketwire.codes import RequestCode
-from rocketwire.errors import BrokerError, RequestTimeoutError
-from rocketwire_tools.spark.topics.sink.attempts import producer_config, with_retries
+from rocketwire.errors import (
+    BrokerError,
+    RequestTimeoutError,
+    SendFailedError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicRouteData
+from rocketwire_tools.spark.topics.connection import close_sessions, open_connection
+from rocketwire_tools.spark.topics.sink.attempts import (
+    NOTHING,
+    Present,
+    absence_of,
+    present_now,
+    producer_config,
+    with_retries,
+)
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
+
+if TYPE_CHECKING:
+    from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 
 class Attempts:
@@ -60,6 +79,39 @@ async def test_an_error_that_stays_ends_the_attempts(autojump_clock: Any) -> Non
     assert len(request.times) == 1
 
 
+class Route:
+    """A topic whose brokers are away for some attempts."""
+
+    def __init__(self, *away: str) -> None:
+        self.away = list(away)
+
+    async def absence(self, topic: str) -> str:
+        return self.away.pop(0) if len(self.away) > 1 else self.away[0]
+
+
+async def test_a_topic_without_a_route_is_waited_for_while_its_brokers_are_away(
+    autojump_clock: Any,
+) -> None:
+    missing = TopicRouteNotFoundError("a")
+    request = Attempts(missing, SendFailedError("a", ("b",)), missing)
+    request.errors[1].__cause__ = missing
+
+    assert await with_retries(request, "a", 60, Route("broker b").absence) == "result"
+
+
+async def test_it_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
+    request = Attempts(*[TopicRouteNotFoundError("a")] * 9)
+    with pytest.raises(SinkError, match="after 3 seconds of retries; waited for broker b: see"):
+        await with_retries(request, "a", 5, Route("broker b").absence)
+
+
+async def test_or_when_its_brokers_are_there_and_do_not_have_it(autojump_clock: Any) -> None:
+    request = Attempts(*[TopicRouteNotFoundError("a")] * 9)
+    with pytest.raises(SinkError, match=r"^topic a: no route of topic a: create the topic"):
+        await with_retries(request, "a", 5, Route("broker b", "").absence)
+    assert len(request.times) == 2
+
+
 def test_bodies_are_compressed_only_above_the_option() -> None:
     servers = {"nameServers": "a:1"}
     plain = producer_config(read_sink_options(servers))
@@ -67,3 +119,79 @@ def test_bodies_are_compressed_only_above_the_option() -> None:
 
     assert plain.compress_msg_body_over_howmuch > 64 << 20
     assert compressing.compress_msg_body_over_howmuch == 4097
+
+
+def absence(rows: Rows, topic: str, present: Present, **options: str) -> str:
+    """Who is away, as a task asks."""
+
+    async def ask() -> str:
+        async with open_connection(rows.settings(**options).connection) as client:
+            return await absence_of(client, topic, present)
+
+    return trio.run(ask)
+
+
+def test_a_topic_that_no_broker_has_is_unknown(rows: Rows) -> None:
+    present = rows.plan(topic="nobody-has-it")
+
+    assert present == Present(frozenset({rows.cluster.broker.state.config.broker_name}))
+    assert absence(rows, "nobody-has-it", present) == ""
+
+
+def test_a_route_that_there_was_is_waited_for(rows: Rows) -> None:
+    topic = rows.cluster.topic()
+    present = rows.plan(topic=topic)
+    assert present.has_route
+
+    text = absence(rows, "gone-since", present)
+
+    assert text == "the route of the topic, which was there when the write was planned"
+    assert absence(rows, "gone-since", NOTHING) == "a broker with the topic"
+
+
+def test_a_broker_that_there_was_is_waited_for(rows: Rows) -> None:
+    first = rows.cluster.broker
+    second = rows.cluster.add_broker()
+    present = rows.plan()
+    second.stop()
+
+    text = absence(rows, "of-its-own", present)
+
+    name = second.state.config.broker_name
+    assert text == f"broker {name}, which was registered when the write was planned"
+    first.stop()
+    assert absence(rows, "of-its-own", present).startswith("a broker: none is registered at name")
+
+
+def test_name_servers_that_do_not_answer_are_waited_for(rows: Rows) -> None:
+    away = {"nameServers": "127.0.0.1:1"}
+
+    assert present_now(read_sink_options({**away, "topic": "a"})) == NOTHING
+    close_sessions()
+    text = absence(rows, "a", NOTHING, **away)
+    assert text == "name servers 127.0.0.1:1, which do not answer"
+
+
+@pytest.mark.parametrize(
+    ("perm", "text"), [(6, "a master of broker b"), (4, "")], ids=["no master", "read only"]
+)
+async def test_a_topic_that_has_a_route_and_no_queue_to_write_to(perm: int, text: str) -> None:
+    queues = QueueData(broker_name="b", perm=perm, read_queue_nums=4, write_queue_nums=4)
+    names = SimpleNamespace(
+        cluster_info=Answer(ClusterInfo(broker_addr_table={"b": BrokerData(broker_name="b")})),
+        route=Answer(TopicRouteData(queue_datas=(queues,))),
+    )
+    config = ClientConfig(namesrv_addr="n:1")
+    client: Any = SimpleNamespace(config=config, name_servers=names)
+
+    assert await absence_of(client, "a", NOTHING) == text
+
+
+class Answer:
+    """A question that always has one answer."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    async def __call__(self, *_: str) -> object:
+        return self._value

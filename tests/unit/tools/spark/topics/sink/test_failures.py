@@ -26,13 +26,14 @@ def broker_error(code: int, remark: str = "") -> BrokerError:
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
-        (TopicRouteNotFoundError("a"), "create the topic, check its name"),
+        (TopicRouteNotFoundError("a"), "create the topic, let its brokers"),
         (NoNameServerError("no name server"), "set option 'nameServers'"),
         (ConnectFailedError("b:1 refused"), "check that brokers and name servers run"),
         (BrokerNotFoundError("b"), "check that brokers and name servers run"),
         (IllegalMessageError("too long"), "correct the rows"),
         (broker_error(16), "check the credentials"),
         (broker_error(13), "shorten the rows"),
+        (broker_error(13, "timer message illegal, the delay time"), "let rows wait for less time"),
         (broker_error(17), "create the topic"),
         (broker_error(2), "check the broker's load"),
         (broker_error(26), "check the broker's log"),
@@ -48,6 +49,15 @@ def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str
     assert line.startswith("topic a: ")
     assert f": {advice}" in line
     assert "\n" not in line
+
+
+def test_a_route_that_is_waited_for_names_who_is_away() -> None:
+    line = describe(TopicRouteNotFoundError("a"), "a", 60.4, "broker b")
+
+    assert line == (
+        "topic a: no route of topic a after 60 seconds of retries; waited for broker b: see whether"
+        " it runs and can be reached, or raise option 'retryTimeout'"
+    )
 
 
 def test_several_attempts_have_the_error_of_the_last_one() -> None:

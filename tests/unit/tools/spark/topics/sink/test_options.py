@@ -74,5 +74,5 @@ def test_the_argument_of_save_is_a_topic() -> None:
 )
 def test_an_invalid_option_is_refused_by_name(option: str, text: str, reason: str) -> None:
     with pytest.raises(OptionError) as refused:
-        read_sink_options({**SERVERS, option: text})
+        read_sink_options({**SERVERS, option.lower(): text})  # as Spark passes it
     assert str(refused.value).startswith(reason)

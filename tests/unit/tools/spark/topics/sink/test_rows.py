@@ -95,10 +95,24 @@ def test_a_text_of_keys_is_separated_by_spaces() -> None:
 
 
 def test_properties_of_clients_and_brokers_are_left_out() -> None:
-    pairs = [("UNIQ_KEY", "X"), ("TAGS", "t"), ("mine", "1")]
+    pairs = [("UNIQ_KEY", "X"), ("TAGS", "t"), ("mine", "1"), ("nothing", None)]
     columns = {"body": ["b"], "properties": pa.array([pairs], pa.map_(pa.string(), pa.string()))}
 
     assert messages(columns)[0].properties == {"mine": "1"}
+
+
+@pytest.mark.parametrize("options", [{}, {"only_singles": True}])
+def test_properties_that_have_no_room_in_a_message_are_refused(options: dict[str, Any]) -> None:
+    texts = pa.map_(pa.string(), pa.string())
+    fits = {"body": ["b"], "properties": pa.array([[("x", "ü" * 16_000)]], texts)}
+    large = {"body": ["b"], "properties": pa.array([[("x", "ü" * 17_000)]], texts)}
+
+    assert rows(fits, **options)
+    with pytest.raises(
+        SinkError,
+        match=r"row 0 of the partition: properties, tags and keys have 340.. bytes, more than 32767",
+    ):
+        rows(large, **options)
 
 
 def test_a_batch_has_all_parts_of_a_message() -> None:

@@ -10,12 +10,14 @@ import trio
 
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
+from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.outbox import Lane, Parcel
 from rocketwire_tools.spark.topics.sink.sending import Dispatcher
 from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
+    from rocketwire.client import ClientInstance
     from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
@@ -142,13 +144,41 @@ def test_an_error_that_does_not_pass_in_time_says_so(rows: Rows) -> None:
         rows.write({"body": ["a"]}, topic=topic, retryTimeout="0")
 
 
-def test_a_missing_topic_is_named(rows: Rows) -> None:
-    rows.cluster.broker.stop()
-
-    with pytest.raises(SinkError, match=r"^topic gone: .*: create the topic, check its name"):
-        rows.write({"body": ["a"]}, topic="gone")
-
-
 def test_missing_name_servers_are_named(rows: Rows) -> None:
     with pytest.raises(SinkError, match=r"^topic a: .* after 0 seconds of retries: check that"):
         rows.write({"body": ["a"]}, topic="a", nameServers="127.0.0.1:1", retryTimeout="0")
+
+
+@pytest.mark.parametrize("columns", [{"body": ["a"]}, {"body": ["a"], "shardingKey": ["k"]}])
+def test_a_task_that_starts_while_the_broker_is_away_waits_for_it(
+    rows: Rows, monkeypatch: pytest.MonkeyPatch, columns: dict[str, list[str]]
+) -> None:
+    topic = rows.cluster.topic()
+    present = rows.plan(topic=topic)
+    rows.cluster.broker.stop()
+    away: list[str] = []
+
+    async def absence(client: ClientInstance, topic: str, present: Present) -> str:
+        away.append(await absence_of(client, topic, present))
+        if len(away) == 1:
+            await trio.to_thread.run_sync(rows.cluster.broker.start)
+        return away[-1]
+
+    monkeypatch.setattr("rocketwire_tools.spark.topics.sink.sending.absence_of", absence)
+
+    rows.write(columns, topic=topic, present=present)
+
+    assert rows.bodies(topic) == ["a"]
+    assert away[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
+
+
+@pytest.mark.rocketmq(autoCreateTopicEnable=False)
+def test_rows_of_an_unknown_topic_fail_at_once(rows: Rows) -> None:
+    rows.cluster.broker.stop()
+    present = rows.plan(topic="unknown")
+    rows.cluster.broker.start()
+
+    with pytest.raises(SinkError, match=r"^topic unknown: no route of topic unknown: create the"):
+        rows.write({"body": ["a"]}, topic="unknown", present=rows.plan(topic="unknown"))
+    with pytest.raises(SinkError, match="after 0 seconds of retries; waited for a broker with"):
+        rows.write({"body": ["a"]}, topic="unknown", present=present, retryTimeout="0")

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire.os_errors import os_error_text, reason_of_no_connection
 from rocketwire_namesrv.runtime.sockets import BindError
 
 
@@ -26,3 +26,14 @@ from rocketwire_namesrv.runtime.sockets import BindError
 )
 def test_the_text_has_no_number(error: Exception, expected: str) -> None:
     assert os_error_text(error) == expected
+
+
+def test_the_reason_of_a_failed_connection_is_that_of_the_first_address() -> None:
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+    of_all, alone = OSError("all attempts failed"), OSError("all attempts failed")
+    of_all.__cause__ = ExceptionGroup("", [ExceptionGroup("", [refused]), OSError("no")])
+    alone.__cause__ = ValueError("no reason")
+
+    assert reason_of_no_connection(of_all) is refused
+    assert reason_of_no_connection(refused) is refused
+    assert reason_of_no_connection(alone) is alone

@@ -1,0 +1,32 @@
+"""The command line of a program: an error is one line that says what to do."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final, NoReturn
+
+USAGE: Final = 2
+"""Exit status of an invalid command line."""
+
+
+class ProgramParser(argparse.ArgumentParser):
+    """A parser whose errors are one line, with the call that shows the options."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print an error and exit with status 2.
+
+        Args:
+            message: what is invalid.
+        """
+        self.exit(USAGE, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+
+def port(text: str) -> int:
+    """Read a port for ``add_argument``: a number from 0 to 65535.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a port from 0 to 65535")
+    return int(text)
