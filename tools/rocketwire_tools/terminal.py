@@ -11,10 +11,12 @@ _ESCAPES: Final = (
         code: f"\\u{code:04x}"
         for code in (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
     }
+    | {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
     | {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
 )
-"""Controls, line separators, marks that turn the direction of writing, and bytes of file names that
-are no UTF-8 (``os.fsdecode`` makes surrogates of them)."""
+"""Controls, line separators, marks that turn the direction of writing, halves of characters, which
+JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
+them)."""
 
 
 def printable(text: object) -> str:

@@ -21,6 +21,7 @@ from rocketwire_tools.terminal import print_error, printable
         ("abc\u202ecba\u2066", "abc\\u202ecba\\u2066"),
         ("a\u2028b", "a\\u2028b"),
         (os.fsdecode(b"name\xff"), "name\\xff"),
+        ("a\ud800b", "a\\ud800b"),
     ],
 )
 def test_controls_are_written_out(text: object, shown: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -12,9 +13,11 @@ import pytest
 from rocketwire.store import commit_log, consume_queue
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import consumer_offsets, decode_config
-from rocketwire.store.writer import FILLER_TOPIC, MIN_FILLER
+from rocketwire.store.writer import FILLER_TOPIC, MIN_FILLER, QUEUE_FILE_SIZE
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire_tools.store.engine.blocks import FileBlocks
 from tests.support.java.peers import CURRENT
+from tests.support.stores import damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,6 +103,52 @@ def test_all_files_are_those_of_the_broker(
     assert checkpoint.queue_physical_offset == newest.physical_offset
     assert not (out / "abort").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("size", [0, 1 << 36])
+def test_queues_get_the_usual_size_whatever_one_file_has(
+    size: int, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    of_broker = files(store.root, "consumequeue")
+    os.truncate(damage.queue_files(store.root)[0][0], size)
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root)
+
+    assert files(out, "consumequeue") == of_broker
+
+
+def test_queues_get_the_size_of_java_if_all_their_files_are_empty(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    for queue in damage.queue_files(store.root):
+        for path in queue:
+            os.truncate(path, 0)
+
+    run("rebuild", tmp_path / "out", store.root)
+
+    sizes = {path.stat().st_size for path in (tmp_path / "out" / "consumequeue").glob("*/*/*")}
+    assert sizes == {QUEUE_FILE_SIZE}
+
+
+def test_an_index_that_cannot_be_read_is_made_anew(
+    store: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = FileBlocks.read
+
+    def failing(blocks: FileBlocks, position: int, size: int | None = None) -> memoryview:
+        if blocks.file.path.parent.name == "index":
+            raise OSError(errno.EIO, "Input/output error", str(blocks.file.path))
+        return read(blocks, position, size)
+
+    monkeypatch.setattr(FileBlocks, "read", failing)
+
+    run("rebuild", tmp_path / "out", store.root)
+
+    assert list((tmp_path / "out" / "index").iterdir())
 
 
 def test_files_of_the_log_keep_their_time(

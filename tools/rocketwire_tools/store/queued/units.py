@@ -5,9 +5,10 @@ Units only say where to look: a caller compares the message that stands there wi
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from contextlib import ExitStack
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ UNIT: Final = record_type(layouts.QUEUE_UNIT)
 
 
 class QueueUnits:
-    """The units of one queue; a context manager that opens its files when they are read.
+    """The units of one queue; a context manager that opens one file at a time, when it is read.
 
     Attributes:
         topic: of the queue.
@@ -46,7 +47,7 @@ class QueueUnits:
         self.queue_id = queue_id
         self.files = tuple(files)
         self._open = ExitStack()
-        self._blocks: dict[StoreFile, FileBlocks] = {}
+        self._blocks: FileBlocks | None = None
         self.start = self.files[0].offset // _SIZE
         self.stop = self._stop()
 
@@ -55,6 +56,7 @@ class QueueUnits:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+        self._blocks = None
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -101,10 +103,11 @@ class QueueUnits:
 
     def _read(self, offset: int, count: int) -> memoryview:
         place = offset * _SIZE
-        for file in self.files:
-            if file.offset <= place < file.end:
-                if file not in self._blocks:
-                    blocks = self._open.enter_context(open_blocks(file, block_size=_SIZE))
-                    self._blocks[file] = blocks
-                return self._blocks[file].read(place - file.offset, count * _SIZE)
-        return memoryview(b"")
+        number = bisect_right(self.files, place, key=attrgetter("offset")) - 1
+        file = self.files[max(0, number)]
+        if not file.offset <= place < file.end:
+            return memoryview(b"")
+        if self._blocks is None or self._blocks.file is not file:
+            self._open.close()  # a queue may have more files than a process can open
+            self._blocks = self._open.enter_context(open_blocks(file, block_size=_SIZE))
+        return self._blocks.read(place - file.offset, count * _SIZE)

@@ -15,6 +15,7 @@ from rocketwire.policy.resource_names import is_system_topic
 from rocketwire.store import index_file
 from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE
+from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
 from rocketwire.store.writer import (
     BATCH_QUEUE_FILE_SIZE,
     FILLER_TOPIC,
@@ -26,6 +27,7 @@ from rocketwire.store.writer import (
     topic_table,
     write_file,
 )
+from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rocketwire.store.folder import StoreFile
+    from rocketwire.store.folder import QueueFiles, StoreFile
 
 _ROOM: Final = 1.35
 """New bytes for each byte of the log: messages, 20 bytes for a queue, some 70 for the index."""
@@ -160,8 +162,6 @@ def _sync(folder: Path) -> None:
 def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, Any]:
     """Sizes of the new files: as asked for, else as in the source, else Java's defaults."""
     folder = store.folder
-    queue_files = [files[0].size for files in folder.queues.values() if files]
-    batch_files = [files[0].size for files in folder.batch_queues.values() if files]
     geometry = _geometry(store)
     slots = arguments.index_slots or geometry.slots
     entries = arguments.index_entries or geometry.entries
@@ -171,8 +171,11 @@ def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, An
         indexes_tags = arguments.tag_index == "yes"
     return {
         "log_file_size": _log_file_size(store.log_files, arguments.log_file_size),
-        "queue_file_size": arguments.queue_file_size or max(queue_files, default=QUEUE_FILE_SIZE),
-        "batch_queue_file_size": max(batch_files, default=BATCH_QUEUE_FILE_SIZE),
+        "queue_file_size": arguments.queue_file_size
+        or _queue_file_size(folder.queues, UNIT_SIZE, QUEUE_FILE_SIZE),
+        "batch_queue_file_size": _queue_file_size(
+            folder.batch_queues, BATCH_UNIT_SIZE, BATCH_QUEUE_FILE_SIZE
+        ),
         "index_slots": slots,
         "index_entries_per_file": entries,
         "indexes_tags": indexes_tags,
@@ -194,10 +197,19 @@ def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
     raise ValueError("the files of the log have no common size; give --log-file-size")
 
 
+def _queue_file_size(queues: QueueFiles, unit_size: int, default: int) -> int:
+    """The size that most files of queues have; files that are cut off or too long have another."""
+    files = (file for files in queues.values() for file in files)
+    return usual_size((file for file in files if not file.size % unit_size), default)
+
+
 def _geometry(store: OpenedStore) -> index_file.Geometry:
     for file in store.folder.index:
-        with open_blocks(file) as blocks:
-            geometry = index_geometry(blocks)
+        try:
+            with open_blocks(file) as blocks:
+                geometry = index_geometry(blocks)
+        except OSError:  # the index is made anew, so a disk that cannot read it does not matter
+            continue
         if geometry is not None:
             return geometry
     return index_file.DEFAULT_GEOMETRY

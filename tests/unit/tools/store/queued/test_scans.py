@@ -8,6 +8,7 @@ import pytest
 
 from rocketwire_tools.store.engine.blocks import FileBlocks
 from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores import damage
 from tests.support.stores.fixtures import PACKED
 
 if TYPE_CHECKING:
@@ -77,3 +78,15 @@ def test_what_queues_do_not_know_is_refused(
     answer = run("messages", "--queues", *options, packed_store(CURRENT, "plain").root, status=2)
 
     assert text in answer.err
+
+
+def test_files_of_the_log_in_each_others_place_are_damage(
+    store: BrokerStore, run: Callable[..., Any]
+) -> None:
+    first, second = damage.log_files(store.root)[:2]
+    data = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(data)
+    command = ("messages", "--json", "--topic", "orders", store.root)
+
+    assert run(*command, "--queues", status=1).out == run(*command, status=1).out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.support.stores import BrokerStore
 
@@ -61,3 +61,15 @@ def test_a_missing_file_is_noticed(tmp_path: Path) -> None:
 
     assert QueueUnits("t", 0, files[:2]).is_contiguous
     assert not QueueUnits("t", 0, files).is_contiguous
+
+
+def test_one_file_of_a_queue_is_open_at_a_time(tmp_path: Path) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "copy").root
+    files = OpenedStore([root]).folder.queues["ledger", 0]
+
+    with QueueUnits("ledger", 0, files) as units:
+        assert len(units.read(0, units.stop)) == units.stop
+        descriptors = Path("/proc/self/fd")
+        targets = [os.path.realpath(each) for each in descriptors.iterdir()]
+        assert len(files) > 1
+        assert len([each for each in targets if each.startswith(str(root))]) == 1
