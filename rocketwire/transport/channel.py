@@ -152,8 +152,9 @@ class Channel(trio.abc.AsyncResource):
 
         Cancellation: the request is no longer pending, but the peer may execute it.
         """
+        # First, because a cancelled scope may have closed its channel already.
+        await trio.lowlevel.checkpoint_if_cancelled()
         self._require_open()
-        await trio.lowlevel.checkpoint_if_cancelled()  # the response is awaited later
         if self._writer.unsent > MAX_UNSENT:
             await self._wait_for_room(deadline, command.code)
             now = None
@@ -204,8 +205,8 @@ class Channel(trio.abc.AsyncResource):
 
         Errors and cancellation: as ``request``, for the current request.
         """
-        self._require_open()
         await trio.lowlevel.checkpoint_if_cancelled()
+        self._require_open()
         if self._writer.unsent > MAX_UNSENT:
             await self._wait_for_room(trio.current_time() + response_timeout, command.code)
         chain = RequestChain(next_request, response_timeout)
@@ -225,8 +226,8 @@ class Channel(trio.abc.AsyncResource):
 
         Cancellation: nothing is sent before the request is put; afterwards all of it is.
         """
-        self._require_open()
         await trio.lowlevel.checkpoint_if_cancelled()
+        self._require_open()
         if self._writer.unsent > MAX_UNSENT:
             await self._wait_for_room(None, command.code)
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))

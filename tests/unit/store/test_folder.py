@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.store import folder as folder_module
-from rocketwire.store.folder import offset_of_name, plain_files, read_folder
+from rocketwire.store.folder import (
+    StoreFile,
+    StoreFolder,
+    add_files,
+    offset_of_name,
+    plain_files,
+    read_folder,
+    sort_files,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,6 +171,32 @@ def test_a_file_of_an_archive_gets_its_offset_of_its_name(tmp_path: Path) -> Non
 
     assert (renamed.base_name, renamed.offset, renamed.path) == (SECOND, 8, file.path)
     assert file.below("checkpoint").offset == 0
+
+
+def test_the_files_of_an_archive_are_assigned_like_those_of_a_folder(tmp_path: Path) -> None:
+    names = (
+        f"commitlog/{SECOND}",
+        f"commitlog/{FIRST}",
+        f"consumequeue/orders/0/{FIRST}",
+        "config/topics.json",
+        "notes/today.txt",
+        "kvStore/CURRENT",
+        "kvStore/1.sst",
+    )
+    packed = StoreFile(path=tmp_path / "store.tar", offset=0, size=4)
+    folder = StoreFolder(roots=(tmp_path,))
+
+    files = [replace(packed.below(name), start=512 * number) for number, name in enumerate(names)]
+    add_files(folder, files)
+    sort_files(folder)
+
+    create(tmp_path, *(f"store/{name}" for name in names))
+    unpacked = read_folder([tmp_path / "store"])
+    assert [file.offset for file in folder.commit_log] == [0, 8]
+    assert list(folder.queues) == list(unpacked.queues) == [("orders", 0)]
+    assert list(folder.config) == list(unpacked.config) == ["topics.json"]
+    assert folder.unknown == unpacked.unknown == ["notes/today.txt"]
+    assert [file.name for file in folder.rocksdb["kvStore"]] == ["kvStore/CURRENT", "kvStore/1.sst"]
 
 
 def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path: Path) -> None:

@@ -291,6 +291,17 @@ async def test_every_waiter_is_woken_when_the_connection_ends(ending: str) -> No
     assert isinstance(errors[0].__cause__, DecodeError) == (ending == "rubbish")
 
 
+async def test_a_cancelled_call_is_cancelled_also_if_its_channel_has_been_closed() -> None:
+    async with pair() as (channel, _):
+        await channel.aclose()
+
+        for call in (channel.request, channel.send_oneway):
+            with trio.CancelScope() as scope:
+                scope.cancel()
+                await call(ASK)
+            assert scope.cancelled_caught
+
+
 async def test_a_closed_channel_takes_nothing_more() -> None:
     async with pair() as (channel, _):
         await channel.aclose()
