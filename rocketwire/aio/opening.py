@@ -230,6 +230,15 @@ def immediate(method: Callable[Concatenate[Any, P], R]) -> AsyncMethod[P, R]:
     return cast("AsyncMethod[P, R]", call)
 
 
+async def _close(resource: Resource[Any], where: Endpoint) -> None:
+    """Close a resource; it is closed also if this task is cancelled before trio has begun to."""
+    try:
+        await call_trio(resource.portal, where, resource.close, (), {})
+    except asyncio.CancelledError:
+        resource.close_soon()
+        raise
+
+
 async def _join_if_unused(portal: Portal, where: Endpoint) -> None:
     """Wait for the end of trio's thread if nothing is open."""
     if portal.users or portal.is_forked:
@@ -277,7 +286,7 @@ class Opened(Generic[T]):
             await call_trio(resource.portal, where, resource.open, (), {})
         except BaseException:
             if not resource.is_closed:  # cancelled when it had just been opened
-                await call_trio(resource.portal, where, resource.close, (), {})
+                await _close(resource, where)
             await self._end_handlers()
             await _join_if_unused(resource.portal, where)
             raise
@@ -383,7 +392,7 @@ class Opened(Generic[T]):
                 if resource.is_closed:  # and trio may have ended with it
                     resource.raise_error()
                 else:
-                    await call_trio(resource.portal, where, resource.close, (), {})
+                    await _close(resource, where)
             finally:
                 await self._end_handlers()
                 await _join_if_unused(resource.portal, where)

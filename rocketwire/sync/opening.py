@@ -201,6 +201,9 @@ class Opened(Generic[T]):
                 resource.raise_error()
             else:
                 resource.portal.call(resource.close)
+        except BaseException:
+            resource.close_soon()  # an interrupt can come before trio has begun to close it
+            raise
         finally:
             if self._pool is not None:
                 self._pool.close()

@@ -1,0 +1,61 @@
+"""Clients for asyncio and for threads that are closed while something interrupts it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from rocketwire.aio.opening import Opened
+from rocketwire.portal.portal import Portal
+from rocketwire.sync import opening as for_threads
+from tests.support.fakes.facade_clients import threads
+
+
+@asynccontextmanager
+async def thing() -> AsyncGenerator[str]:
+    yield "thing"
+
+
+def test_a_client_is_closed_also_if_its_close_is_cancelled_before_it_begins() -> None:
+    async def main() -> None:
+        client = await Opened(thing)
+        resource = client._open_resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
+        blocked = threading.Event()
+        resource.portal.post(lambda: blocked.wait(60) and None)
+        closing = asyncio.ensure_future(client.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.sleep(0)
+        blocked.set()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+
+        await asyncio.to_thread(resource.wait_closed, 60)
+        assert resource.is_closed
+        resource.portal.join_if_unused()
+
+    asyncio.run(main())
+    assert threads() == []
+
+
+def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = for_threads.Opened(thing)
+    resource = client._resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Portal, "call", interrupt)
+        client.close()
+
+    resource.wait_closed(60)
+    assert resource.is_closed
+    resource.portal.join_if_unused()
+    assert threads() == []
