@@ -51,8 +51,8 @@ def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Portal, "call", interrupt)
+    monkeypatch.setattr(Portal, "call", interrupt)
+    with pytest.raises(KeyboardInterrupt):
         client.close()
 
     resource.wait_closed(60)
