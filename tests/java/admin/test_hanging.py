@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from rocketwire.client.trace.records import recall_record
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from tests.java.client.messages import unique
+from tests.support import raw_call
 from tests.support.admin_process import begin, end, run
 from tests.support.processes import wait_until
 
@@ -67,8 +69,13 @@ def frozen(
     java_cluster: JavaCluster, java_peer: JavaPeer, second: JavaBroker
 ) -> Iterator[JavaBroker]:
     """The second broker, which does nothing until the test is over."""
-    # so that it registers: it would be forgotten after two minutes of such tests
-    _create(java_cluster, java_peer, CREATE_TOPIC)
+    # A new topic makes it register now: the name server forgets a broker after two minutes, and it was frozen before.
+    # If it was forgotten, the name server has that topic alone until the broker registers all of them, every 30 s.
+    topic = unique("before-freezing")
+    java_peer.admin(java_cluster.address, f"updateTopic -t {topic} -r 1 -w 1 -b {second.address}")
+    port = java_cluster.name_server.port
+    for each in (topic, TOPIC, second.name):
+        wait_until(partial(raw_call.routes_to, port, each, second.address), f"{each} has a route")
     second.freeze()
     try:
         yield second
