@@ -241,7 +241,7 @@ def _build(
             rebuild.add(block, scan.regions)
     if not report.messages:
         raise ValueError("there is no message in the commit log")
-    rebuild.flush()
+    rebuild.finish()
     checkpoint = Checkpoint(report.newest, report.newest, index.full_timestamp, 0, 0, report.queued)
     write_file(files, "checkpoint", encode_checkpoint(checkpoint))
     copied, lost = _copy_config(store, files)
