@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -81,12 +81,11 @@ def _written(
         file.flush()
         return
     compression = arguments.compression if kind == "parquet" else None
-    output = _ArrowOutput(file, _columns(arguments), compression)
-    for batch, counts in results(arguments, scans, encode):
-        if counts[0]:
-            output.write(batch)
-        yield counts
-    output.close()
+    with _ArrowOutput(file, _columns(arguments), compression) as output:
+        for batch, counts in results(arguments, scans, encode):
+            if counts[0]:
+                output.write(batch)
+            yield counts
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
@@ -229,6 +228,14 @@ class _ArrowOutput:
         self._writer.write_table(self._table.from_batches(self._batches, self._schema))
         self._batches, self._size = [], 0
 
-    def close(self) -> None:
-        self._write_batches()
-        self._writer.close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        try:
+            if error is None:
+                self._write_batches()
+                self._writer.close()
+        finally:
+            if hasattr(self._writer, "is_open"):  # Parquet's would write when it is collected
+                self._writer.is_open = False
