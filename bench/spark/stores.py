@@ -12,12 +12,14 @@ is the same query on a Parquet file of these rows, which only the JVM reads.
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import statistics
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,7 +87,7 @@ def _engine(root: Path, names: Sequence[str]) -> None:
 
 def _kept(root: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the record batches of a query: a file of Arrow for each part, and one of Parquet."""
-    from pyarrow import parquet  # type: ignore[import-untyped]
+    parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
 
     settings = read_options({"path": str(root)})
     (folder / "arrow").mkdir(parents=True)
@@ -134,9 +136,9 @@ class _Bench:
                 "floor": _frame(spark, FloorSource.name(), str(folder / "arrow"), columns),
                 "Parquet": _frame(spark, "parquet", str(folder / "parquet"), columns),
             }
-            self.works[name, "engine"] = lambda columns=columns: _engine(root, columns)
+            self.works[name, "engine"] = partial(_engine, root, columns)
             for kind, frame in frames.items():
-                self.works[name, kind] = lambda frame=frame, act=act: act(frame)
+                self.works[name, kind] = partial(act, frame)
 
     def run(self, rounds: int) -> None:
         """Run all in turn."""
