@@ -116,7 +116,7 @@ def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
     from rocketwire_tools.store.formats.arrow_rows import record_batch
 
-    return lambda rows: record_batch(rows, names)
+    return lambda rows: record_batch(rows, names, has_dictionaries=kind == "parquet")
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:
@@ -203,7 +203,7 @@ class _ArrowOutput:
         self._table = pa.Table
         self._batches: list[Any] = []
         self._size = 0
-        schema = arrow_rows.schema_of(names)
+        schema = arrow_rows.schema_of(names, has_dictionaries=compression is not None)
         self._schema = schema
         self._writer: Any
         if compression:
@@ -212,6 +212,7 @@ class _ArrowOutput:
                 file,
                 schema,
                 compression=compression,
+                store_schema=False,  # or Arrow's readers would get dictionaries and not texts
                 use_dictionary=list(arrow_rows.FEW_VALUES),
                 write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
             )
@@ -225,7 +226,8 @@ class _ArrowOutput:
             self._write_batches()
 
     def _write_batches(self) -> None:
-        self._writer.write_table(self._table.from_batches(self._batches, self._schema))
+        table = self._table.from_batches(self._batches, self._schema)
+        self._writer.write_table(table.unify_dictionaries())
         self._batches, self._size = [], 0
 
     def __enter__(self) -> Self:
