@@ -241,7 +241,7 @@ def plain_files(folder: Path) -> list[StoreFile]:
 
 
 def _is_database(below: str, names: Sequence[str]) -> bool:
-    """Whether files of these names are a RocksDB, not a log with a strange file among its own."""
+    """Whether a folder with files of these names holds a RocksDB; that of a log does not."""
     if not below or below == "config" or _DATABASE not in names:
         return False
     return not any(offset_of_name(name) is not None for name in names)

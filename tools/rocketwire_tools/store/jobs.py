@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+    from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.blocks import FileBlocks
     from rocketwire_tools.store.engine.scan import LogScan
 
@@ -157,24 +158,30 @@ def _whole_parts(
 
 
 def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
-    """The parts of some logs, of about ``size`` bytes; none if a file is missing between others."""
+    """The parts of some logs, of about ``size`` bytes; none if a file is missing."""
     parts: list[Part] = []
     for log, scan in enumerate(scans):
         if any(file.end != following.offset for file, following in pairwise(scan.files)):
             return []
         for file in scan.files:
-            starts = [file.offset]
-            if not scan.is_dledger:
-                with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
-                    for position in range(size, file.size - size, size):
-                        if blocks.next_data(position) >= position + _SEARCHED[-1]:
-                            continue  # a hole
-                        place = _first_message(blocks, position)
-                        if place is not None:
-                            starts.append(file.offset + place)
+            try:
+                starts = [file.offset, *([] if scan.is_dledger else _starts_in(file, size))]
+            except FileNotFoundError:  # a broker has deleted it: one process reads what is left
+                return []
             stops = [*starts[1:], file.end]
             parts += [Part(log, *bounds) for bounds in zip(starts, stops, strict=True)]
     return parts
+
+
+def _starts_in(file: StoreFile, size: int) -> Iterator[int]:
+    """Offsets at which further parts of a file begin."""
+    with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
+        for position in range(size, file.size - size, size):
+            if blocks.next_data(position) >= position + _SEARCHED[-1]:
+                continue  # a hole
+            place = _first_message(blocks, position)
+            if place is not None:
+                yield file.offset + place
 
 
 def _first_message(blocks: FileBlocks, position: int) -> int | None:
@@ -332,7 +339,7 @@ def _read_parts(
                     pipe.send((b"", rest))
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
-            if scan.has_ended and part.stop < scan.files[-1].end:
+            if scan.has_expired_files or (scan.has_ended and part.stop < scan.files[-1].end):
                 is_whole = False  # what follows shows whether it is the end
             pipe.send(PartEnd(is_whole, scan.trail))
             if output is not None:

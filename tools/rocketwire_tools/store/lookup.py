@@ -72,12 +72,15 @@ def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBy
     for file in store.log_files:
         if file.offset <= offset < file.end:
             position = offset - file.offset
-            with open_blocks(file) as blocks:
-                head = bytes(blocks.read(position, 4))
-                size = int.from_bytes(head, "big", signed=True)
-                if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
-                    return None
-                data = bytes(blocks.read(position, size))
+            try:
+                with open_blocks(file) as blocks:
+                    head = bytes(blocks.read(position, 4))
+                    size = int.from_bytes(head, "big", signed=True)
+                    if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
+                        return None
+                    data = bytes(blocks.read(position, size))
+            except FileNotFoundError:  # a broker has deleted it meanwhile
+                return None
             parts = commit_log.message_parts(data, 0)
             if parts is None or parts.physical_offset != offset:
                 return None

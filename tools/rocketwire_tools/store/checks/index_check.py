@@ -10,7 +10,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
+from rocketwire_tools.store.checks.unread import Unread, add_unread
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
@@ -403,7 +403,7 @@ class IndexCheck:
         self._strays = [stray for stray in self._strays if stray[0].file is not file]
         self._unread.has_index = True
         self._unread.others.append(file.name)
-        add_unread(self.findings, file.name, reason_of(error))
+        add_unread(self.findings, file.name, error)
 
     def _check_strays(self, log_end: int | None) -> None:
         for file, number, offset, key_hash in self._strays:

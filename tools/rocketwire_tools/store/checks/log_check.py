@@ -119,8 +119,11 @@ class LogCheck:
 
     def read(self, scan: LogScan, blocks: Iterable[Block]) -> None:
         """Read a log from any of its messages on."""
-        regions = 0
+        regions, unread = 0, len(self.unread.log)
         for block in blocks:
+            if unread < len(self.unread.log):
+                unread = len(self.unread.log)
+                self._forget_offsets()
             while regions < len(scan.regions):
                 self._states[regions] = block.state
                 self._pass_over(scan.regions[regions])
@@ -131,8 +134,11 @@ class LogCheck:
     def _pass_over(self, region: Region) -> None:
         """Forget where queues stand if a file that cannot be read has their next messages."""
         if self.unread.covers(region.start, region.end):
-            self.next_offsets.clear()
-            self._starts_at_zero = False
+            self._forget_offsets()
+
+    def _forget_offsets(self) -> None:
+        self.next_offsets.clear()
+        self._starts_at_zero = False
 
     @property
     def messages(self) -> int:

@@ -135,6 +135,7 @@ class LogScan:
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
         trail: the last messages so far, without ghosts.
+        has_expired_files: whether a broker has deleted files since they were listed.
         end: offset after the last message so far.
         size: bytes of all files.
     """
@@ -150,6 +151,7 @@ class LogScan:
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
     trail: LogTrail = field(default_factory=LogTrail)
+    has_expired_files: bool = field(default=False, init=False)
     end: int = 0
     _effort: int = 0
     _position: int = 0
@@ -198,12 +200,22 @@ class LogScan:
                         self._continue_at(blocks, 0)
                     yield from self._file(blocks, max(0, self.start - file.offset))
             except OSError as error:
+                if isinstance(error, FileNotFoundError) and self._is_expired(file):
+                    self.has_expired_files = True
+                    if self.unreadable is not None:
+                        self.unreadable.append((file.offset, file.end))
+                    previous = None
+                    continue
                 if self.unreadable is None:
                     raise
                 self.unreadable.append((file.offset + self._position, file.end))
                 reason = f"the file cannot be read from here on: {error.strerror}"
                 self._add(RegionKind.DAMAGE, file, self._position, file.size, reason)
             previous = file
+
+    def _is_expired(self, file: StoreFile) -> bool:
+        """Whether a broker has deleted a file meanwhile: it deletes them from the first on."""
+        return not any(each.path.exists() for each in self.files if each.offset <= file.offset)
 
     # -------------------------------------------------------------- one file
 

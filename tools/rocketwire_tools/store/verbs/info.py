@@ -123,12 +123,15 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
 
     head = 48 if store.is_dledger and not store.folder.commit_log else 0
     for file in files:
-        with open_blocks(file) as blocks:
-            view = blocks.read(0, 1 << 20)
-            if message_parts(view, head) is not None:
-                data = np.frombuffer(view, np.uint8)
-                message = Messages(data, np.array([head], np.int64))
-                return int(message.numbers("store_timestamp")[0])
+        try:
+            with open_blocks(file) as blocks:
+                view = blocks.read(0, 1 << 20)
+        except FileNotFoundError:  # a broker has deleted it meanwhile
+            continue
+        if message_parts(view, head) is not None:
+            data = np.frombuffer(view, np.uint8)
+            message = Messages(data, np.array([head], np.int64))
+            return int(message.numbers("store_timestamp")[0])
     return None
 
 

@@ -338,3 +338,26 @@ def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
 
     assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
     assert not scan.is_damaged
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_files_that_a_broker_deletes_meanwhile_are_passed_over(
+    count: int, copy: BrokerStore
+) -> None:
+    files = read_folder([copy.root]).commit_log
+    for file in files[:count]:
+        file.path.unlink()
+    scan = LogScan(files=files)
+
+    offsets = [block.base + place for block in scan for place in block.messages.positions.tolist()]
+
+    assert offsets == [one for one in sorted(offsets_of(copy)) if one >= files[count].offset]
+    assert not scan.is_damaged
+
+
+def test_a_file_that_is_gone_behind_another_one_is_an_error(copy: BrokerStore) -> None:
+    files = read_folder([copy.root]).commit_log
+    files[1].path.unlink()
+
+    with pytest.raises(FileNotFoundError):
+        list(LogScan(files=files))
