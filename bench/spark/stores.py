@@ -18,6 +18,7 @@ import statistics
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +76,11 @@ def _frame(spark: SparkSession, kind: str, path: str, names: Sequence[str]) -> D
     return reader.load(path)
 
 
+def _planned(frame: Callable[[], DataFrame], act: Callable[[DataFrame], object]) -> None:
+    """Plan and run a query: the reader of a frame that exists is planned already."""
+    act(frame())
+
+
 def _engine(root: Path, names: Sequence[str]) -> None:
     """The record batches of a query, made and dropped."""
     settings = read_options({"path": str(root)})
@@ -129,14 +135,15 @@ class _Bench:
             columns, act = _names(query), query[1]
             folder = scratch / name.replace(" ", "-")
             _kept(root, folder, columns)
-            frames = {
-                "Spark": _frame(spark, "rocketmq-store", str(root), columns),
-                "floor": _frame(spark, FloorSource.name(), str(folder / "arrow"), columns),
-                "Parquet": _frame(spark, "parquet", str(folder / "parquet"), columns),
+            sources = {
+                "Spark": ("rocketmq-store", root),
+                "floor": (FloorSource.name(), folder / "arrow"),
+                "Parquet": ("parquet", folder / "parquet"),
             }
-            self.works[name, "engine"] = lambda columns=columns: _engine(root, columns)
-            for kind, frame in frames.items():
-                self.works[name, kind] = lambda frame=frame, act=act: act(frame)
+            self.works[name, "engine"] = partial(_engine, root, columns)
+            for kind, (source, path) in sources.items():
+                frame = partial(_frame, spark, source, str(path), columns)
+                self.works[name, kind] = partial(_planned, frame, act)
 
     def run(self, rounds: int) -> None:
         """Run all in turn."""
@@ -147,7 +154,10 @@ class _Bench:
                     spent = replace(spent, cpu=spent.driver, java=0, workers=0, planners=0)
                 if number >= _WARM:
                     self.spent.setdefault(work, []).append(spent)
-                line = f"round {number}, {work[0]}, {work[1]}: CPU {spent.cpu:.2f} s"
+                line = (
+                    f"round {number}, {work[0]}, {work[1]}: CPU {spent.cpu:.2f} s, workers"
+                    f" {spent.workers:.2f}, planners {spent.planners:.2f}, JVM {spent.java:.2f}"
+                )
                 print(line, file=sys.stderr, flush=True)
 
     def report(self) -> None:
