@@ -196,7 +196,11 @@ def test_no_part_of_a_topic_is_left_out_if_store_times_go_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(range(1_000, 0, -1))
-    monkeypatch.setattr(queued_planning, "store_time", lambda _: next(times))
+
+    def store_time(_: object) -> int:
+        return next(times)
+
+    monkeypatch.setattr(queued_planning, "store_time", store_time)
     monkeypatch.setattr(planning, "_MARGIN", 0)
 
     def count(**options: str) -> int:
