@@ -12,6 +12,7 @@ is the same query on a Parquet file of these rows, which only the JVM reads.
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import statistics
@@ -91,7 +92,7 @@ def _engine(root: Path, names: Sequence[str]) -> None:
 
 def _kept(root: Path, folder: Path, names: Sequence[str]) -> None:
     """Write the record batches of a query: a file of Arrow for each part, and one of Parquet."""
-    from pyarrow import parquet  # type: ignore[import-untyped]
+    parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
 
     settings = read_options({"path": str(root)})
     (folder / "arrow").mkdir(parents=True)

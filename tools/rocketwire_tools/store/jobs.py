@@ -41,10 +41,14 @@ if TYPE_CHECKING:
     Writing = Callable[[argparse.Namespace, LogScan], Iterator[tuple[bytes, Any]]]
     """The same, and before each piece the bytes to write."""
 
-PART_SIZE: Final = 8 << 20
-"""Bytes of the log that a process reads before it reports."""
+PART_SIZE: Final = BLOCK_SIZE - (256 << 10)
+"""Bytes of the log that a process reads before it reports.
 
-_SEARCHED: Final = (32 << 10, 1 << 20)
+A part begins and ends a little later, at messages: one that is larger than a block would have a
+second block of a few bytes, which takes as many calls as a large one.
+"""
+
+_SEARCHED: Final = (4 << 10, 32 << 10, 1 << 20)
 """Bytes in which a message must begin, so that a part can begin there; the larger if need be."""
 
 _GRACE: Final = 5.0
@@ -163,6 +167,8 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
             if not scan.is_dledger:
                 with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
                     for position in range(size, file.size - size, size):
+                        if blocks.next_data(position) >= position + _SEARCHED[-1]:
+                            continue  # a hole
                         place = _first_message(blocks, position)
                         if place is not None:
                             starts.append(file.offset + place)
@@ -326,6 +332,8 @@ def _read_parts(
                     pipe.send((b"", rest))
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
+            if scan.has_ended and part.stop < scan.files[-1].end:
+                is_whole = False  # what follows shows whether it is the end
             pipe.send(PartEnd(is_whole, scan.trail))
             if output is not None:
                 pipe.recv()  # its turn

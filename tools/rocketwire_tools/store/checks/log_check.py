@@ -450,10 +450,5 @@ def _is_own(scan: LogScan, region: Region) -> bool:
                 return True
             magic = int.from_bytes(head[4:8], "big")
             offset = int.from_bytes(head[28:36], "big", signed=True)
-            is_message = magic in (MAGIC_V1, MAGIC_V2)
-            return (
-                offset == region.start
-                or (is_message and len(head) < _HEAD)
-                or (is_message and not any(head[28:]))
-            )
+            return offset == region.start or magic in (MAGIC_V1, MAGIC_V2)
     return False

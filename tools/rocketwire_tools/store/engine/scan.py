@@ -8,7 +8,7 @@ file after Java has cut a log and written on); ``ghosts.py`` decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -154,6 +154,8 @@ class LogScan:
     _effort: int = 0
     _position: int = 0
     _state: State = State.LIVE
+    _ends: list[int] = field(default_factory=list[int], init=False)
+    """Numbers of the regions since the last message that look like the end of the log."""
 
     @property
     def size(self) -> int:
@@ -174,19 +176,26 @@ class LogScan:
         """Whether messages may be missing among those so far."""
         return bool(self.regions_left_out) or any(region.is_damage for region in self.regions)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing but zeros stands after the last message so far."""
+        return bool(self._ends)
+
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
         for file in self.files:
             if file.end <= self.start or file.offset >= self.stop:
                 continue
-            if previous is not None and file.offset != previous.end:
+            if previous is not None and file.offset > previous.end:
                 self._add(RegionKind.GAP, previous, previous.size, file.offset - previous.offset)
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
             try:
                 with open_blocks(file, block_size=self.block_size, memory=self.memory) as blocks:
-                    if previous is not None and self._state is State.GHOST:
-                        self._state = self._state_at(blocks, 0)
+                    if self._ends and blocks.next_data(0) < file.size:
+                        yield from self._written_meanwhile()
+                    if self._ends or (previous is not None and self._state is State.GHOST):
+                        self._continue_at(blocks, 0)
                     yield from self._file(blocks, max(0, self.start - file.offset))
             except OSError as error:
                 if self.unreadable is None:
@@ -275,11 +284,36 @@ class LogScan:
             return file.size
         kind = RegionKind.HOLE if data >= place or is_empty else RegionKind.DAMAGE
         self._add(kind, file, position, place, reason)
-        self._state = self._state_at(blocks, place)
+        self._continue_at(blocks, place)
         return place
 
-    def _state_at(self, blocks: FileBlocks, position: int) -> State:
-        """State of the messages at ``position``, where none of the log ends."""
+    def _written_meanwhile(self) -> Iterator[Block]:
+        """Messages that a broker has written where the log ended when it was read."""
+        number = self._ends[0]
+        if len(self._ends) < len(self.regions) - number:
+            return
+        region = self.regions[number]
+        file = next(file for file in self.files if file.offset <= region.start < file.end)
+        with open_blocks(file, block_size=self.block_size) as blocks:
+            if any(blocks.read(region.position, _HEAD_SIZE)):
+                del self.regions[number:]
+                self._ends.clear()
+                yield from self._file(blocks, region.position)
+
+    def _continue_at(self, blocks: FileBlocks, position: int) -> None:
+        """Find out what messages at ``position`` are, where none of the log ends, if any are."""
+        state = self._state_at(blocks, position)
+        if state is None:
+            return
+        self._state = state
+        if state is State.SAVED:
+            for number in self._ends:  # the log does not end there
+                region = self.regions[number]
+                self.regions[number] = replace(region, kind=RegionKind.HOLE, reason=_ZEROS)
+            self._ends.clear()
+
+    def _state_at(self, blocks: FileBlocks, position: int) -> State | None:
+        """State of the messages at ``position``, where none of the log ends; None without one."""
         view = blocks.read(position, _FIRST)
         needed = self._message_size(view)
         if needed > len(view):
@@ -288,7 +322,7 @@ class LogScan:
         messages = Messages(np.frombuffer(view, np.uint8), places[:COMPARED])
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
-            return self._state
+            return None
         messages = messages.chosen(np.arange(count))
         return State.GHOST if self.trail.are_ghosts(messages) else State.SAVED
 
@@ -327,7 +361,7 @@ class LogScan:
         if len(view) < _HEAD_SIZE:
             return f"{len(view)} bytes are left, which is no message"
         if not any(view[:_HEAD_SIZE]):
-            return "zeros stand where a message should begin"
+            return _ZEROS
         size = int.from_bytes(view[:4], "big", signed=True)
         magic = int.from_bytes(view[4:8], "big")
         if magic not in (MAGIC_V1, MAGIC_V2):
@@ -355,9 +389,12 @@ class LogScan:
             position=start,
             reason=reason,
         )
+        if kind is RegionKind.END:
+            self._ends.append(len(self.regions))
         self.regions.append(region)
 
 
+_ZEROS: Final = "zeros stand where a message should begin"
 _OVERLAP: Final = 48
 """Bytes that two blocks of a search share, so that one of them holds a whole head."""
 
