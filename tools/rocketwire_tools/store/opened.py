@@ -176,12 +176,14 @@ class OpenedStore:
         return [LogScan(files=[file]) for queue in sorted(logs) for file in logs[queue]]
 
     def read(self, file: StoreFile, *, max_size: int = MAX_PLAIN_FILE) -> bytes:
-        """A small file.
+        """A small file, as it is now: brokers write such files anew.
 
         Raises:
             DecodeError: it is larger than ``max_size``.
             OSError: it cannot be read.
         """
+        if not file.is_packed:
+            file = replace(file, size=file.path.stat(follow_symlinks=False).st_size)
         if file.size > max_size:
             raise DecodeError(f"{file.name} has {file.size} bytes, more than {max_size}")
         with open_blocks(file) as blocks:
@@ -205,7 +207,7 @@ class OpenedStore:
                 return table
             try:
                 return decode_config(self.read(file, max_size=MAX_SIZE)), f"config/{candidate}"
-            except DecodeError:
+            except (DecodeError, FileNotFoundError):
                 continue
         return table
 

@@ -12,6 +12,7 @@ import pytest
 
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.opened import OpenedStore, open_stores
+from tests.support.stores.checked import checked, damage_of, notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +87,47 @@ def test_a_lock_that_a_broker_holds_is_said(copy: BrokerStore, run: Callable[...
     assert b"orderly" in run("info", copy.root).out
     with (copy.root / "lock").open("r+b") as lock:  # and none stays
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+
+
+def test_a_configuration_that_a_broker_has_written_anew_is_read_to_its_end(
+    copy: BrokerStore,
+) -> None:
+    opened = OpenedStore([copy.root])
+    topics = copy.root / "config" / "topics.json"
+    text = topics.read_text() + "\n" * 100
+    (copy.root / "config" / "topics.json.bak").unlink(missing_ok=True)
+    topics.write_text(text.replace('"orders"', '"orders_with_a_longer_name"', 1))
+
+    config = opened.config("topics.json")
+
+    assert config is not None
+    assert "orders_with_a_longer_name" in config[0]["topicConfigTable"]
+    assert opened.config("no.json") is None
+
+
+def test_a_configuration_that_is_gone_is_read_from_its_copy(copy: BrokerStore) -> None:
+    topics = copy.root / "config" / "topics.json"
+    (copy.root / "config" / "topics.json.bak").write_bytes(topics.read_bytes())
+    opened = OpenedStore([copy.root])
+    topics.unlink()
+
+    config = opened.config("topics.json")
+
+    assert config is not None
+    assert config[1] == "config/topics.json.bak"
+
+
+def test_a_configuration_that_a_running_broker_writes_is_no_damage(
+    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _store: True)
+    for path in (copy.root / "config").glob("topics.json*"):
+        path.write_bytes(path.read_bytes()[:-20])
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {}
+    assert notes_of(check)["config"] == 1
 
 
 def test_a_store_that_is_given_twice_is_one(copy: BrokerStore, tmp_path: Path) -> None:

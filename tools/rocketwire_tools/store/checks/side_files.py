@@ -77,7 +77,10 @@ def check_config(store: OpenedStore, findings: Findings) -> None:
             text = f"{reason}; brokers read {name}.bak in its place"
         else:
             text = f"{reason}, and {name}.bak is not readable either"
-        findings.add(Finding(kind=FindingKind.CONFIG, text=text, file=f"config/{name}"))
+        # a running broker has it in memory, and may be writing it
+        is_damage = not store.is_in_use()
+        place = f"config/{name}"
+        findings.add(Finding(kind=FindingKind.CONFIG, text=text, is_damage=is_damage, file=place))
 
 
 def check_databases(store: OpenedStore, findings: Findings) -> None:
@@ -97,6 +100,8 @@ def _config_error(store: OpenedStore, file: StoreFile | None) -> str:
         return "the file is empty"
     try:
         decode_config(store.read(file, max_size=MAX_SIZE))
+    except FileNotFoundError:
+        return "the file is missing"
     except DecodeError as error:
         return str(error)
     return ""
