@@ -120,7 +120,10 @@ def test_a_configuration_that_is_gone_is_read_from_its_copy(copy: BrokerStore) -
 def test_a_configuration_that_a_running_broker_writes_is_no_damage(
     copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _store: True)
+    def is_in_use(_store: OpenedStore) -> bool:
+        return True
+
+    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
     for path in (copy.root / "config").glob("topics.json*"):
         path.write_bytes(path.read_bytes()[:-20])
 
