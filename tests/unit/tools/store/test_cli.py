@@ -10,6 +10,7 @@ import pytest
 
 from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT
+from tests.support.stores import damage
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
@@ -380,3 +381,16 @@ def test_a_damaged_archive_is_one_line(tmp_path: Path, capsys: pytest.CaptureFix
 
     assert main(["info", str(path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_key_that_also_stands_behind_the_last_message_ends_the_search(
+    copy: BrokerStore, run: Callable[..., Any]
+) -> None:
+    place = damage.places(damage.log_files(copy.root)[-1])[-1]
+    damage.put(place.file, place.position + place.size, b"rest with KEYS\x01order-1\x02")
+
+    lines = run("messages", "--json", "--key", "order-1", copy.root, status=1).out.splitlines()
+    others = run("messages", "--json", "--key", "order-1", "--queue", "0", copy.root, status=1)
+
+    assert [json.loads(line)["keys"] for line in lines] == [["order-1"]]
+    assert others.out == b""

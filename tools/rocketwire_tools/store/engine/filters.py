@@ -87,8 +87,9 @@ class Selection:
             while place >= 0:
                 row = int(np.searchsorted(messages.positions, place, "right")) - 1
                 if row >= 0:
-                    passes[row] = True
-                    place = int(messages.positions[row] + messages.sizes[row]) - 1
+                    end = int(messages.positions[row] + messages.sizes[row])
+                    passes[row] |= place < end  # it may stand behind the last message
+                    place = max(place, end - 1)
                 place = data.find(needle, place + 1, len(view))
         if self.message_id:
             try:
