@@ -192,7 +192,8 @@ class _Bench:
         """Median of what each round takes over what other works took in the same round."""
         others = zip(*(self.spent[name, kind] for kind in kinds), strict=True)
         sums = [sum(spent.cpu for spent in of_round) for of_round in others]
-        return statistics.median(one / other for one, other in zip(seconds, sums, strict=True))
+        ratios: list[float] = [one / other for one, other in zip(seconds, sums, strict=True)]
+        return statistics.median(ratios)
 
 
 def _verdict(text: str, value: float, bound: float | None = None) -> None:
@@ -203,7 +204,8 @@ def _verdict(text: str, value: float, bound: float | None = None) -> None:
 
 
 def _of(rounds: Sequence[Spent], name: str) -> float:
-    return statistics.median(getattr(spent, name) for spent in rounds)
+    values: list[float] = [getattr(spent, name) for spent in rounds]
+    return statistics.median(values)
 
 
 def run(spark: SparkSession, roots: Sequence[Path], rounds: int, queries: Sequence[str]) -> None:
