@@ -120,7 +120,7 @@ def whole_parts(
 
 def is_read(scan: LogScan) -> bool:
     """Whether other processes have read all of a log."""
-    return bool(scan.files) and scan.start >= scan.files[-1].end
+    return bool(scan.files) and scan.start >= scan.files[-1].end and scan.files[-1].size > 0
 
 
 def _results(

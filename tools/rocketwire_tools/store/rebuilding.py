@@ -85,6 +85,7 @@ class RebuildReport:
         newest: last store timestamp, milliseconds since 1970.
         queued: last physical offset.
         end: offset in the log after the last message.
+        has_torn_end: whether the last message is incomplete, or the last file is empty.
     """
 
     messages: int = 0
@@ -101,11 +102,12 @@ class RebuildReport:
     newest: int = 0
     queued: int = 0
     end: int = 0
+    has_torn_end: bool = False
 
     @property
     def has_damage(self) -> bool:
         """Whether messages are lost."""
-        return bool(self.fillers or self.misplaced_messages)
+        return bool(self.fillers or self.misplaced_messages or self.has_torn_end)
 
 
 class LogCopy:

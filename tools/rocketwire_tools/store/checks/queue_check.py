@@ -15,13 +15,14 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue
+from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.later_queues import later_queues
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
 from rocketwire_tools.store.engine import fast_paths
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -146,9 +147,9 @@ class QueueCheck:
         self._extensions = extensions or {}
         self._lmq = any(topic.startswith("%LMQ%") for topic, _ in self._queues)
         self._topics = {topic for topic, _ in (*self._queues, *batch_queues)}
-        for name in self._unread.queues:
-            self._queues.pop(name, None)
-            self._batches.pop(name, None)
+        for table in (self._queues, self._batches):
+            for name in filter(self._unread.has_queue, list(table)):
+                del table[name]
         self._without_queue: dict[tuple[str, int], int] = {}
 
     # -------------------------------------------------------------- messages
@@ -203,7 +204,7 @@ class QueueCheck:
             offsets: their queue offsets.
             steps: messages that each stands for.
         """
-        if name in self._unread.queues:
+        if self._unread.has_queue(name):
             return
         try:
             self._see(rows, name, group, offsets, steps)
@@ -317,13 +318,12 @@ class QueueCheck:
     def _extension_code(self, name: tuple[str, int], code: int) -> int:
         """The tags code of the extension that a unit points to; the address if none is there."""
         offset = consume_queue.extension_offset(code)
-        for file in self._extensions.get(name, ()):
-            if offset is not None and file.offset <= offset < file.end:
-                with open_blocks(file, block_size=_EXTENSION) as blocks:
-                    data = bytes(blocks.read(offset - file.offset, _EXTENSION))
-                extension = consume_queue.decode_extension(data, 0)
-                return code if extension is None else extension.tags_code
-        return code
+        file = None if offset is None else file_at(self._extensions.get(name, ()), offset)
+        if file is None or offset is None:
+            return code
+        data = read_bytes(file, offset - file.offset, _EXTENSION)
+        extension = consume_queue.decode_extension(data, 0)
+        return code if extension is None else extension.tags_code
 
     # -------------------------------------------------------------- parts of the log
 
@@ -607,7 +607,7 @@ class QueueCheck:
     ) -> None:
         files = self._batches.get(name) or self._queues[name]
         size = files.unit.itemsize
-        file = next((file for file in files.files if file.offset <= offset * size < file.end), None)
+        file = file_at(files.files, offset * size)
         is_plain = name not in self._batches
         self.findings.add(
             Finding(

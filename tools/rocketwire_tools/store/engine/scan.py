@@ -37,6 +37,9 @@ SEARCH_EFFORT: Final = 16
 A hostile file can name any number of messages that overlap; the rest of it then counts as damage.
 """
 
+EMPTY_FILE: Final = "the file is empty"
+"""Reason of a region that is a last file without a byte."""
+
 _HEAD_SIZE: Final = 8
 _COMPARED: Final = 64 << 10
 """Bytes that are read a second time before they count as damage."""
@@ -177,6 +180,8 @@ class LogScan:
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
         for file in self.files:
+            if not file.size and file is self.files[-1]:
+                self._see_empty(file)
             if file.end <= self.start or file.offset >= self.stop:
                 continue
             if previous is not None and file.offset != previous.end:
@@ -195,6 +200,15 @@ class LogScan:
                 reason = f"the file cannot be read from here on: {error.strerror}"
                 self._add(RegionKind.DAMAGE, file, self._position, file.size, reason)
             previous = file
+
+    def _see_empty(self, file: StoreFile) -> None:
+        """Note that the last file was cut to nothing: what it had is lost.
+
+        4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).  A
+        pass through the part before the file notes it too, for nobody else may come by.
+        """
+        if self.start <= file.offset <= self.stop:
+            self._add(RegionKind.DAMAGE, file, 0, 0, EMPTY_FILE)
 
     # -------------------------------------------------------------- one file
 
