@@ -30,6 +30,11 @@ _COMPACTED: Final = "compaction/position-checkpoint"
 MAX_FILES: Final = 2_000_000
 """Default limit of the files of one store, with folders and links."""
 
+_TOP_FOLDERS: Final = frozenset(
+    {"commitlog", "consumequeue", "config", "compaction", "compactionLog"}
+)
+"""Folders without one of which nothing is a store; beside those of DLedger's members."""
+
 _OFFSET: Final = attrgetter("offset")
 _BETWEEN_REPORTS: Final = 1000
 """Files and folders between two reports of progress."""
@@ -206,6 +211,22 @@ def read_folder(
             raise OSError(errno.EINVAL, "neither a folder nor a plain file", str(root))
     sort_files(folder)
     return folder
+
+
+def may_hold_records(root: Path) -> bool:
+    """Whether a folder may be the root of a store, or hold files of a log, by its own entries.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    with os.scandir(root) as entries:
+        return any(
+            entry.name in _TOP_FOLDERS
+            or entry.name.startswith("dledger-")
+            or offset_of_name(entry.name) is not None
+            for entry in entries
+            if not entry.is_symlink()
+        )
 
 
 def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:

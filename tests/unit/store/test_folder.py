@@ -16,6 +16,7 @@ from rocketwire.store.folder import (
     add_files,
     file_at,
     files_between,
+    may_hold_records,
     offset_of_name,
     plain_files,
     read_folder,
@@ -386,3 +387,17 @@ def test_the_file_of_an_offset_is_the_one_that_reaches_as_far(tmp_path: Path) ->
     assert file_at(list(reversed(files[1:3])), 9) == files[2]
     assert [file.offset for file in files_between(files, 7, 25)] == [0, 8, 24]
     assert list(files_between(files, 16, 24)) == list(files_between([], 0, 8)) == []
+
+
+@pytest.mark.parametrize("name", ["commitlog", "config", "dledger-n0", FIRST, "compaction"])
+def test_a_folder_with_an_entry_of_a_store_may_be_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / "broker-a").mkdir()
+    assert not may_hold_records(tmp_path)
+    (tmp_path / "elsewhere").symlink_to(tmp_path)
+    (tmp_path / name).symlink_to("broker-a")
+    assert not may_hold_records(tmp_path)
+
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+
+    assert may_hold_records(tmp_path)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.store import commit_log
+from rocketwire.store.folder import files_between
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, open_blocks
 from rocketwire_tools.store.engine.ghosts import LogTrail
 
@@ -167,7 +168,8 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
                         if place is not None:
                             starts.append(file.offset + place)
             stops = [*starts[1:], file.end]
-            parts += [Part(log, *bounds) for bounds in zip(starts, stops, strict=True)]
+            bounds = zip(starts, stops, strict=True)
+            parts += [Part(log, start, stop) for start, stop in bounds if start < stop]
     return parts
 
 
@@ -310,6 +312,7 @@ def _read_parts(
         for part in parts:
             scan = replace(
                 scans[part.log],
+                files=list(files_between(scans[part.log].files, part.start, part.stop)),
                 start=part.start,
                 stop=part.stop,
                 memory=memory,

@@ -23,6 +23,7 @@ from rocketwire.store.folder import (
 )
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.output import ProgressLine
 from rocketwire_tools.store.sources.archives import is_archive, read_archive
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from rocketwire_tools.store.sources.rocks_config import read_tables
@@ -138,7 +139,9 @@ class OpenedStore:
         if len({_resolved(path) for path in paths if is_root(path)}) > 1:
             raise ValueError("these are several stores; give this command one of them")
         archives = [_resolved(path) for path in paths if is_archive(path)]
-        folder = read_folder(path for path in paths if _resolved(path) not in archives)
+        folders = [path for path in paths if _resolved(path) not in archives]
+        with ProgressLine("{:,} files and folders") as line:
+            folder = read_folder(folders, progress=line.show)
         for archive in archives:
             files, ignored = read_archive(archive, self)
             add_files(folder, files)

@@ -25,7 +25,7 @@ from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -410,12 +410,15 @@ class QueueCheck:
 
     # -------------------------------------------------------------- the end
 
-    def finish(self, *, log_end: int | None = None) -> None:
+    def finish(
+        self, *, log_end: int | None = None, progress: Callable[[int], None] = lambda _: None
+    ) -> None:
         """Report messages without unit and units without message, when the log was read.
 
         Args:
             log_end: units from this offset of the log on are newer than what was read; None for
                 a store that stands still.
+            progress: gets the number of queues so far.
         """
         usual = {
             UNIT: usual_size((file for files in self._queues.values() for file in files.files), 0),
@@ -423,7 +426,8 @@ class QueueCheck:
                 (file for files in self._batches.values() for file in files.files), 0
             ),
         }
-        for name, files in {**self._queues, **self._batches}.items():
+        for number, (name, files) in enumerate({**self._queues, **self._batches}.items()):
+            progress(number)
             self._check_files(name, files, usual[files.unit], is_moving=log_end is not None)
             try:
                 last = self._check_rest(name, files, log_end)

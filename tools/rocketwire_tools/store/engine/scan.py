@@ -205,7 +205,7 @@ class LogScan:
         """Note that the last file was cut to nothing: what it had is lost.
 
         4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).  A
-        pass through the part before the file notes it too, for nobody else may come by.
+        pass that ends where the file begins notes it too.
         """
         if self.start <= file.offset <= self.stop:
             self._add(RegionKind.DAMAGE, file, 0, 0, EMPTY_FILE)
