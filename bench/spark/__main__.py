@@ -160,6 +160,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.spark", description=__doc__)
     parser.add_argument("capture", nargs="?", type=Path, help="default: a generated one of 1 GB")
     parser.add_argument("--store", type=Path, help="a store, which is read too, as by bench.store")
+    parser.add_argument(
+        "--stores",
+        nargs="*",
+        type=Path,
+        metavar="STORE",
+        help="stores beside the engine, and nothing else; default: the two of bench.store",
+    )
+    parser.add_argument(
+        "--query", action="append", default=[], help="one of those of --stores; default: all"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--split-size", help="as option splitSize; default: that of the source")
     parser.add_argument("--driver-memory", default="2g")
@@ -174,6 +184,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from bench.spark import topics
 
         topics.run(options.rounds)
+        return
+    if options.stores is not None:
+        from bench.spark import stores
+
+        spark = session(options.driver_memory, options.conf)
+        stores.run(spark, options.stores or stores.of_java(), options.rounds, options.query)
+        spark.stop()
         return
     path: Path = captures.mixed() if options.capture is None else options.capture
     skewed = captures.skewed()

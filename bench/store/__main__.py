@@ -6,6 +6,9 @@ turn, because times of different moments are not comparable on a shared machine;
 counts. Speeds are bytes of the log by CPU seconds of the whole command, its start included; the
 page cache is warm. Java's recovery is ``DefaultMessageStore.load`` of a copy of the log after a
 kill: it checks each message and builds queues and index, start of the JVM included.
+
+One process and two are compared by their wall times. Two processors share memory and caches, so
+the same is done with two commands that run at once and share nothing else.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -95,6 +99,7 @@ class Bench:
                 self._note(name, store, self._run(name, store))
                 if name in IN_TWO:
                     self._note(f"{name} 2", store, self._run(name, store, "--jobs", "2"))
+                    self._note(f"{name} twice", store, self._run_twice(name, store))
         words = ["-m", "bench.store.lookup", str(self._index), "bench-topic-2", KEY]
         self._lookups.append(float(self._answer(*words)))
 
@@ -106,6 +111,12 @@ class Bench:
             words = [word.replace("OUT", f"{folder}/out") for word in VERBS[name]]
             command = [sys.executable, "-m", "rocketwire_tools.store", *words, *options]
             return run([*command, str(store.root)], Path(folder) / "output")
+
+    def _run_twice(self, name: str, store: Store) -> Spent:
+        """The slower one of two commands that run at once: what processors and memory allow."""
+        with ThreadPoolExecutor(2) as threads:
+            begun = [threads.submit(self._run, name, store) for _ in range(2)]
+            return max((each.result() for each in begun), key=_wall)
 
     def _answer(self, *words: str) -> str:
         command = [sys.executable, *words]
@@ -144,6 +155,10 @@ class Bench:
                 wall = self._least(name, store, _wall) / self._least(f"{name} 2", store, _wall)
                 text = f"{store.name}: {' '.join(VERBS[name][:1])}, wall of one process / of two"
                 figures.append(Figure(text, wall, "x", TWO_PROCESSES))
+                twice = self._least(f"{name} twice", store, _wall)
+                wall = 2 * self._least(name, store, _wall) / twice
+                text = f"{store.name}: the same work in two commands at once, to compare"
+                figures.append(Figure(text, wall, "x"))
             peak = max(self._least(name, store, _peak) for name in VERBS)
             text = f"{store.name}: most memory of a command"
             figures.append(Figure(text, peak, "MB", MOST_MEMORY, higher=False))

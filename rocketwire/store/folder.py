@@ -236,9 +236,10 @@ def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
         folder: of the store.
         files: all files below the root of its store.
     """
-    databases = {
-        file.name.rpartition("/")[0] for file in files if file.name.endswith(f"/{_DATABASE}")
-    }
+    names: dict[str, list[str]] = {}
+    for file in files:
+        names.setdefault(file.name.rpartition("/")[0], []).append(file.base_name)
+    databases = {below for below, each in names.items() if _is_database(below, each)}
     for file in files:
         below = file.name.rpartition("/")[0]
         place = _place(folder, file.name) if below not in databases else None
@@ -317,13 +318,20 @@ def plain_files(folder: Path) -> list[StoreFile]:
     return [file for file in files if file is not None]
 
 
+def _is_database(below: str, names: Sequence[str]) -> bool:
+    """Whether a folder with files of these names holds a RocksDB; that of a log does not."""
+    if not below or below == "config" or _DATABASE not in names:
+        return False
+    return not any(offset_of_name(name) is not None for name in names)
+
+
 def _below(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
 def _add_entries(folder: StoreFolder, below: str, entries: list[os.DirEntry[str]]) -> None:
     """Put the plain files of one folder where they belong."""
-    is_database = bool(below) and any(entry.name == _DATABASE for entry in entries)
+    is_database = _is_database(below, [entry.name for entry in entries])
     while entries:
         entry = entries.pop()  # it keeps its status as long as it lives
         name = _below(below, entry.name)

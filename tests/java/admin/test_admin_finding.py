@@ -131,10 +131,9 @@ def test_who_sent_a_message_is_told_from_its_trace(
         "rocketwire-admin",
         True,
     )
-    told = mqadmin(f"queryMsgTraceById -i {msg_id}")
-    (line,) = (one.split() for one in told.splitlines() if one.startswith("Pub"))
-    assert line[1] == "rocketwire-admin"
-    assert line[-1] == "success"
+    (line,) = told_by(mqadmin, f"queryMsgTraceById -i {msg_id}", r"(?m)^Pub.*$")
+    assert line.split()[1] == "rocketwire-admin"
+    assert line.split()[-1] == "success"
 
 
 def test_how_long_sends_take_is_measured(java_cluster: JavaCluster, ours: Ours, topic: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores import copy_store
+from tests.support.stores.damage import flip, log_files
+from tests.support.stores.damage import places as places_of
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.recording import ask_restarted
 from tests.support.stores.store import KINDS
@@ -164,7 +166,17 @@ def broken_body(root: Path) -> None:
         file.write(bytes([bits ^ 1]))
 
 
-@pytest.mark.parametrize("damage", [hole, hole_at_the_start, missing_file, broken_body])
+def strange_heads(root: Path) -> None:
+    """A bit of a topic and one of a queue offset are others, which no checksum covers."""
+    messages = places_of(log_files(root)[0])
+    topic, offset = messages[10], messages[30]
+    flip(topic.file, topic.body + topic.body_size + 1, 0x20)
+    flip(offset.file, offset.position + 27, 0x40)
+
+
+@pytest.mark.parametrize(
+    "damage", [hole, hole_at_the_start, missing_file, broken_body, strange_heads]
+)
 def test_a_broker_serves_all_messages_outside_of_damage(
     damage: Callable[[Path], None], source: BrokerStore, tmp_path: Path
 ) -> None:
@@ -182,6 +194,7 @@ def test_a_broker_serves_all_messages_outside_of_damage(
         != part(after, message.physical_offset, message.size)
     }
     assert lost
+    still_served = lost if damage is strange_heads else set[int]()
 
     assert main(["rebuild", str(tmp_path / "out"), str(damaged)]) == 1
     answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=lost)
@@ -196,6 +209,7 @@ def test_a_broker_serves_all_messages_outside_of_damage(
         (queue.topic, queue.queue_id, message.queue_offset): message
         for queue in answers.queues
         for message in queue.messages
+        if message.physical_offset not in still_served
     }
     assert served == saved
     assert {id_: data for id_, data in answers.by_id.items() if data} == {
@@ -204,7 +218,8 @@ def test_a_broker_serves_all_messages_outside_of_damage(
     keys = {(one.topic, one.key, one.index): one.physical_offsets for one in truth.lookups}
     for one in answers.lookups:
         offsets = keys[one.topic, one.key, one.index]
-        assert one.physical_offsets == tuple(place for place in offsets if place not in lost)
+        answered = tuple(place for place in one.physical_offsets if place not in still_served)
+        assert answered == tuple(place for place in offsets if place not in lost)
 
 
 def part(files: dict[str, bytes], offset: int, size: int) -> bytes:

@@ -300,6 +300,24 @@ def kill_and_remove_queues(root: Path) -> None:
     remove_queues(root)
 
 
+def zero_middle_file(root: Path) -> None:
+    """A file of the log, not the last one, was created and never written."""
+    file = log_files(root)[-2]
+    put(file, 0, bytes(file.stat().st_size))
+
+
+def zero_tail_of_middle_file(root: Path) -> None:
+    """Nothing after some messages of a file was written, but the next file was."""
+    place = places(log_files(root)[-2])[-2]
+    put(place.file, place.position, bytes(place.file.stat().st_size - place.position))
+
+
+def kill_and_zero_middle_file(root: Path) -> None:
+    """The machine went down before it wrote a file whose successor it had written."""
+    kill(root)
+    zero_middle_file(root)
+
+
 DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
     function.__name__: function
     for function in (
@@ -337,6 +355,9 @@ DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
         kill_and_tear,
         kill_and_remove_queues,
         kill_and_point_behind_log,
+        zero_middle_file,
+        zero_tail_of_middle_file,
+        kill_and_zero_middle_file,
     )
 }
 """All kinds of damage by name."""

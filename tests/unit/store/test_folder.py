@@ -59,6 +59,23 @@ FIRST = "0" * 20
 SECOND = f"{8:020d}"
 
 
+def test_a_strange_file_makes_no_rocksdb_of_a_log_or_of_the_configuration(tmp_path: Path) -> None:
+    names = [f"commitlog/{FIRST}", f"consumequeue/orders/0/{FIRST}", "config/topics.json"]
+    create(tmp_path, *names, *(f"{os.path.dirname(name)}/CURRENT" for name in names))
+    packed = [
+        StoreFile(path=tmp_path, offset=0, size=8, name=name, is_packed=True)
+        for name in (*names, "commitlog/CURRENT")
+    ]
+    of_archive = StoreFolder(roots=())
+    add_files(of_archive, packed)
+
+    for folder in (read_folder([tmp_path]), of_archive):
+        assert [file.name for file in folder.commit_log] == [names[0]]
+        assert [file.name for file in folder.queues["orders", 0]] == [names[1]]
+        assert "topics.json" in folder.config
+        assert folder.rocksdb == {}
+
+
 def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
     create(
         tmp_path,

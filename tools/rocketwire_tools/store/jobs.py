@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+    from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.blocks import FileBlocks
     from rocketwire_tools.store.engine.scan import LogScan
 
@@ -42,10 +43,14 @@ if TYPE_CHECKING:
     Writing = Callable[[argparse.Namespace, LogScan], Iterator[tuple[bytes, Any]]]
     """The same, and before each piece the bytes to write."""
 
-PART_SIZE: Final = 8 << 20
-"""Bytes of the log that a process reads before it reports."""
+PART_SIZE: Final = BLOCK_SIZE - (256 << 10)
+"""Bytes of the log that a process reads before it reports.
 
-_SEARCHED: Final = (32 << 10, 1 << 20)
+A part begins and ends a little later, at messages: one that is larger than a block would have a
+second block of a few bytes, which takes as many calls as a large one.
+"""
+
+_SEARCHED: Final = (4 << 10, 32 << 10, 1 << 20)
 """Bytes in which a message must begin, so that a part can begin there; the larger if need be."""
 
 _GRACE: Final = 5.0
@@ -154,23 +159,31 @@ def _whole_parts(
 
 
 def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
-    """The parts of some logs, of about ``size`` bytes; none if a file is missing between others."""
+    """The parts of some logs, of about ``size`` bytes; none if a file is missing."""
     parts: list[Part] = []
     for log, scan in enumerate(scans):
         if any(file.end != following.offset for file, following in pairwise(scan.files)):
             return []
         for file in scan.files:
-            starts = [file.offset]
-            if not scan.is_dledger:
-                with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
-                    for position in range(size, file.size - size, size):
-                        place = _first_message(blocks, position)
-                        if place is not None:
-                            starts.append(file.offset + place)
+            try:
+                starts = [file.offset, *([] if scan.is_dledger else _starts_in(file, size))]
+            except FileNotFoundError:  # a broker has deleted it: one process reads what is left
+                return []
             stops = [*starts[1:], file.end]
             bounds = zip(starts, stops, strict=True)
             parts += [Part(log, start, stop) for start, stop in bounds if start < stop]
     return parts
+
+
+def _starts_in(file: StoreFile, size: int) -> Iterator[int]:
+    """Offsets at which further parts of a file begin."""
+    with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
+        for position in range(size, file.size - size, size):
+            if blocks.next_data(position) >= position + _SEARCHED[-1]:
+                continue  # a hole
+            place = _first_message(blocks, position)
+            if place is not None:
+                yield file.offset + place
 
 
 def _first_message(blocks: FileBlocks, position: int) -> int | None:
@@ -329,6 +342,8 @@ def _read_parts(
                     pipe.send((b"", rest))
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
+            if scan.has_expired_files or (scan.has_ended and part.stop < scan.files[-1].end):
+                is_whole = False  # what follows shows whether it is the end
             pipe.send(PartEnd(is_whole, scan.trail))
             if output is not None:
                 pipe.recv()  # its turn

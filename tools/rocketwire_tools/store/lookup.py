@@ -78,12 +78,15 @@ def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBy
     if file is None:
         return None
     position = offset - file.offset
-    with open_blocks(file, block_size=_HEAD) as blocks:
-        head = bytes(blocks.read(position))
-        size = int.from_bytes(head[:4], "big", signed=True)
-        if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
-            return None
-        data = bytes(blocks.read(position, size))
+    try:
+        with open_blocks(file, block_size=_HEAD) as blocks:
+            head = bytes(blocks.read(position))
+            size = int.from_bytes(head[:4], "big", signed=True)
+            if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
+                return None
+            data = bytes(blocks.read(position, size))
+    except FileNotFoundError:  # a broker has deleted it meanwhile
+        return None
     parts = commit_log.message_parts(data, 0)
     if parts is None or parts.physical_offset != offset:
         return None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,7 +33,7 @@ from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_PLAIN_FILE: Final = 1 << 20
 """Bytes that are read of ``checkpoint`` and the like."""
@@ -95,6 +97,21 @@ def _report_unread(unread: Mapping[str, str]) -> None:
         print_error(f"{name} is not read: {reason}")
     if len(unread) > _MAX_NAMED:
         print_error(f"{len(unread) - _MAX_NAMED} more folders are not read")
+
+
+def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
+    """Files of a log without the bytes that one has too many, and that stand in the next file.
+
+    A file is too long if it is longer than the distance to the next one, which more files have as
+    their size.
+    """
+    sizes = Counter(file.size for file in files)
+    cut: list[StoreFile] = []
+    for file, following in pairwise(files):
+        distance = following.offset - file.offset
+        is_long = distance < file.size and sizes[distance] > sizes[file.size]
+        cut.append(replace(file, size=distance) if is_long else file)
+    return [*cut, *files[-1:]]
 
 
 def _holds_records(file: StoreFile) -> bool:
@@ -178,9 +195,10 @@ class OpenedStore:
         """
         scans: list[LogScan] = []
         if self.folder.commit_log:
-            scans.append(LogScan(files=self.folder.commit_log, start=start, stop=stop))
+            files = without_tails(self.folder.commit_log)
+            scans.append(LogScan(files=files, start=start, stop=stop))
         if self.folder.dledger:
-            files = self.folder.dledger
+            files = without_tails(self.folder.dledger)
             scans.append(LogScan(files=files, is_dledger=True, start=start, stop=stop))
         return scans
 

@@ -1,7 +1,8 @@
 """A new store from the messages of an old one's commit log.
 
 ``LogCopy`` copies messages to the same physical offsets and fills what lies between them.
-``QueueBuilder`` and ``IndexBuilder`` build what a broker would have built from the same messages.
+``QueueBuilder`` and ``IndexBuilder`` build what a broker would have built from the same messages;
+``NumberedQueue`` decides where units go whose messages have strange queue offsets.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from rocketwire_tools.store.engine.hashes import index_hashes
 from rocketwire_tools.store.engine.renumbering import renumbered
 from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import RegionKind, State
+from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,20 +69,15 @@ _MAX_CODES: Final = 100_000
 
 
 @dataclass(slots=True)
-class RebuildReport:
+class RebuildReport(NumberingReport):
     """What a rebuild did.
 
     Attributes:
-        messages: that were copied.
-        bytes_copied: of these messages.
+        bytes_copied: of the messages that were copied.
         fillers: places without a message that were filled.
-        bytes_filled: of these places.
         broken_messages: whose checksum, topic, queue or queue offset is wrong; filled as well.
         crowded_messages: whole ones, lost because the place before is too small for a filler.
         ghosts: old messages after the end of the log, which were left out.
-        missing_offsets: queue offsets of lost messages; their units point to the next message.
-        misplaced_messages: with a queue offset that cannot be; they follow the one before.
-        restarted_queues: that began again at 0; only the later messages count.
         index_entries: keys in the index.
         newest: last store timestamp, milliseconds since 1970.
         queued: last physical offset.
@@ -88,16 +85,11 @@ class RebuildReport:
         has_torn_end: whether the last message is incomplete, or the last file is empty.
     """
 
-    messages: int = 0
     bytes_copied: int = 0
     fillers: int = 0
-    bytes_filled: int = 0
     broken_messages: int = 0
     crowded_messages: int = 0
     ghosts: int = 0
-    missing_offsets: int = 0
-    misplaced_messages: int = 0
-    restarted_queues: int = 0
     index_entries: int = 0
     newest: int = 0
     queued: int = 0
@@ -107,7 +99,8 @@ class RebuildReport:
     @property
     def has_damage(self) -> bool:
         """Whether messages are lost."""
-        return bool(self.fillers or self.misplaced_messages or self.has_torn_end)
+        strange = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
+        return bool(self.fillers or strange or self.has_torn_end)
 
 
 class LogCopy:
@@ -230,6 +223,7 @@ class QueueBuilder:
         self._file_size = file_size
         self._batch_file_size = batch_file_size
         self._queues: dict[tuple[str, int, bool], QueueWriter] = {}
+        self._numbered: dict[tuple[str, int], NumberedQueue] = {}
         self._report = report
         self._codes: dict[bytes | None, int] = {None: 0}
         self.queue_counts: Counter[str] = Counter()
@@ -263,15 +257,14 @@ class QueueBuilder:
                 self._add_batches(topic, queue_id, rows, items, units[places], places)
             else:
                 self._add_units(
-                    self._queue(topic, queue_id),
+                    self._numbered_queue(topic, queue_id, log_start),
                     offsets[places],
                     units[places],
                     timestamps[places],
-                    log_start,
                 )
         self._add_dispatched(rows, items, units, is_queued, log_start)
         if sum(queue.buffered for queue in self._queues.values()) > _MAX_BUFFERED:
-            self.flush()
+            self._write()
 
     def _tags_codes(self, rows: Rows, items: PropertyItems, timestamps: Int64s) -> Int64s:
         values = items.raw_values(message_const.TAGS)
@@ -307,39 +300,25 @@ class QueueBuilder:
             )
         return queue
 
+    def _numbered_queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
+        queue = self._numbered.get((topic, queue_id))
+        if queue is None:
+            writer = self._queue(topic, queue_id)
+            queue = NumberedQueue(writer, self._report, log_start)
+            self._numbered[topic, queue_id] = queue
+        return queue
+
+    @staticmethod
     def _add_units(
-        self,
-        queue: QueueWriter,
+        queue: NumberedQueue,
         offsets: Int64s,
         units: np.ndarray[tuple[int], np.dtype[np.void]],
         timestamps: Int64s,
-        log_start: int,
     ) -> None:
         is_break = (np.diff(offsets) != 1) | (offsets[1:] % queue.units_per_file == 0)
         begins = [0, *(np.flatnonzero(is_break) + 1).tolist()]
         for begin, stop in zip(begins, [*begins[1:], len(units)], strict=True):
-            part = units[begin:stop].tobytes()
-            self._put(queue, int(offsets[begin]), part, int(timestamps[stop - 1]), log_start)
-
-    def _put(
-        self, queue: QueueWriter, number: int, part: bytes, timestamp: int, log_start: int
-    ) -> None:
-        if queue.end is None:
-            # units before the first one: Java's pre-blank points below a log that starts later
-            queue.put(number, part, timestamp, gap=None if log_start else part[:UNIT_SIZE])
-            return
-        if number == 0 < queue.end:
-            queue.clear()
-            self._report.restarted_queues += 1
-        elif number > queue.end:
-            missing = number - queue.end
-            most = self._report.bytes_filled // commit_log.SMALLEST_MESSAGE
-            if missing + self._report.missing_offsets > most:
-                self._report.misplaced_messages += 1
-                number = queue.end
-            else:
-                self._report.missing_offsets += missing
-        queue.put(number, part, timestamp, gap=part[:UNIT_SIZE])
+            queue.put(int(offsets[begin]), units[begin:stop].tobytes(), int(timestamps[stop - 1]))
 
     def _add_batches(
         self,
@@ -389,19 +368,23 @@ class QueueBuilder:
                 if number is None or not is_folder_name(topic):
                     continue
                 queue_id = 0 if topic.startswith(_LMQ_PREFIX) else int(queue_ids[row])
-                queue = self._queue(topic, queue_id)
-                unit = units[row : row + 1].tobytes()
-                self._put(queue, number, unit, int(timestamps[row]), log_start)
+                queue = self._numbered_queue(topic, queue_id, log_start)
+                queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
 
     @property
     def queue_count(self) -> int:
         """Number of queues."""
         return len(self._queues)
 
-    def flush(self) -> None:
-        """Write what is buffered."""
+    def _write(self) -> None:
         for queue in self._queues.values():
             queue.flush()
+
+    def finish(self) -> None:
+        """Write all that is left."""
+        for queue in self._numbered.values():
+            queue.finish()
+        self._write()
 
 
 def _count(text: bytes | None) -> int:
@@ -586,9 +569,9 @@ class Rebuild:
         if self.index is not None:
             self.index.add(rows, items)
 
-    def flush(self) -> None:
-        """Write what is buffered."""
-        self.queues.flush()
+    def finish(self) -> None:
+        """Write all that is left, when the last log has been added."""
+        self.queues.finish()
         if self.index is not None:
             self.index.flush()
 

@@ -289,6 +289,16 @@ def test_a_capture_without_frames_is_told_from_an_empty_one(
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_file_without_a_byte_is_named(
+    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    capture, empty = save(tmp_path / "capture.pcap", usual.packets), tmp_path / "empty.pcap"
+    empty.touch()
+    assert main(["decode", str(empty), str(capture), "--format", "jsonl"]) == 0
+    printed = capfd.readouterr()
+    assert (True, f"{empty}: the file is empty\n") == (bool(printed.out), printed.err)
+
+
 def test_a_row_is_one_line_to_every_reader() -> None:
     topics = ["a\x85b", "c\u2028\u2029d", "\u4e2d\n"]
     written = io.BytesIO()

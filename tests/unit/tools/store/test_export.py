@@ -239,7 +239,9 @@ def test_a_file_that_exists_is_not_overwritten(
     assert out.read_text() == "mine"
 
 
+@pytest.mark.parametrize("suffix", ["arrow", "parquet", "jsonl"])
 def test_a_run_that_fails_leaves_no_file(
+    suffix: str,
     store: BrokerStore,
     run: Callable[..., Any],
     tmp_path: Path,
@@ -250,8 +252,11 @@ def test_a_run_that_fails_leaves_no_file(
 
     monkeypatch.setattr("rocketwire_tools.store.verbs.export.selected_rows", fail)
 
+    out = tmp_path / f"out.{suffix}"
+
     assert (
-        b"the disk is full" in run("export", "-o", tmp_path / "out.arrow", store.root, status=2).err
+        run("export", "-o", out, store.root, status=2).err
+        == b"rocketwire-store: the disk is full\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
 

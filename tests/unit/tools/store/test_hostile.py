@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import resource
@@ -285,6 +286,26 @@ def test_a_verb_ends_if_files_vanish_while_it_reads(
 
     monkeypatch.setattr(os, "open", vanishing)
     assert_ends_well(verb, root)
+
+
+@pytest.mark.parametrize("verb", [("stat",), ("messages", "--json"), ("export",)], ids=" ".join)
+def test_a_disk_that_fails_is_one_line_with_the_file(
+    verb: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = unpack(CURRENT, "plain", tmp_path).root
+    real = os.preadv
+
+    def failing(descriptor: int, buffers: Any, offset: int) -> int:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(f"/commitlog/{262144:020}"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(descriptor, buffers, offset)
+
+    monkeypatch.setattr(os, "preadv", failing)
+
+    status, _, errors = assert_ends_well(verb, root)
+
+    assert status == 2
+    assert errors == f"rocketwire-store: {root}/commitlog/{262144:020}: input/output error\n"
 
 
 def test_the_size_of_abort_does_not_matter(tmp_path: Path) -> None:

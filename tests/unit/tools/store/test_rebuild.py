@@ -414,6 +414,20 @@ def test_files_without_a_common_size_are_refused(
     assert b"--log-file-size" in answer.err
 
 
+@pytest.mark.parametrize("number", [0, 1, -1])
+def test_a_file_that_is_too_long_gets_its_size_again(
+    number: int, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    of_broker = files(store.root, "commitlog")
+    with damage.log_files(store.root)[number].open("ab") as file:
+        file.write(b"strange bytes")
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root)
+
+    assert files(out, "commitlog") == of_broker
+
+
 def test_a_store_without_messages_is_refused(
     store: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -136,6 +136,9 @@ class CaptureRun:
     def _print_remarks(self, captures: Series, totals: Totals) -> None:
         """Print what a reader of the rows should know."""
         path = captures.name(totals.files)
+        for file_path in captures.paths[: totals.files]:
+            if Path(file_path).is_file() and not Path(file_path).stat().st_size:
+                self._print(f"{file_path}: the file is empty")
         for file_path in totals.ends_within:
             self._print(f"{file_path}: the last record is incomplete")
         if totals.cut_short:

@@ -312,7 +312,7 @@ class Plan:
             return None
         for whole in self.logs():
             self._refuse_crumbs(whole)
-        return parts_of_topics(
+        planned = parts_of_topics(
             self._name,
             self._store,
             topics=settings.topics,
@@ -321,6 +321,18 @@ class Plan:
             size=self._size,
             end_of=self._end_of if self._is_in_use else None,
         )
+        return None if planned is None else self._within_times(planned)
+
+    def _within_times(self, planned: list[LogPart]) -> list[LogPart]:
+        """Those of some parts in the order of the log that the chosen times do not leave out."""
+        times = [part.newest for part in planned]
+        if times != sorted(times):  # a clock went back, so a part's times are not certain
+            return planned
+        return [
+            part
+            for part, first, end in zip(planned, times, [*times[1:], 1 << 63], strict=True)
+            if self._time_can_pass(first - _MARGIN, end + _MARGIN)
+        ]
 
 
 def _refuse_gaps(files: Sequence[StoreFile]) -> None:

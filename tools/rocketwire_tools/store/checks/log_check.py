@@ -121,8 +121,11 @@ class LogCheck:
 
     def read(self, scan: LogScan, blocks: Iterable[Block]) -> None:
         """Read a log from any of its messages on."""
-        regions = 0
+        regions, unread = 0, len(self.unread.log)
         for block in blocks:
+            if unread < len(self.unread.log):
+                unread = len(self.unread.log)
+                self._forget_offsets()
             while regions < len(scan.regions):
                 self._states[regions] = block.state
                 self._pass_over(scan.regions[regions])
@@ -133,8 +136,11 @@ class LogCheck:
     def _pass_over(self, region: Region) -> None:
         """Forget where queues stand if a file that cannot be read has their next messages."""
         if self._is_unread(region):
-            self.next_offsets.clear()
-            self._starts_at_zero = False
+            self._forget_offsets()
+
+    def _forget_offsets(self) -> None:
+        self.next_offsets.clear()
+        self._starts_at_zero = False
 
     def _is_unread(self, region: Region) -> bool:
         """Whether files that cannot be read have the bytes of a region."""
@@ -469,9 +475,4 @@ def _is_own(scan: LogScan, region: Region) -> bool:
         return True
     magic = int.from_bytes(head[4:8], "big")
     offset = int.from_bytes(head[28:36], "big", signed=True)
-    is_message = magic in (MAGIC_V1, MAGIC_V2)
-    return (
-        offset == region.start
-        or (is_message and len(head) < _HEAD)
-        or (is_message and not any(head[28:]))
-    )
+    return offset == region.start or magic in (MAGIC_V1, MAGIC_V2)

@@ -20,7 +20,7 @@ from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.later_queues import later_queues
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
-from rocketwire_tools.store.checks.unread import Unread, add_unread, reason_of
+from rocketwire_tools.store.checks.unread import Unread, add_unread
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
 
@@ -216,7 +216,7 @@ class QueueCheck:
         files = self._batches.pop(name, None) or self._queues.pop(name)
         self._unread.queues.add(name)
         folder = files.files[0].name.rpartition("/")[0] if files.files else "/".join(map(str, name))
-        add_unread(self.findings, folder, reason_of(error))
+        add_unread(self.findings, folder, error)
 
     def _see(
         self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s

@@ -84,7 +84,8 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
     """
     unread = Unread()
     for name, reason in folder.unreadable.items():
-        add_unread(findings, name, reason, what="folder")
+        text = f"the folder cannot be read: {reason}"
+        findings.add(Finding(kind=FindingKind.FILE, text=text, file=name))
         _note_folder(unread, name)
     for files in (folder.commit_log, folder.dledger):
         unread.log += [(file.offset, file.end) for file in _removed(files, findings)]
@@ -141,15 +142,20 @@ def _is_readable(file: StoreFile, findings: Findings) -> bool:
         read_bytes(file, 0, 1)
     except OSError as error:
         if error.errno != errno.ENOENT:  # brokers delete files that expire
-            add_unread(findings, file.name, reason_of(error))
+            add_unread(findings, file.name, error)
         return False
     return True
 
 
-def add_unread(findings: Findings, name: str, reason: str, *, what: str = "file") -> None:
-    """Add the finding of a file or folder that cannot be read."""
-    text = f"the {what} cannot be read: {reason}"
-    findings.add(Finding(kind=FindingKind.FILE, text=text, file=name))
+def add_unread(findings: Findings, name: str, error: OSError) -> None:
+    """Add the finding of a file that cannot be read; it is a note if the file is gone meanwhile."""
+    is_gone = error.errno == errno.ENOENT
+    text = (
+        "the file was deleted while the store was read"
+        if is_gone
+        else f"the file cannot be read: {reason_of(error)}"
+    )
+    findings.add(Finding(kind=FindingKind.FILE, text=text, is_damage=not is_gone, file=name))
 
 
 def reason_of(error: OSError) -> str:

@@ -67,7 +67,11 @@ class FileBlocks:
         """
         start, length = self.file.start + position, 0
         while length < len(view):
-            read = os.preadv(self._descriptor, [view[length:]], start + length)
+            try:
+                read = os.preadv(self._descriptor, [view[length:]], start + length)
+            except OSError as error:
+                error.filename = str(self.file.path)  # a descriptor has no name
+                raise
             if read == 0:
                 break
             length += read
@@ -128,6 +132,9 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
     try:
         size = max(0, min(size, file.size - position))
         return os.pread(descriptor, size, file.start + position)
+    except OSError as error:
+        error.filename = str(file.path)
+        raise
     finally:
         os.close(descriptor)
 

@@ -8,7 +8,7 @@ file after Java has cut a log and written on); ``ghosts.py`` decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -138,6 +138,7 @@ class LogScan:
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
         trail: the last messages so far, without ghosts.
+        has_expired_files: whether a broker has deleted files since they were listed.
         end: offset after the last message so far.
         size: bytes of all files.
     """
@@ -153,10 +154,13 @@ class LogScan:
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
     trail: LogTrail = field(default_factory=LogTrail)
+    has_expired_files: bool = field(default=False, init=False)
     end: int = 0
     _effort: int = 0
     _position: int = 0
     _state: State = State.LIVE
+    _ends: list[int] = field(default_factory=list[int], init=False)
+    """Numbers of the regions since the last message that look like the end of the log."""
 
     @property
     def size(self) -> int:
@@ -177,38 +181,55 @@ class LogScan:
         """Whether messages may be missing among those so far."""
         return bool(self.regions_left_out) or any(region.is_damage for region in self.regions)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing but zeros stands after the last message so far."""
+        return bool(self._ends)
+
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
         for file in self.files:
-            if not file.size and file is self.files[-1]:
-                self._see_empty(file)
             if file.end <= self.start or file.offset >= self.stop:
                 continue
-            if previous is not None and file.offset != previous.end:
+            if previous is not None and file.offset > previous.end:
                 self._add(RegionKind.GAP, previous, previous.size, file.offset - previous.offset)
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
             try:
                 with open_blocks(file, block_size=self.block_size, memory=self.memory) as blocks:
-                    if previous is not None and self._state is State.GHOST:
-                        self._state = self._state_at(blocks, 0)
+                    if self._ends and blocks.next_data(0) < file.size:
+                        yield from self._written_meanwhile()
+                    if self._ends or (previous is not None and self._state is State.GHOST):
+                        self._continue_at(blocks, 0)
                     yield from self._file(blocks, max(0, self.start - file.offset))
             except OSError as error:
+                if isinstance(error, FileNotFoundError) and self._is_expired(file):
+                    self.has_expired_files = True
+                    if self.unreadable is not None:
+                        self.unreadable.append((file.offset, file.end))
+                    previous = None
+                    continue
                 if self.unreadable is None:
                     raise
                 self.unreadable.append((file.offset + self._position, file.end))
                 reason = f"the file cannot be read from here on: {error.strerror}"
                 self._add(RegionKind.DAMAGE, file, self._position, file.size, reason)
             previous = file
+        self._see_empty_end()
 
-    def _see_empty(self, file: StoreFile) -> None:
+    def _see_empty_end(self) -> None:
         """Note that the last file was cut to nothing: what it had is lost.
 
         4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).  A
         pass that ends where the file begins notes it too.
         """
-        if self.start <= file.offset <= self.stop:
+        file = self.files[-1] if self.files else None
+        if file is not None and not file.size and self.start <= file.offset <= self.stop:
             self._add(RegionKind.DAMAGE, file, 0, 0, EMPTY_FILE)
+
+    def _is_expired(self, file: StoreFile) -> bool:
+        """Whether a broker has deleted a file meanwhile: it deletes them from the first on."""
+        return not any(each.path.exists() for each in self.files if each.offset <= file.offset)
 
     # -------------------------------------------------------------- one file
 
@@ -289,11 +310,36 @@ class LogScan:
             return file.size
         kind = RegionKind.HOLE if data >= place or is_empty else RegionKind.DAMAGE
         self._add(kind, file, position, place, reason)
-        self._state = self._state_at(blocks, place)
+        self._continue_at(blocks, place)
         return place
 
-    def _state_at(self, blocks: FileBlocks, position: int) -> State:
-        """State of the messages at ``position``, where none of the log ends."""
+    def _written_meanwhile(self) -> Iterator[Block]:
+        """Messages that a broker has written where the log ended when it was read."""
+        number = self._ends[0]
+        if len(self._ends) < len(self.regions) - number:
+            return
+        region = self.regions[number]
+        file = next(file for file in self.files if file.offset <= region.start < file.end)
+        with open_blocks(file, block_size=self.block_size) as blocks:
+            if any(blocks.read(region.position, _HEAD_SIZE)):
+                del self.regions[number:]
+                self._ends.clear()
+                yield from self._file(blocks, region.position)
+
+    def _continue_at(self, blocks: FileBlocks, position: int) -> None:
+        """Find out what messages at ``position`` are, where none of the log ends, if any are."""
+        state = self._state_at(blocks, position)
+        if state is None:
+            return
+        self._state = state
+        if state is State.SAVED:
+            for number in self._ends:  # the log does not end there
+                region = self.regions[number]
+                self.regions[number] = replace(region, kind=RegionKind.HOLE, reason=_ZEROS)
+            self._ends.clear()
+
+    def _state_at(self, blocks: FileBlocks, position: int) -> State | None:
+        """State of the messages at ``position``, where none of the log ends; None without one."""
         view = blocks.read(position, _FIRST)
         needed = self._message_size(view)
         if needed > len(view):
@@ -302,7 +348,7 @@ class LogScan:
         messages = Messages(np.frombuffer(view, np.uint8), places[:COMPARED])
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
-            return self._state
+            return None
         messages = messages.chosen(np.arange(count))
         return State.GHOST if self.trail.are_ghosts(messages) else State.SAVED
 
@@ -341,7 +387,7 @@ class LogScan:
         if len(view) < _HEAD_SIZE:
             return f"{len(view)} bytes are left, which is no message"
         if not any(view[:_HEAD_SIZE]):
-            return "zeros stand where a message should begin"
+            return _ZEROS
         size = int.from_bytes(view[:4], "big", signed=True)
         magic = int.from_bytes(view[4:8], "big")
         if magic not in (MAGIC_V1, MAGIC_V2):
@@ -369,9 +415,12 @@ class LogScan:
             position=start,
             reason=reason,
         )
+        if kind is RegionKind.END:
+            self._ends.append(len(self.regions))
         self.regions.append(region)
 
 
+_ZEROS: Final = "zeros stand where a message should begin"
 _OVERLAP: Final = 48
 """Bytes that two blocks of a search share, so that one of them holds a whole head."""
 

@@ -24,7 +24,7 @@ _SAMPLE: Final = 16 << 10
 _RECORDS: Final = 16
 """Fewest records of a stretch of the usual size; a walk of one ends after four times as many."""
 
-_FEWEST: Final = 256
+_FEWEST: Final = 64
 """Stretches for which it is worth it: larger records are few."""
 
 _MOST: Final = 1024

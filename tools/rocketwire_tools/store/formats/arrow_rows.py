@@ -39,6 +39,10 @@ pc: Any = importlib.import_module("pyarrow.compute")
 
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 _TEXT: Final = pa.string()
+_ENCODED: Final = pa.dictionary(pa.int32(), _TEXT)
+_MOST_ENCODED: Final = 64
+"""Texts from which on a dictionary gets only those that rows have."""
+
 TYPES: Final[dict[str, Any]] = {
     "file": _TEXT,
     "physical_offset": pa.int64(),
@@ -95,22 +99,35 @@ FEW_VALUES: Final = (
 """Columns of Parquet that mostly have few values: they are worth a dictionary."""
 
 
-def schema_of(names: Sequence[str]) -> Any:
-    """The schema of some columns."""
-    return pa.schema([(name, TYPES[name]) for name in names])
+def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
+    """The schema of some columns.
+
+    Args:
+        names: of the columns.
+        has_dictionaries: as for ``record_batch``.
+    """
+    types = TYPES | dict.fromkeys(FEW_TEXTS, _ENCODED) if has_dictionaries else TYPES
+    return pa.schema([(name, types[name]) for name in names])
 
 
-def record_batch(rows: Rows, names: Sequence[str]) -> Any:
+def record_batch(rows: Rows, names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
     """Rows as a record batch.
 
     Args:
         rows: of one block.
         names: columns.
+        has_dictionaries: whether the columns of ``FEW_TEXTS`` have a dictionary.  Parquet takes
+            it as it is; otherwise each row gets a copy of its text, which Parquet looks up again.
     """
     has_texts = not rows.are_unfolded and not PROPERTY_COLUMNS.keys().isdisjoint(names)
     texts = PropertyArrays(rows.property_items) if has_texts else None
-    columns = [_column(rows, name, texts) for name in names]
-    return pa.record_batch(columns, schema=schema_of(names))
+    columns = [
+        _encoded(*FEW_TEXTS[name](rows))
+        if has_dictionaries and name in FEW_TEXTS
+        else _column(rows, name, texts)
+        for name in names
+    ]
+    return pa.record_batch(columns, schema=schema_of(names, has_dictionaries=has_dictionaries))
 
 
 def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
@@ -132,11 +149,22 @@ def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
 
 def _chosen(texts: Sequence[str | None], numbers: Int64s) -> Any:
     """Texts by their numbers."""
+    if len(texts) == 1:
+        return pa.repeat(pa.scalar(texts[0], _TEXT), len(numbers))
     return pa.array(texts, _TEXT).take(pa.array(numbers))
 
 
-def _repeated(text: str, count: int) -> Any:
-    return pa.repeat(pa.scalar(text, _TEXT), count)
+def _encoded(texts: Sequence[str | None], numbers: Int64s) -> Any:
+    """The same with a dictionary, without a copy of the text for each row."""
+    if len(texts) > _MOST_ENCODED or None in texts:
+        return _chosen(texts, numbers).dictionary_encode()
+    indices = pa.array(numbers.astype(np.int32))
+    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, _TEXT))
+
+
+def _only(text: str, rows: Rows) -> FewTexts:
+    """A text that all rows have."""
+    return [text], np.zeros(len(rows), np.int64)
 
 
 def _hosts(rows: Rows, name: str) -> FewTexts:
@@ -151,6 +179,8 @@ def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
 
 
 FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
+    "file": lambda rows: _only(rows.block.file.name, rows),
+    "state": lambda rows: _only(rows.block.state.value, rows),
     "topic": lambda rows: (rows.topics.names, rows.topic_numbers),
     "born_host": lambda rows: _hosts(rows, "born"),
     "store_host": lambda rows: _hosts(rows, "store"),
@@ -210,8 +240,6 @@ def _bodies(bodies: Sequence[bytes | None]) -> Any:
 
 
 _COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
-    "file": lambda rows: _repeated(rows.block.file.name, len(rows)),
-    "state": lambda rows: _repeated(rows.block.state.value, len(rows)),
     "offset_msg_id": offset_ids,
     "body": _stored_bodies,
 }

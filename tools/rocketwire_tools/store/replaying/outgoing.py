@@ -88,9 +88,13 @@ class ReplayMessage:
         return f"{self.topic}:{self.queue_id}:{self.queue_offset} at {self.physical_offset}"
 
     def is_stored_as(self, message: StoredMessage) -> bool:
-        """Whether a message of the target is this one: key, born time, flag and body are equal."""
+        """Whether a message of the target is this one: key, born time, flag and body are equal.
+
+        Brokers of 5.x give a key to a message that was sent without one.
+        """
+        key = (message.properties or {}).get(const.UNIQ_KEY, "")
         return (
-            (message.properties or {}).get(const.UNIQ_KEY, "") == self.unique_key
+            (key == self.unique_key or not self.unique_key)
             and message.born_timestamp == self.born
             and message.flag == self.flag
             and message.body_crc == crc32(self.body)

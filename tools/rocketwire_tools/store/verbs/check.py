@@ -25,7 +25,7 @@ from rocketwire_tools.store.checks.side_files import (
     check_log_folder,
     check_timers,
 )
-from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadable, reason_of
+from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadable
 from rocketwire_tools.store.jobs import is_read, may_fork, whole_parts
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
@@ -202,7 +202,7 @@ class StoreCheck:
                 check_checkpoint(store, findings, self.log.newest, end)
         except OSError as error:
             self.unread.others.append(str(error.filename))
-            add_unread(findings, str(error.filename or ""), reason_of(error))
+            add_unread(findings, str(error.filename or ""), error)
 
     @property
     def _is_predictable(self) -> bool:

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -82,12 +82,11 @@ def _written(
         file.flush()
         return
     compression = arguments.compression if kind == "parquet" else None
-    output = _ArrowOutput(file, _columns(arguments), compression)
-    for batch, counts in results(arguments, scans, encode):
-        if counts[0]:
-            output.write(batch)
-        yield counts
-    output.close()
+    with _ArrowOutput(file, _columns(arguments), compression) as output:
+        for batch, counts in results(arguments, scans, encode):
+            if counts[0]:
+                output.write(batch)
+            yield counts
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
@@ -118,7 +117,7 @@ def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
     from rocketwire_tools.store.formats.arrow_rows import record_batch
 
-    return lambda rows: record_batch(rows, names)
+    return lambda rows: record_batch(rows, names, has_dictionaries=kind == "parquet")
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:
@@ -205,7 +204,7 @@ class _ArrowOutput:
         self._table = pa.Table
         self._batches: list[Any] = []
         self._size = 0
-        schema = arrow_rows.schema_of(names)
+        schema = arrow_rows.schema_of(names, has_dictionaries=compression is not None)
         self._schema = schema
         self._writer: Any
         if compression:
@@ -214,6 +213,7 @@ class _ArrowOutput:
                 file,
                 schema,
                 compression=compression,
+                store_schema=False,  # or Arrow's readers would get dictionaries and not texts
                 use_dictionary=list(arrow_rows.FEW_VALUES),
                 write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
             )
@@ -227,9 +227,18 @@ class _ArrowOutput:
             self._write_batches()
 
     def _write_batches(self) -> None:
-        self._writer.write_table(self._table.from_batches(self._batches, self._schema))
+        table = self._table.from_batches(self._batches, self._schema)
+        self._writer.write_table(table.unify_dictionaries())
         self._batches, self._size = [], 0
 
-    def close(self) -> None:
-        self._write_batches()
-        self._writer.close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        try:
+            if error is None:
+                self._write_batches()
+                self._writer.close()
+        finally:
+            if hasattr(self._writer, "is_open"):  # Parquet's would write when it is collected
+                self._writer.is_open = False

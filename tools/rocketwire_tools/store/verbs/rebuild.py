@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.errors import DecodeError
@@ -184,7 +184,7 @@ def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, An
 
 
 def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
-    """The size that files of a log have, of which some may be cut.
+    """The size that files of a log have, of which some may be cut, and some too long.
 
     Raises:
         ValueError: no size agrees with the names of the files.
@@ -193,7 +193,10 @@ def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
     sizes = Counter(file.size for file in files)
     candidates = [asked] if asked else [size for size, _ in (sizes + distances).most_common()]
     for size in candidates:
-        if size > 0 and all(file.offset % size == 0 and file.size <= size for file in files):
+        is_usual = sizes[size] > 0 and distances[size] > 0
+        if size > 0 and all(
+            file.offset % size == 0 and (is_usual or file.size <= size) for file in files
+        ):
             return size
     raise ValueError("the files of the log have no common size; give --log-file-size")
 
@@ -237,13 +240,15 @@ def _build(
     log = LogCopy(files, settings["log_file_size"], report)
     rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
     for scan in store.scans():
+        size = settings["log_file_size"]
+        scan.files = [replace(file, size=min(file.size, size)) for file in scan.files]
         rebuild.begin(scan)
         for block in with_progress(scan):
             rebuild.add(block, scan.regions)
         report.has_torn_end |= has_torn_end(scan)
     if not report.messages:
         raise ValueError("there is no message in the commit log")
-    rebuild.flush()
+    rebuild.finish()
     checkpoint = Checkpoint(report.newest, report.newest, index.full_timestamp, 0, 0, report.queued)
     write_file(files, "checkpoint", encode_checkpoint(checkpoint))
     copied, lost = _copy_config(store, files)

@@ -19,6 +19,7 @@ from rocketwire_tools.spark.stores.options import read_options
 from rocketwire_tools.spark.stores.planning import DamageError, Plan, opened_stores, parts, stores
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
+from rocketwire_tools.store.queued import planning as queued_planning
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.damage import log_files, remove_middle_file, zero_page
 from tests.support.stores.fixtures import unpack
@@ -170,6 +171,46 @@ def test_a_topic_costs_the_bytes_of_its_own_messages(
     rest = [part for part in planned if part.units is None]
     last = store.truth.pulled[-1]
     assert [part.start for part in rest] == [last.physical_offset + last.size]
+
+
+@pytest.mark.slow
+def test_parts_of_a_topic_of_other_times_are_left_out(
+    packed_store: Callable[[str, str], BrokerStore],
+    read_rows: ReadRows,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = packed_store(CURRENT, "plain")
+    monkeypatch.setattr(planning, "_MARGIN", 0)
+    path, orders = str(store.root), [m for m in store.truth.pulled if m.topic == "orders"]
+    time = orders[len(orders) // 2].store_timestamp
+    whole, _ = read_rows(FIELDS, path=path, topic="orders", splitSize="2k")
+
+    for options, expected in (
+        ({"begin": str(time)}, [m for m in orders if m.store_timestamp >= time]),
+        ({"end": str(time)}, [m for m in orders if m.store_timestamp <= time]),
+    ):
+        planned, rows = read_rows(FIELDS, path=path, topic="orders", splitSize="2k", **options)
+        assert all(part.units for part in planned[:-1])
+        assert [row["physical_offset"] for row in rows] == [m.physical_offset for m in expected]
+        assert len(planned) < 0.75 * len(whole)
+
+
+def test_no_part_of_a_topic_is_left_out_if_store_times_go_back(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(1_000, 0, -1))
+
+    def store_time(_: object) -> int:
+        return next(times)
+
+    monkeypatch.setattr(queued_planning, "store_time", store_time)
+    monkeypatch.setattr(planning, "_MARGIN", 0)
+
+    def count(**options: str) -> int:
+        settings = {"path": str(root), "topic": "orders", "splitSize": "20k", **options}
+        return len(parts(read_options(settings), FIELDS))
+
+    assert count(end="1") == count() > 2
 
 
 def test_a_topic_is_read_from_the_log_if_its_queues_cannot_lead_to_all_of_it(root: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.stores.planning import DamageError
+from rocketwire_tools.spark.stores.options import read_options
+from rocketwire_tools.spark.stores.planning import DamageError, parts
+from rocketwire_tools.spark.stores.reading import read
 from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.damage import DAMAGE, flip_body, zero_page
@@ -158,3 +161,42 @@ def test_a_read_may_name_the_store_alone(
     _, rows = read_rows(["store"], path=str(store.root))
 
     assert rows == [{"store": str(store.root)}] * len(store.truth.pulled)
+
+
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [
+        ({"topic": "orders"}, 0.5),
+        ({"topic": "orders", "queue": "1"}, 0.2),
+        ({"topic": "orders", "queue": "1", "offsets": ":4"}, 0.15),
+        ({"topic": "orders", "tag": "paid"}, 0.4),
+        ({"physical": ":100000"}, 0.3),
+        ({"end": "2020-01-01"}, 0.0),
+    ],
+    ids=str,
+)
+def test_what_options_leave_out_is_not_read_from_the_log(
+    packed_store: Callable[[str, str], BrokerStore],
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, str],
+    share: float,
+) -> None:
+    path = str(packed_store(CURRENT, "plain").root)
+    sizes: list[int] = []
+
+    def counted(descriptor: int, buffers: list[memoryview], offset: int) -> int:
+        sizes.append(preadv(descriptor, buffers, offset))
+        return sizes[-1]
+
+    def bytes_read(**options: str) -> int:
+        settings = read_options({"path": path, "splitSize": "30k", **options})
+        planned = parts(settings, ("topic",))
+        sizes.clear()
+        for part in planned:
+            assert sum(map(len, read(part, ("topic",), settings))) >= 0
+        return sum(sizes)
+
+    preadv = os.preadv
+    monkeypatch.setattr(os, "preadv", counted)
+
+    assert bytes_read(**options) <= share * bytes_read()

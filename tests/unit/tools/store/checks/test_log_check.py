@@ -5,10 +5,16 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.stores import BrokerStore
 
 
@@ -53,3 +59,15 @@ def test_the_rest_of_an_old_message_behind_the_end_is_no_torn_message(store: Bro
 
     assert damage_of(check) == {}
     assert notes_of(check) == {"ghost": 1}
+
+
+@pytest.mark.parametrize("byte", [3, 7, 35, 87])
+def test_a_wrong_bit_in_the_head_of_the_last_message_is_damage_if_no_queue_had_it_yet(
+    byte: int, tmp_path: Path
+) -> None:
+    """Of size, magic number, physical offset or body size; the broker was killed."""
+    root = unpack(CURRENT, "killed", tmp_path).root
+    place = damage.places(damage.log_files(root)[-1])[-1]
+    damage.flip(place.file, place.position + byte, 4)
+
+    assert sum(damage_of(checked(root)).values()) == 1

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.store.checks.unread import Unread
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.verbs.check import StoreCheck
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 
@@ -169,3 +171,24 @@ def test_gaps_of_files_that_follow_each_other_are_those_of_the_files() -> None:
     assert unread.covers(0, 200)
     assert unread.covers(300, 400)
     assert not unread.covers(200, 300)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_that_a_broker_deletes_meanwhile_are_no_damage(
+    jobs: int, copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first files of the log expire while the check reads, and one of a queue with them."""
+    logs = damage.log_files(copy.root)[:2]
+    queue = damage.queue_files(copy.root)[0][0]
+    messages = [one for one in copy.truth.pulled if one.physical_offset >= int(logs[1].name) * 2]
+    check = StoreCheck(OpenedStore([copy.root]))  # it has listed the files
+    for path in (*logs, queue):
+        path.unlink()
+
+    check.run(jobs)
+
+    assert damage_of(check) == {}
+    assert check.log.messages == len(messages)
+    assert [finding.text for finding in check.findings.kept if finding.kind == "file"] == [
+        "the file was deleted while the store was read"
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,9 +13,10 @@ from rocketwire.store.folder import read_folder
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.engine.scan import SEARCH_EFFORT, LogScan, RegionKind, State
+from tests.support.stores import damage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rocketwire_tools.store.engine.blocks import FileBlocks
@@ -51,6 +52,11 @@ def write(store: BrokerStore, offset: int, data: bytes) -> None:
     with path.open("r+b") as file:
         file.seek(offset % size)
         file.write(data)
+
+
+def zero_two_files(root: Path) -> None:
+    for path in damage.log_files(root)[1:3]:
+        path.write_bytes(bytes(path.stat().st_size))
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 70_000, 1000, 64])
@@ -280,3 +286,78 @@ def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_re
 
     assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
     assert not any(region.is_damage for region in scan.regions)
+
+
+@pytest.mark.parametrize(
+    "damaged", [damage.zero_middle_file, damage.zero_tail_of_middle_file, zero_two_files]
+)
+def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
+    damaged: Callable[[Path], None], copy: BrokerStore
+) -> None:
+    sizes = offsets_of(copy)
+    damaged(copy.root)
+    after = {path.name: path.read_bytes() for path in files_of(copy)}
+    length = files_of(copy)[0].stat().st_size
+    lost = {
+        offset
+        for offset in sizes
+        if not any(after[f"{offset - offset % length:020d}"][offset % length :][:8])
+    }
+    assert lost
+
+    messages, scan = scan_of(copy.root)
+
+    assert messages == {
+        offset: State.LIVE if offset < min(lost) else State.SAVED for offset in sizes.keys() - lost
+    }
+    holes = [region for region in scan.regions if region.kind is RegionKind.HOLE]
+    assert holes[0].start == min(lost)
+    assert holes[-1].end > max(lost)
+    assert scan.is_damaged
+
+
+def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
+    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It also begins the next file before that one is read."""
+    last_but_one, last = damage.log_files(copy.root)[-2:]
+    contents = last_but_one.read_bytes(), last.read_bytes()
+    damage.zero_tail_of_middle_file(copy.root)
+    last.write_bytes(bytes(len(contents[1])))
+    add = LogScan._add  # pyright: ignore[reportPrivateUsage] - the moment after a file was read
+
+    def add_region(scan: LogScan, kind: RegionKind, *arguments: Any) -> None:
+        add(scan, kind, *arguments)
+        if kind is RegionKind.END:
+            last_but_one.write_bytes(contents[0])
+            last.write_bytes(contents[1])
+
+    monkeypatch.setattr(LogScan, "_add", add_region)
+
+    messages, scan = scan_of(copy.root)
+
+    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert not scan.is_damaged
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_files_that_a_broker_deletes_meanwhile_are_passed_over(
+    count: int, copy: BrokerStore
+) -> None:
+    files = read_folder([copy.root]).commit_log
+    for file in files[:count]:
+        file.path.unlink()
+    scan = LogScan(files=files)
+
+    offsets = [block.base + place for block in scan for place in block.messages.positions.tolist()]
+
+    assert offsets == [one for one in sorted(offsets_of(copy)) if one >= files[count].offset]
+    assert not scan.is_damaged
+
+
+def test_a_file_that_is_gone_behind_another_one_is_an_error(copy: BrokerStore) -> None:
+    files = read_folder([copy.root]).commit_log
+    files[1].path.unlink()
+
+    with pytest.raises(FileNotFoundError):
+        list(LogScan(files=files))

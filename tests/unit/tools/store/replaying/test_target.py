@@ -32,6 +32,8 @@ async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
         assert await queues.find(QUEUE, messages[66], 67) is None
         for change in ({"unique_key": "k0"}, {"born": 1}, {"flag": 1}, {"body": b"other"}):
             assert await queues.find(QUEUE, replace(messages[66], **change), 0) is None
+        # a broker has given it a key
+        assert await queues.find(QUEUE, replace(messages[66], unique_key=""), 0) == 66
         stored = await queues.at(QUEUE, 5)
         assert stored is not None
         assert messages[5].is_stored_as(stored)

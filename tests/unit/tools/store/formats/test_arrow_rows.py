@@ -1,0 +1,34 @@
+"""Columns with a dictionary hold the texts of those without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.formats import arrow_rows
+from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, pa, record_batch
+from rocketwire_tools.store.opened import OpenedStore
+from tests.support.java.peers import CURRENT
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("most", [0, 1, 64])
+def test_texts_are_the_same_with_dictionaries_of_any_size(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow_rows, "_MOST_ENCODED", most)
+    (scan,) = OpenedStore([unpack(CURRENT, "features", tmp_path).root]).scans()
+    scan.block_size = 1 << 20
+    topics, names = TopicNames(), list(FEW_TEXTS)
+    for block in scan:
+        rows = Rows(block, topics)
+        batch = record_batch(rows, names, has_dictionaries=True)
+
+        assert all(pa.types.is_dictionary(field.type) for field in batch.schema)
+        plain = record_batch(rows, names)
+        assert batch.cast(plain.schema).equals(plain)

@@ -1,0 +1,119 @@
+"""Units of a rebuilt queue stand at the queue offsets of their messages, also where one is damaged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.store.consume_queue import QueueUnit, decode_units, encode_unit
+from rocketwire.store.writer import DiskFiles, QueueWriter
+from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+UNITS_PER_FILE = 16
+
+
+def queue_of(
+    folder: Path, numbers: Sequence[int], report: NumberingReport, log_start: int = 0
+) -> list[int]:
+    """Places of the messages to which the units of a rebuilt queue point, unit by unit.
+
+    Args:
+        folder: empty.
+        numbers: queue offsets that the messages at places 100, 101, ... name.
+        report: counts what is found.
+        log_start: offset of the log's first file.
+    """
+    writer = QueueWriter(DiskFiles(folder), "queue", file_size=20 * UNITS_PER_FILE)
+    queue = NumberedQueue(writer, report, log_start)
+    for place, number in enumerate(numbers, 100):
+        queue.put(number, encode_unit(QueueUnit(place, 91, 0)), place)
+    queue.finish()
+    writer.flush()
+    files = sorted((folder / "queue").iterdir()) if (folder / "queue").exists() else []
+    units = [unit for file in files for unit in decode_units(file.read_bytes())]
+    assert writer.end is None or not any(unit.size for unit in units[writer.end :])
+    return [unit.physical_offset for unit in units[: writer.end]]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "places"),
+    [
+        ([0, 1, 2, 3], [100, 101, 102, 103]),
+        ([0, 1, 3, 4], [100, 101, 102, 102, 103]),
+        ([0, 1, 3, 5, 6], [100, 101, 102, 102, 103, 103, 104]),
+        ([3, 5, 6], [100, 100, 100, 100, 101, 101, 102]),
+        ([0, 1, 2, 1, 2], [100, 103, 104]),
+        ([0, 1, 2, 0, 1], [103, 104]),
+    ],
+)
+def test_offsets_with_which_others_agree_are_taken(
+    numbers: list[int], places: list[int], tmp_path: Path
+) -> None:
+    """Messages are missing, or the queue began again."""
+    report = NumberingReport(messages=100)
+
+    assert queue_of(tmp_path, numbers, report) == places
+    assert (report.misplaced_messages, report.unqueued_messages) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "places"),
+    [
+        ([0, 1, 7, 3, 4], [100, 101, 102, 103, 104]),
+        ([0, 1, 0, 3, 4], [100, 101, 102, 103, 104]),
+        ([0, 1, 1 << 40, 3, 4], [100, 101, 102, 103, 104]),
+        ([0, 1, 2, 1, 4], [100, 101, 102, 103, 104]),
+        ([1 << 40, 1, 2], [100, 101, 102]),
+        ([0, 1, 9, 4, 5], [100, 101, 102, 103, 103, 104]),
+    ],
+)
+def test_a_damaged_offset_is_that_behind_the_message_before(
+    numbers: list[int], places: list[int], tmp_path: Path
+) -> None:
+    report = NumberingReport(messages=100)
+
+    assert queue_of(tmp_path, numbers, report) == places
+    assert (report.misplaced_messages, report.unqueued_messages) == (1, 0)
+    assert report.restarted_queues == 0
+
+
+@pytest.mark.parametrize("stray", [0, 1, 50])
+def test_a_message_that_came_from_another_queue_hides_none(stray: int, tmp_path: Path) -> None:
+    """A bit of its queue id or topic is another."""
+    report = NumberingReport(messages=100)
+
+    assert queue_of(tmp_path, [0, 1, 2, stray, 3, 4], report) == [100, 101, 102, 104, 105]
+    assert (report.misplaced_messages, report.unqueued_messages) == (0, 1)
+
+
+def test_a_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: Path) -> None:
+    report = NumberingReport(messages=100)
+
+    assert queue_of(tmp_path, [7, 0, 1], report) == [101, 102]
+    assert report.unqueued_messages == 1
+
+
+@pytest.mark.parametrize(("lost_bytes", "places"), [(0, [100, 101]), (91, [100, 101, 101])])
+def test_the_last_offset_is_taken_if_bytes_are_lost(
+    lost_bytes: int, places: list[int], tmp_path: Path
+) -> None:
+    report = NumberingReport(messages=100, bytes_filled=lost_bytes)
+
+    assert queue_of(tmp_path, [0, 2], report) == places
+
+
+def test_a_queue_has_no_more_units_than_the_log_can_have_had_messages(tmp_path: Path) -> None:
+    report = NumberingReport(messages=4)
+    far = 1 << 40
+
+    assert queue_of(tmp_path, [0, 1, far, far + 1], report) == [100, 101, 102, 103]
+    assert report.misplaced_messages == 2
+
+
+def test_units_before_the_first_are_pre_blanks_if_the_log_starts_later(tmp_path: Path) -> None:
+    assert queue_of(tmp_path, [2, 3], NumberingReport(), log_start=50) == [0, 0, 100, 101]

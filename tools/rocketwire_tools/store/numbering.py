@@ -1,0 +1,155 @@
+"""Where the units of a rebuilt queue go.
+
+Messages name their queue offsets, but no checksum covers the offset, the topic and the queue id.
+So a single message with an unexpected offset waits for the next one of its queue, which shows
+whether messages are missing before it, its offset is damaged, or it is of another queue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocketwire.store import commit_log
+from rocketwire.store.consume_queue import UNIT_SIZE
+
+if TYPE_CHECKING:
+    from rocketwire.store.writer import QueueWriter
+
+
+@dataclass(slots=True)
+class NumberingReport:
+    """What was found about queue offsets.
+
+    Attributes:
+        messages: that were copied.
+        bytes_filled: of places without a message.
+        missing_offsets: queue offsets of lost messages; their units point to the next message.
+        misplaced_messages: with a queue offset that cannot be; they follow the one before.
+        unqueued_messages: with the queue offset of another message; no unit points to them.
+        restarted_queues: that began again at 0; only the later messages count.
+    """
+
+    messages: int = 0
+    bytes_filled: int = 0
+    missing_offsets: int = 0
+    misplaced_messages: int = 0
+    unqueued_messages: int = 0
+    restarted_queues: int = 0
+
+
+class _Units(NamedTuple):
+    """Units with successive queue offsets.
+
+    Attributes:
+        number: queue offset of the first one.
+        data: the units.
+        timestamp: store timestamp of the last one's message.
+    """
+
+    number: int
+    data: bytes
+    timestamp: int
+
+
+class NumberedQueue:
+    """Puts units at the queue offsets of their messages.
+
+    Args:
+        writer: of the queue.
+        report: counts what is found.
+        log_start: offset of the log's first file.
+    """
+
+    def __init__(self, writer: QueueWriter, report: NumberingReport, log_start: int) -> None:
+        self._writer = writer
+        self._report = report
+        self._log_start = log_start
+        self._held: _Units | None = None
+
+    @property
+    def units_per_file(self) -> int:
+        """Units that fit into a file of the queue."""
+        return self._writer.units_per_file
+
+    def put(self, number: int, data: bytes, timestamp: int) -> None:
+        """Put units.
+
+        Args:
+            number: queue offset of the first one.
+            data: units with successive queue offsets.
+            timestamp: store timestamp of the last one's message.
+        """
+        units = _Units(number, data, timestamp)
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._settle(held, number)
+        if len(data) == UNIT_SIZE and number != (self._writer.end or 0):
+            self._held = units
+        else:
+            self._put(units, is_sure=True)
+
+    def finish(self) -> None:
+        """Put what waits for a unit that does not come."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._put(held, is_sure=False)
+
+    def _settle(self, held: _Units, following: int) -> None:
+        """Put a unit whose queue offset was unexpected.
+
+        Args:
+            held: the unit.
+            following: queue offset of the next one.
+        """
+        number, end = held.number, self._writer.end
+        if following == number + 1 or (end is None and following > number):
+            self._put(held, is_sure=True)
+        elif end is None:
+            self._put_before(held, following)
+        elif following == end:
+            self._report.unqueued_messages += 1
+        elif following > number > end:
+            self._put(held, is_sure=True)
+        elif following > end:
+            self._report.misplaced_messages += 1
+            self._put(held._replace(number=end), is_sure=True)
+        else:
+            self._put(held, is_sure=False)
+
+    def _put_before(self, first: _Units, following: int) -> None:
+        """Put the first unit of a queue before the next one, whose queue offset is smaller."""
+        if following:
+            self._report.misplaced_messages += 1
+            self._put(first._replace(number=following - 1), is_sure=True)
+        else:
+            self._report.unqueued_messages += 1
+
+    def _put(self, units: _Units, *, is_sure: bool) -> None:
+        """Put units at their queue offset if that can be, otherwise after the last unit.
+
+        Args:
+            units: to put.
+            is_sure: whether a further message agrees with the queue offset.
+        """
+        writer, report = self._writer, self._report
+        number, data, timestamp = units
+        unit = data[:UNIT_SIZE]
+        if writer.end is None:
+            # units before the first one: Java's pre-blank points below a log that starts later
+            writer.put(number, data, timestamp, gap=None if self._log_start else unit)
+            return
+        if number == 0 < writer.end:
+            writer.clear()
+            report.restarted_queues += 1
+        elif number > writer.end:
+            missing = number - writer.end
+            most = report.bytes_filled // commit_log.SMALLEST_MESSAGE
+            if is_sure:  # lost messages may have another topic or queue id now
+                most += report.messages
+            if missing + report.missing_offsets > most:
+                report.misplaced_messages += 1
+                number = writer.end
+            else:
+                report.missing_offsets += missing
+        writer.put(number, data, timestamp, gap=unit)
