@@ -363,7 +363,7 @@ def test_files_without_a_status_are_named_or_their_folder_is(
     number: int, unreadable: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}", "checkpoint")
-    store_file = vars(folder_module)["_store_file"]
+    store_file: Callable[..., StoreFile] = vars(folder_module)["_store_file"]
 
     def without_status(path: Path, *arguments: Any) -> StoreFile:
         if path.parent.name == "commitlog":

@@ -342,7 +342,8 @@ def _read_parts(
                     pipe.send((b"", rest))
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
-            if scan.has_expired_files or (scan.has_ended and part.stop < scan.files[-1].end):
+            is_last = part.stop >= scans[part.log].files[-1].end
+            if scan.has_expired_files or (scan.has_ended and not is_last):
                 is_whole = False  # what follows shows whether it is the end
             pipe.send(PartEnd(is_whole, scan.trail))
             if output is not None:
