@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 NAME_LENGTH: Final = 20
 """Digits of the name of a mapped file."""
@@ -27,6 +29,15 @@ _COMPACTED: Final = "compaction/position-checkpoint"
 
 MAX_FILES: Final = 2_000_000
 """Default limit of the files of one store, with folders and links."""
+
+_TOP_FOLDERS: Final = frozenset(
+    {"commitlog", "consumequeue", "config", "compaction", "compactionLog"}
+)
+"""Folders without one of which nothing is a store; beside those of DLedger's members."""
+
+_OFFSET: Final = attrgetter("offset")
+_BETWEEN_REPORTS: Final = 1000
+"""Files and folders between two reports of progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +107,7 @@ class StoreFolder:
         unknown: names of files that belong to nothing.
         ignored: names of symbolic links and special files.
         empty: names of folders without anything in them.
+        unreadable: name of each folder or file whose entry cannot be read → what the system says.
     """
 
     roots: tuple[Path, ...]
@@ -127,6 +139,7 @@ class StoreFolder:
     unknown: list[str] = field(default_factory=list[str])
     ignored: list[str] = field(default_factory=list[str])
     empty: list[str] = field(default_factory=list[str])
+    unreadable: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_empty(self) -> bool:
@@ -142,34 +155,78 @@ def offset_of_name(name: str) -> int | None:
     return None
 
 
+def files_between(files: Sequence[StoreFile], start: int, stop: int) -> Iterator[StoreFile]:
+    """The files of a stream that have bytes from one offset to another.
+
+    Args:
+        files: of the stream, by offset.
+        start: first offset.
+        stop: offset after the last one.
+    """
+    place = max(bisect_right(files, start, key=_OFFSET) - 1, 0)
+    while place and files[place - 1].offset == files[place].offset:  # a copy on another disk
+        place -= 1
+    while place < len(files) and files[place].offset < stop:
+        if files[place].size and files[place].end > start:
+            yield files[place]
+        place += 1
+
+
+def file_at(files: Sequence[StoreFile], offset: int) -> StoreFile | None:
+    """The file of a stream, given by offset, that has an offset; None without one."""
+    return next(files_between(files, offset, offset + 1), None)
+
+
 def is_queue_id(name: str) -> bool:
     """Whether the name of a folder is that of a queue: a number of Java's type int."""
     return name.isascii() and name.isdecimal() and int(name[:20]) < 1 << 31
 
 
-def read_folder(paths: Iterable[Path], *, max_files: int = MAX_FILES) -> StoreFolder:
-    """List the files of a store.
+def read_folder(
+    paths: Iterable[Path],
+    *,
+    max_files: int = MAX_FILES,
+    progress: Callable[[int], None] | None = None,
+) -> StoreFolder:
+    """List the files of a store.  What cannot be read below a root is left out, and named.
 
     Args:
         paths: root folders of one store, folders with files of its commit log, or such files.
         max_files: files, folders, links and special files at most, for each root.
+        progress: gets the number of these so far, now and then.
 
     Raises:
         FileNotFoundError: a path does not exist.
         OverflowError: a root has more than ``max_files``.
-        OSError: a folder cannot be read, or a path is a pipe, a socket or a device.
+        OSError: a root cannot be read, or is a pipe, a socket or a device.
     """
     roots = tuple(Path(os.path.realpath(path, strict=True)) for path in paths)
     folder = StoreFolder(roots=roots)
     for root in roots:
         if root.is_dir():
-            _add_tree(folder, root, max_files)
+            _add_tree(folder, root, max_files, progress)
         elif root.is_file():
             folder.commit_log.append(_store_file(root, root.name))
         else:
             raise OSError(errno.EINVAL, "neither a folder nor a plain file", str(root))
     sort_files(folder)
     return folder
+
+
+def may_hold_records(root: Path) -> bool:
+    """Whether a folder may be the root of a store, or hold files of a log, by its own entries.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    with os.scandir(root) as entries:
+        return any(
+            entry.name in _TOP_FOLDERS
+            or entry.name.startswith("dledger-")
+            or offset_of_name(entry.name) is not None
+            for entry in entries
+            if not entry.is_symlink()
+        )
 
 
 def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
@@ -200,7 +257,9 @@ def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     return sorted(places.values(), key=lambda file: file.offset)
 
 
-def _add_tree(folder: StoreFolder, root: Path, max_files: int) -> None:
+def _add_tree(
+    folder: StoreFolder, root: Path, max_files: int, progress: Callable[[int], None] | None
+) -> None:
     """Put the files below a root where they belong, in one pass.
 
     A file that belongs to nothing costs its name only: it is neither kept nor asked for its size.
@@ -208,24 +267,43 @@ def _add_tree(folder: StoreFolder, root: Path, max_files: int) -> None:
     folders, count = [""], 0
     while folders:
         below = folders.pop()
-        with os.scandir(root / below) as entries:
-            plain: list[os.DirEntry[str]] = []
-            before = count
-            for entry in entries:
-                count += 1
-                if count > max_files:
-                    raise OverflowError(f"{root} has more than {max_files} files and folders")
-                if entry.is_symlink():
-                    folder.ignored.append(_below(below, entry.name))
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(_below(below, entry.name))
-                elif entry.is_file(follow_symlinks=False):
-                    plain.append(entry)
-                else:
-                    folder.ignored.append(_below(below, entry.name))
-        if count == before:
-            folder.empty.append(below)
-        _add_entries(folder, below, plain)
+        plain: list[os.DirEntry[str]] = []
+        before = count
+        try:
+            with os.scandir(root / below) as entries:
+                for entry in entries:
+                    count += 1
+                    if count > max_files:
+                        raise OverflowError(f"{root} has more than {max_files} files and folders")
+                    if progress is not None and not count % _BETWEEN_REPORTS:
+                        progress(count)
+                    _sort_entry(entry, _below(below, entry.name), folders, plain, folder.ignored)
+            if count == before:
+                folder.empty.append(below)
+            _add_entries(folder, below, plain)
+        except OSError as error:
+            if not below:
+                raise
+            if not isinstance(error, FileNotFoundError):  # brokers delete folders of queues
+                folder.unreadable[below] = error.strerror or str(error)
+
+
+def _sort_entry(
+    entry: os.DirEntry[str],
+    name: str,
+    folders: list[str],
+    plain: list[os.DirEntry[str]],
+    ignored: list[str],
+) -> None:
+    """Put an entry to the folders, the plain files, or what is ignored."""
+    if entry.is_symlink():
+        ignored.append(name)
+    elif entry.is_dir(follow_symlinks=False):
+        folders.append(name)
+    elif entry.is_file(follow_symlinks=False):
+        plain.append(entry)
+    else:
+        ignored.append(name)
 
 
 def plain_files(folder: Path) -> list[StoreFile]:
@@ -261,7 +339,13 @@ def _add_entries(folder: StoreFolder, below: str, entries: list[os.DirEntry[str]
         if place is None and not is_database:
             folder.unknown.append(name)
             continue
-        file = _file_of(entry, name)
+        try:
+            file = _file_of(entry, name)
+        except PermissionError:  # which is the folder's
+            raise
+        except OSError as error:
+            folder.unreadable[name] = error.strerror or str(error)
+            continue
         if file is None:
             continue
         if place is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +14,9 @@ from rocketwire.store.folder import (
     StoreFile,
     StoreFolder,
     add_files,
+    file_at,
+    files_between,
+    may_hold_records,
     offset_of_name,
     plain_files,
     read_folder,
@@ -20,6 +24,7 @@ from rocketwire.store.folder import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.stores import BrokerStore
@@ -294,3 +299,122 @@ def test_the_plain_files_of_one_folder_are_listed_without_others(tmp_path: Path)
     (tmp_path / "link").symlink_to("CURRENT")
 
     assert [file.name for file in plain_files(tmp_path)] == ["CURRENT"]
+
+
+@pytest.fixture
+def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
+    """Makes the system refuse to list a folder, for a test that root runs too."""
+
+    def deny(folder: Path, number: int) -> None:
+        scandir = os.scandir
+
+        def list_(path: Path) -> object:
+            if path == folder:
+                raise OSError(number, os.strerror(number), str(path))
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", list_)
+
+    return deny
+
+
+def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_read(
+    tmp_path: Path, deny: Callable[[Path, int], None]
+) -> None:
+    create(tmp_path, f"commitlog/{FIRST}", f"consumequeue/a/0/{FIRST}", f"consumequeue/b/0/{FIRST}")
+    deny(tmp_path / "consumequeue" / "a" / "0", errno.EACCES)
+
+    folder = read_folder([tmp_path])
+
+    assert folder.unreadable == {"consumequeue/a/0": "Permission denied"}
+    assert list(folder.queues) == [("b", 0)]
+    assert [file.offset for file in folder.commit_log] == [0]
+
+
+def test_a_root_that_cannot_be_listed_is_an_error(
+    tmp_path: Path, deny: Callable[[Path, int], None]
+) -> None:
+    deny(tmp_path, errno.EACCES)
+
+    with pytest.raises(PermissionError):
+        read_folder([tmp_path])
+
+
+def test_a_folder_that_a_broker_deletes_meanwhile_is_left_out(
+    tmp_path: Path, deny: Callable[[Path, int], None]
+) -> None:
+    create(tmp_path, f"commitlog/{FIRST}", f"consumequeue/a/0/{FIRST}")
+    deny(tmp_path / "consumequeue" / "a", errno.ENOENT)
+
+    folder = read_folder([tmp_path])
+
+    assert folder.unreadable == {}
+    assert folder.queues == {}
+
+
+@pytest.mark.parametrize(
+    ("number", "unreadable"),
+    [
+        (errno.EACCES, {"commitlog": "Permission denied"}),
+        (errno.EIO, {f"commitlog/{name}": "Input/output error" for name in (FIRST, SECOND)}),
+    ],
+)
+def test_files_without_a_status_are_named_or_their_folder_is(
+    number: int, unreadable: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}", "checkpoint")
+    store_file: Callable[..., StoreFile] = vars(folder_module)["_store_file"]
+
+    def without_status(path: Path, *arguments: Any) -> StoreFile:
+        if path.parent.name == "commitlog":
+            raise OSError(number, os.strerror(number), str(path))
+        return store_file(path, *arguments)
+
+    monkeypatch.setattr(folder_module, "_store_file", without_status)
+
+    folder = read_folder([tmp_path])
+
+    assert folder.unreadable == unreadable
+    assert folder.commit_log == []
+    assert list(folder.plain) == ["checkpoint"]
+
+
+def test_progress_is_reported_for_every_thousand_entries(tmp_path: Path) -> None:
+    for number in range(1000):
+        (tmp_path / f"f{number}").touch()
+    create(tmp_path, f"commitlog/{FIRST}")
+    counts: list[int] = []
+
+    read_folder([tmp_path], progress=counts.append)
+
+    assert counts == [1000]
+
+
+def test_the_file_of_an_offset_is_the_one_that_reaches_as_far(tmp_path: Path) -> None:
+    create(tmp_path, f"a/{FIRST}", f"a/{SECOND}", f"a/{24:020d}")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / SECOND).touch()
+    files = read_folder([tmp_path / "b", tmp_path / "a"]).commit_log
+    assert [(file.offset, file.size) for file in files] == [(0, 8), (8, 0), (8, 8), (24, 8)]
+
+    found = [file_at(files, offset) for offset in (-1, 0, 7, 8, 15, 16, 24, 31, 32)]
+
+    offsets = [None if file is None else file.offset for file in found]
+    assert offsets == [None, 0, 0, 8, 8, None, 24, 24, None]
+    assert file_at(list(reversed(files[1:3])), 9) == files[2]
+    assert [file.offset for file in files_between(files, 7, 25)] == [0, 8, 24]
+    assert list(files_between(files, 16, 24)) == list(files_between([], 0, 8)) == []
+
+
+@pytest.mark.parametrize("name", ["commitlog", "config", "dledger-n0", FIRST, "compaction"])
+def test_a_folder_with_an_entry_of_a_store_may_be_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / "broker-a").mkdir()
+    assert not may_hold_records(tmp_path)
+    (tmp_path / "elsewhere").symlink_to(tmp_path)
+    (tmp_path / name).symlink_to("broker-a")
+    assert not may_hold_records(tmp_path)
+
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+
+    assert may_hold_records(tmp_path)

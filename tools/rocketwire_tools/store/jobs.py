@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.store import commit_log
+from rocketwire.store.folder import files_between
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, open_blocks
 from rocketwire_tools.store.engine.ghosts import LogTrail
 
@@ -125,7 +126,7 @@ def whole_parts(
 
 def is_read(scan: LogScan) -> bool:
     """Whether other processes have read all of a log."""
-    return bool(scan.files) and scan.start >= scan.files[-1].end
+    return bool(scan.files) and scan.start >= scan.files[-1].end and scan.files[-1].size > 0
 
 
 def _results(
@@ -169,7 +170,8 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
             except FileNotFoundError:  # a broker has deleted it: one process reads what is left
                 return []
             stops = [*starts[1:], file.end]
-            parts += [Part(log, *bounds) for bounds in zip(starts, stops, strict=True)]
+            bounds = zip(starts, stops, strict=True)
+            parts += [Part(log, start, stop) for start, stop in bounds if start < stop]
     return parts
 
 
@@ -323,6 +325,7 @@ def _read_parts(
         for part in parts:
             scan = replace(
                 scans[part.log],
+                files=list(files_between(scans[part.log].files, part.start, part.stop)),
                 start=part.start,
                 stop=part.stop,
                 memory=memory,
@@ -339,7 +342,8 @@ def _read_parts(
                     pipe.send((b"", rest))
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
-            if scan.has_expired_files or (scan.has_ended and part.stop < scan.files[-1].end):
+            is_last = part.stop >= scans[part.log].files[-1].end
+            if scan.has_expired_files or (scan.has_ended and not is_last):
                 is_whole = False  # what follows shows whether it is the end
             pipe.send(PartEnd(is_whole, scan.trail))
             if output is not None:

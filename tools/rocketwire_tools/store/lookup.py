@@ -14,10 +14,11 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
+from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks, read_bytes
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -25,11 +26,15 @@ from rocketwire_tools.store.engine.scan import Block, State
 from rocketwire_tools.store.selecting import selected_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
+
+_HEAD: Final = 4
+_INDEX_BLOCK: Final = 64
+"""Bytes; a lookup reads single slots and entries."""
 
 INDEX_DATABASE: Final = "rocksdbstore"
 
@@ -69,23 +74,23 @@ class StoredBytes:
 
 def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBytes | None:
     """The message that begins at an offset of the log; None if none does."""
-    for file in store.log_files:
-        if file.offset <= offset < file.end:
-            position = offset - file.offset
-            try:
-                with open_blocks(file) as blocks:
-                    head = bytes(blocks.read(position, 4))
-                    size = int.from_bytes(head, "big", signed=True)
-                    if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
-                        return None
-                    data = bytes(blocks.read(position, size))
-            except FileNotFoundError:  # a broker has deleted it meanwhile
+    file = store.log_file_at(offset)
+    if file is None:
+        return None
+    position = offset - file.offset
+    try:
+        with open_blocks(file, block_size=_HEAD) as blocks:
+            head = bytes(blocks.read(position))
+            size = int.from_bytes(head[:4], "big", signed=True)
+            if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
                 return None
-            parts = commit_log.message_parts(data, 0)
-            if parts is None or parts.physical_offset != offset:
-                return None
-            return StoredBytes(file, position, offset, data, State.LIVE, source)
-    return None
+            data = bytes(blocks.read(position, size))
+    except FileNotFoundError:  # a broker has deleted it meanwhile
+        return None
+    parts = commit_log.message_parts(data, 0)
+    if parts is None or parts.physical_offset != offset:
+        return None
+    return StoredBytes(file, position, offset, data, State.LIVE, source)
 
 
 def at_queue_offset(
@@ -135,12 +140,11 @@ def queue_unit(
 ) -> consume_queue.QueueUnit | None:
     """The unit of a queue offset; None if neither files nor RocksDB have one."""
     place = offset * consume_queue.UNIT_SIZE
-    for file in store.folder.queues.get((topic, queue_id), ()):
-        if file.offset <= place and place + consume_queue.UNIT_SIZE <= file.end:
-            with open_blocks(file) as blocks:
-                data = bytes(blocks.read(place - file.offset, consume_queue.UNIT_SIZE))
-            unit = next(consume_queue.decode_units(data), None)
-            return unit if unit is not None and unit.points_to_message else None
+    file = file_at(store.folder.queues.get((topic, queue_id), ()), place)
+    if file is not None and place + consume_queue.UNIT_SIZE <= file.end:
+        data = read_bytes(file, place - file.offset, consume_queue.UNIT_SIZE)
+        unit = next(consume_queue.decode_units(data), None)
+        return unit if unit is not None and unit.points_to_message else None
     queues = store.rocks_queues
     unit = None if queues is None else queues.unit(topic, queue_id, offset)
     return unit if unit is not None and unit.points_to_message else None
@@ -180,7 +184,7 @@ def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBy
         topic: of the message; the names of all queues by default.
     """
     topics = [topic] if topic is not None else sorted({name for name, _ in store.queue_names})
-    offsets = sorted({offset for name in topics for offset in indexed_offsets(store, name, key)})
+    offsets = sorted(set(indexed_offsets(store, topics, key)))
     count = 0
     for offset in offsets[:MAX_RESULTS]:
         message = at_physical_offset(store, offset, "index file")
@@ -192,22 +196,25 @@ def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBy
         yield from _scanned(store, Selection(topics=topics_, key=key, with_system=True))
 
 
-def indexed_offsets(store: OpenedStore, topic: str, key: str) -> Iterator[int]:
-    """Physical offsets that index files have for a key of a topic; not all need be right."""
-    number = index_file.key_hash(topic, key)
+def indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iterator[int]:
+    """Physical offsets that index files have for a key of some topics; not all need be right."""
+    topics = list(topics)
+    numbers = {index_file.key_hash(topic, key) for topic in topics}
     for file in reversed(store.folder.index):
-        with open_blocks(file) as blocks:
+        with open_blocks(file, block_size=_INDEX_BLOCK) as blocks:
             geometry = index_geometry(blocks)
             if geometry is None:
                 continue
-            try:
-                for entry in index_file.lookup(blocks.read, geometry, number):
-                    yield entry.physical_offset
-            except DecodeError:  # a short file: the log has all that it would say
-                continue
+            for number in numbers:
+                try:
+                    for entry in index_file.lookup(blocks.read, geometry, number):
+                        yield entry.physical_offset
+                except DecodeError:  # a short file: the log has all that it would say
+                    break
     database = store.database(INDEX_DATABASE)
     if database is not None:
-        yield from _offsets_in_rocksdb(database, topic, key)
+        for topic in topics:
+            yield from _offsets_in_rocksdb(database, topic, key)
 
 
 def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[int]:

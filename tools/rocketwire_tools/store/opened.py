@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 from collections import Counter
 from dataclasses import replace
@@ -14,9 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
-from rocketwire.store.folder import StoreFile, StoreFolder, add_files, read_folder, sort_files
-from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
+from rocketwire.store.folder import (
+    StoreFile,
+    StoreFolder,
+    add_files,
+    file_at,
+    read_folder,
+    sort_files,
+)
+from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.output import ProgressLine
 from rocketwire_tools.store.sources.archives import is_archive, read_archive
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from rocketwire_tools.store.sources.rocks_config import read_tables
@@ -24,7 +33,7 @@ from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_PLAIN_FILE: Final = 1 << 20
 """Bytes that are read of ``checkpoint`` and the like."""
@@ -32,6 +41,8 @@ MAX_PLAIN_FILE: Final = 1 << 20
 _PROCESS_ID: Final = 64
 """Bytes that are read of ``abort``."""
 
+_MAX_NAMED: Final = 20
+"""Folders without permission that are named; a store has thousands of queues."""
 
 _ALWAYS_THERE: Final = "rocksdbstore"
 """A RocksDB that brokers of 5.5 create, and few of them use."""
@@ -80,6 +91,14 @@ def scans_of(stores: Iterable[OpenedStore], *, is_compacted: bool) -> list[LogSc
     ]
 
 
+def _report_unread(unread: Mapping[str, str]) -> None:
+    """Name what cannot be read; of many folders only the first."""
+    for name, reason in itertools.islice(unread.items(), _MAX_NAMED):
+        print_error(f"{name} is not read: {reason}")
+    if len(unread) > _MAX_NAMED:
+        print_error(f"{len(unread) - _MAX_NAMED} more folders are not read")
+
+
 def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
     """Files of a log without the bytes that one has too many, and that stand in the next file.
 
@@ -99,6 +118,11 @@ def _holds_records(file: StoreFile) -> bool:
     return file.size > 0 and file.name.endswith((".sst", ".log"))
 
 
+def are_whole(stores: Iterable[OpenedStore]) -> bool:
+    """Whether every folder and small file of some stores that was needed so far can be read."""
+    return not any(store.unread for store in stores)
+
+
 class NoStoreError(Exception):
     """A path is no store."""
 
@@ -106,12 +130,17 @@ class NoStoreError(Exception):
 class OpenedStore:
     """A store, opened for reading.
 
+    Folders and small files that cannot be read are named on standard error, and passed over.
+
     Attributes:
         folder: its files.
+        unread: name of each folder and small file that was passed over → the reason.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self.folder = self._read(list(paths))
+        self.unread = dict(self.folder.unreadable)
+        _report_unread(self.unread)
         self._unopened: dict[str, str] = {}
         self._databases: dict[str, Database | None] = {}
         if self.folder.is_empty and not self.folder.queues and not self.folder.config:
@@ -127,7 +156,9 @@ class OpenedStore:
         if len({_resolved(path) for path in paths if is_root(path)}) > 1:
             raise ValueError("these are several stores; give this command one of them")
         archives = [_resolved(path) for path in paths if is_archive(path)]
-        folder = read_folder(path for path in paths if _resolved(path) not in archives)
+        folders = [path for path in paths if _resolved(path) not in archives]
+        with ProgressLine("{:,} files and folders") as line:
+            folder = read_folder(folders, progress=line.show)
         for archive in archives:
             files, ignored = read_archive(archive, self)
             add_files(folder, files)
@@ -149,6 +180,11 @@ class OpenedStore:
     def log_files(self) -> list[StoreFile]:
         """Files of the log by offset: the commit log, then DLedger's."""
         return self.folder.commit_log + self.folder.dledger
+
+    def log_file_at(self, offset: int) -> StoreFile | None:
+        """The file of the log that has an offset: of the commit log, else of DLedger's."""
+        file = file_at(self.folder.commit_log, offset)
+        return file_at(self.folder.dledger, offset) if file is None else file
 
     def scans(self, *, start: int = 0, stop: int = 1 << 63) -> list[LogScan]:
         """Passes through the log that together read it whole.
@@ -186,8 +222,14 @@ class OpenedStore:
             file = replace(file, size=file.path.stat(follow_symlinks=False).st_size)
         if file.size > max_size:
             raise DecodeError(f"{file.name} has {file.size} bytes, more than {max_size}")
-        with open_blocks(file) as blocks:
+        with open_blocks(file, block_size=1) as blocks:
             return bytes(blocks.read(0, file.size))
+
+    def pass_over(self, file: StoreFile, error: OSError) -> None:
+        """Name a small file that cannot be read, once; one that a broker has deleted is not."""
+        if not isinstance(error, FileNotFoundError) and file.name not in self.unread:
+            self.unread[file.name] = error.strerror or str(error)
+            print_error(f"{file.name} is not read: {self.unread[file.name]}")
 
     def config(self, name: str) -> tuple[dict[str, Any], str] | None:
         """A JSON file of ``config``, or the table of a RocksDB in its place, and where it stands.
@@ -209,6 +251,8 @@ class OpenedStore:
                 return decode_config(self.read(file, max_size=MAX_SIZE)), f"config/{candidate}"
             except (DecodeError, FileNotFoundError):
                 continue
+            except OSError as error:
+                self.pass_over(file, error)
         return table
 
     def _written(self, database: str) -> float:
@@ -266,9 +310,14 @@ class OpenedStore:
     def checkpoint(self) -> Checkpoint | None:
         """``checkpoint``; None without one, or if it is too short."""
         file = self.folder.plain.get("checkpoint")
+        if file is None:
+            return None
         try:
-            return None if file is None else decode_checkpoint(self.read(file))
+            return decode_checkpoint(self.read(file))
         except DecodeError:
+            return None
+        except OSError as error:
+            self.pass_over(file, error)
             return None
 
     @cached_property
@@ -278,17 +327,28 @@ class OpenedStore:
         A broker removes it in an orderly shutdown.
         """
         file = self.folder.plain.get("abort")
-        return None if file is None else read_bytes(file, 0, _PROCESS_ID)
+        if file is None:
+            return None
+        try:
+            return read_bytes(file, 0, _PROCESS_ID)
+        except OSError as error:  # that it is there says enough
+            self.pass_over(file, error)
+            return b""
 
     def is_in_use(self) -> bool:
         """Whether a broker runs on this store: it holds a lock on the file ``lock``.
 
-        The test asks for a shared lock without waiting, and releases it at once.
+        The test asks for a shared lock without waiting, and releases it at once.  A file that
+        cannot be opened tells nothing.
         """
         file = self.folder.plain.get("lock")
         if file is None or file.is_packed:
             return False
-        descriptor = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            descriptor = open_file(file)
+        except OSError as error:
+            self.pass_over(file, error)
+            return False
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1)
         except OSError:

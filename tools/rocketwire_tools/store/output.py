@@ -8,7 +8,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING, Any, Final, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO, cast
 
 import msgspec
 
@@ -96,7 +96,7 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
             terminal, and not in a process that it has started.
     """
     if is_shown is None:
-        is_shown = sys.stderr.isatty() and parent_process() is None
+        is_shown = _is_terminal()
     if not is_shown:
         yield from scan
         return
@@ -114,6 +114,42 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
         yield block
     sys.stderr.write("\r\x1b[K")
     sys.stderr.flush()
+
+
+class ProgressLine:
+    """A line on standard error that shows a count; on a terminal only.
+
+    Args:
+        text: with a place for the count.
+        is_shown: as of ``with_progress``.
+    """
+
+    def __init__(self, text: str, *, is_shown: bool | None = None) -> None:
+        self._text = text
+        self._is_shown = _is_terminal() if is_shown is None else is_shown
+        self._shown = time.monotonic()
+        self._is_written = False
+
+    def show(self, count: int) -> None:
+        """Show a count, if the last one stands for long enough."""
+        now = time.monotonic()
+        if self._is_shown and now - self._shown >= _INTERVAL:
+            self._shown, self._is_written = now, True
+            sys.stderr.write(f"\r{self._text.format(count)} \x1b[K")
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_written:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _is_terminal() -> bool:
+    """Whether somebody watches: not in a process that a command has started."""
+    return sys.stderr.isatty() and parent_process() is None
 
 
 def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -6,6 +6,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from rocketwire.store.folder import file_at
 from rocketwire_tools.store.output import json_line, write_table
 
 if TYPE_CHECKING:
@@ -35,11 +36,10 @@ class Reason:
 
 def place_of(files: Sequence[StoreFile], offset: int | None) -> dict[str, Any]:
     """``file`` and ``byte`` of an offset of a stream; both None if no file has it."""
-    if offset is not None:
-        for file in files:
-            if file.offset <= offset < file.end:
-                return {"file": file.name, "byte": offset - file.offset}
-    return {"file": None, "byte": None}
+    file = None if offset is None else file_at(files, offset)
+    if file is None or offset is None:
+        return {"file": None, "byte": None}
+    return {"file": file.name, "byte": offset - file.offset}
 
 
 def write_reasons(reasons: Iterable[Reason], *, is_json: bool) -> None:

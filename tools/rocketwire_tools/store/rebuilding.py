@@ -82,6 +82,7 @@ class RebuildReport(NumberingReport):
         newest: last store timestamp, milliseconds since 1970.
         queued: last physical offset.
         end: offset in the log after the last message.
+        has_torn_end: whether the last message is incomplete, or the last file is empty.
     """
 
     bytes_copied: int = 0
@@ -93,12 +94,13 @@ class RebuildReport(NumberingReport):
     newest: int = 0
     queued: int = 0
     end: int = 0
+    has_torn_end: bool = False
 
     @property
     def has_damage(self) -> bool:
         """Whether messages are lost."""
         strange = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
-        return bool(self.fillers or strange)
+        return bool(self.fillers or strange or self.has_torn_end)
 
 
 class LogCopy:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
-from rocketwire_tools.store.output import write_table
+from rocketwire_tools.store.output import ProgressLine, write_table
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def table(header: tuple[str, ...], *rows: tuple[object, ...]) -> list[str]:
@@ -26,3 +30,28 @@ def test_a_table_without_names_has_no_line_for_them() -> None:
         "kind    DLedger",
         "epochs",
     ]
+
+
+def test_a_count_is_shown_now_and_then_and_taken_away(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = iter([0.0, 0.1, 0.6, 0.7])
+    monkeypatch.setattr("rocketwire_tools.store.output.time.monotonic", lambda: next(times))
+
+    with ProgressLine("{:,} files", is_shown=True) as line:
+        for count in (1000, 2000, 3000):
+            line.show(count)
+
+    assert capsys.readouterr().err == "\r2,000 files \x1b[K\r\x1b[K"
+
+
+def test_no_count_is_shown_where_nobody_watches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = iter([0.0, 5.0])
+    monkeypatch.setattr("rocketwire_tools.store.output.time.monotonic", lambda: next(times))
+
+    with ProgressLine("{:,} files") as line:
+        line.show(1)
+
+    assert capsys.readouterr().err == ""

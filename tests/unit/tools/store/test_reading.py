@@ -83,6 +83,6 @@ def test_an_index_in_rocksdb_finds_what_the_broker_answers(
     queries = [query for query in store.truth.lookups if query.index != "T"]
 
     for query in queries:
-        offsets = set(lookup.indexed_offsets(opened, query.topic, query.key))
+        offsets = set(lookup.indexed_offsets(opened, [query.topic], query.key))
         assert offsets == set(query.physical_offsets)
     assert any(query.physical_offsets for query in queries)

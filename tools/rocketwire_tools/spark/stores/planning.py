@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.store.folder import offset_of_name
+from rocketwire.store.folder import may_hold_records, offset_of_name
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.paths import local
 from rocketwire_tools.spark.sizing import part_size
@@ -84,23 +84,37 @@ def opened_stores(settings: Settings, *, may_be_none: bool = False) -> dict[str,
     """
     result: dict[str, OpenedStore] = {}
     for name, paths in stores(settings.paths, may_be_none=may_be_none).items():
+        below: dict[str, OpenedStore] = {}
+        if paths == [Path(name)] and os.path.isdir(name) and not may_hold_records(Path(name)):
+            below = _stores_below(Path(name))
         try:
-            result[name] = OpenedStore(paths)
+            result |= below or {name: OpenedStore(paths)}
         except NoStoreError:
-            below = dict(_stores_below(Path(name))) if os.path.isdir(name) else {}
+            below = _stores_below(Path(name)) if os.path.isdir(name) else {}
             if not (below or may_be_none):
                 raise
             result |= below
+    if settings.mode == "failfast":
+        for name, store in result.items():
+            _refuse_unread(name, store)
     return result
 
 
-def _stores_below(folder: Path) -> Iterable[tuple[str, OpenedStore]]:
+def _stores_below(folder: Path) -> dict[str, OpenedStore]:
+    """The stores in a folder; links do not lead out of it."""
+    below: dict[str, OpenedStore] = {}
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
             try:
-                yield str(path), OpenedStore([path])
+                below[str(path)] = OpenedStore([path])
             except NoStoreError:
                 continue
+    return below
+
+
+def _refuse_unread(name: str, store: OpenedStore) -> None:
+    for folder, reason in store.unread.items():
+        raise DamageError(f"{name}: {folder} is not read: {reason}")
 
 
 def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
@@ -205,8 +219,8 @@ class Plan:
         """Offset after the last message of a log."""
         if log.is_dledger:
             return self._end_of(log, None)
-        with Queues(self._store) as queues:
-            return self._end_of(log, queues.last_message())
+        queues = Queues(self._store)
+        return self._end_of(log, queues.last_message())
 
     def _end_of(self, log: LogPart, last: StoredBytes | None) -> int:
         """The same, if a unit points to its message ``last``."""
@@ -252,22 +266,22 @@ class Plan:
 
         Store timestamps go up, from part to part too, or a survey has to find out why not.
         """
-        with Queues(self._store) as queues:
-            last = queues.last_message()
-            if last is None:
+        queues = Queues(self._store)
+        last = queues.last_message()
+        if last is None:
+            return None
+        longest = sorted(queues.all, key=len, reverse=True)[:_CUTTING_QUEUES]
+        starts = [whole]
+        times = [store_time(at_physical_offset(self._store, whole.start, ""))]
+        while starts[-1].start + self._size <= last.physical_offset:
+            message = queues.first_message(longest, starts[-1].start + self._size)
+            if message is None:
+                break
+            if store_time(message) < times[-1]:
                 return None
-            longest = sorted(queues.all, key=len, reverse=True)[:_CUTTING_QUEUES]
-            starts = [whole]
-            times = [store_time(at_physical_offset(self._store, whole.start, ""))]
-            while starts[-1].start + self._size <= last.physical_offset:
-                message = queues.first_message(longest, starts[-1].start + self._size)
-                if message is None:
-                    break
-                if store_time(message) < times[-1]:
-                    return None
-                times.append(store_time(message))
-                newest = times[-1]
-                starts.append(replace(whole, start=message.physical_offset, newest=newest))
+            times.append(store_time(message))
+            newest = times[-1]
+            starts.append(replace(whole, start=message.physical_offset, newest=newest))
         stop = self._end_of(whole, last) if self._is_in_use else whole.stop
         ends = [*times[1:], 1 << 63]
         return [
@@ -325,3 +339,5 @@ def _refuse_gaps(files: Sequence[StoreFile]) -> None:
     for before, after in pairwise(files):
         if before.end != after.offset:
             raise DamageError(f"{before.path}: the next file, {before.end:020d}, is missing")
+    if files and not files[-1].size:
+        raise DamageError(f"{files[-1].path}: the file is empty")

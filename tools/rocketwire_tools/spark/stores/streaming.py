@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.store import dledger
+from rocketwire.store.folder import files_between
 from rocketwire_tools.spark.sizing import part_size
 from rocketwire_tools.spark.stores.planning import (
     LARGEST_PART,
@@ -25,7 +26,7 @@ from rocketwire_tools.spark.stores.planning import (
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.lookup import at_physical_offset, queue_unit
-from rocketwire_tools.store.queued.parts import files_between, scan_of
+from rocketwire_tools.store.queued.parts import scan_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +95,8 @@ def parts_between(settings: Settings, start: Offset, end: Offset) -> list[LogPar
         if rest.stop - rest.start > size:
             planned += survey(rest, size).parts
         elif rest.start < rest.stop:
-            planned.append(replace(rest, files=files_between(rest.files, rest.start, rest.stop)))
+            files_of_rest = tuple(files_between(rest.files, rest.start, rest.stop))
+            planned.append(replace(rest, files=files_of_rest))
     return planned
 
 
@@ -123,7 +125,7 @@ def _rest(log: LogPart, place: dict[str, Any] | None, settings: Settings) -> Log
     start = max(offset, log.start)
     return replace(
         log,
-        files=files_between(log.files, start, log.stop),
+        files=tuple(files_between(log.files, start, log.stop)),
         start=start,
         state=State(place["state"]),
         newest=place["newest"],

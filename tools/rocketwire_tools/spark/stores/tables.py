@@ -51,19 +51,19 @@ def _units(name: str, store: OpenedStore, fields: Sequence[str]) -> Iterator[Any
     schema = schema_of("queues", fields)
     for (topic, queue_id), files in sorted(store.folder.queues.items()):
         for file in files:
-            with QueueUnits(topic, queue_id, [file]) as queue:
-                for start in range(queue.start, queue.stop, _UNITS):
-                    units = queue.read(start, min(start + _UNITS, queue.stop))
-                    columns: dict[str, Any] = {
-                        "store": name,
-                        "topic": topic,
-                        "queue_id": queue_id,
-                        "queue_offset": np.arange(start, start + len(units)),
-                        "file": file.name,
-                        **{field: units[field].astype(np.int64) for field in UNIT.names or ()},
-                    }
-                    arrays = [_array(columns[field.name], field, len(units)) for field in schema]
-                    yield pa.record_batch(arrays, schema=schema)
+            queue = QueueUnits(topic, queue_id, [file])
+            for start in range(queue.start, queue.stop, _UNITS):
+                units = queue.read(start, min(start + _UNITS, queue.stop))
+                columns: dict[str, Any] = {
+                    "store": name,
+                    "topic": topic,
+                    "queue_id": queue_id,
+                    "queue_offset": np.arange(start, start + len(units)),
+                    "file": file.name,
+                    **{field: units[field].astype(np.int64) for field in UNIT.names or ()},
+                }
+                arrays = [_array(columns[field.name], field, len(units)) for field in schema]
+                yield pa.record_batch(arrays, schema=schema)
 
 
 def _array(values: Any, field: Any, count: int) -> Any:

@@ -97,7 +97,7 @@ def log_entries(store: OpenedStore) -> list[FolderEntry]:
         names = [FolderEntry(name.rpartition("/")[2], 0) for name in strange]
         return [*_file_entries(store.folder.commit_log), *names]
     folders = {file.path.parent for file in store.folder.commit_log}
-    if not folders:
+    if not folders and "commitlog" not in store.folder.unreadable:
         folders = {root / "commitlog" for root in store.folder.roots}
     return [entry for folder in sorted(folders) for entry in _entries(folder)]
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.store import commit_log
+from rocketwire.store.folder import file_at
 from rocketwire.store.java_records import Release
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.queue_groups import groups_of
 from rocketwire_tools.store.checks.unread import Unread
+from rocketwire_tools.store.engine.blocks import read_bytes
 from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -133,12 +135,19 @@ class LogCheck:
 
     def _pass_over(self, region: Region) -> None:
         """Forget where queues stand if a file that cannot be read has their next messages."""
-        if self.unread.covers(region.start, region.end):
+        if self._is_unread(region):
             self._forget_offsets()
 
     def _forget_offsets(self) -> None:
         self.next_offsets.clear()
         self._starts_at_zero = False
+
+    def _is_unread(self, region: Region) -> bool:
+        """Whether files that cannot be read have the bytes of a region."""
+        is_gap = region.kind is RegionKind.GAP
+        return (is_gap and self.unread.has_log_folder) or self.unread.covers(
+            region.start, region.end
+        )
 
     @property
     def messages(self) -> int:
@@ -388,8 +397,8 @@ class LogCheck:
     def _report_regions(self, scan: LogScan) -> None:
         last = _last_data(scan.regions)
         for number, region in enumerate(scan.regions):
-            is_unread = self.unread.covers(region.start, region.end)
-            if not region.is_damage or (is_unread and region.kind is RegionKind.GAP):
+            is_gap = region.kind is RegionKind.GAP
+            if not region.is_damage or (is_gap and self._is_unread(region)):
                 continue
             state = self._states.get(number)
             is_last = number >= last and state is None
@@ -416,6 +425,8 @@ class LogCheck:
         elif state is State.GHOST:
             kind, is_damage = FindingKind.GHOST, False
             text = f"old messages follow the end of the log; {region.reason}"
+        elif not region.size and region.kind is RegionKind.DAMAGE:
+            kind, is_damage = FindingKind.LOG_FILE, not self.is_moving
         elif is_last and region.kind is RegionKind.DAMAGE:
             kind = FindingKind.TORN
             text = f"the last message is incomplete; {region.reason}"
@@ -436,25 +447,32 @@ class LogCheck:
 
 
 def _last_data(regions: Sequence[Region]) -> int:
-    """Number of the last region that is damage, if only ends follow it."""
+    """Number of the last region that is damage, if only ends follow it, or an empty file."""
     for number in range(len(regions) - 1, -1, -1):
-        if regions[number].kind is not RegionKind.END:
+        if regions[number].kind is not RegionKind.END and regions[number].size:
             return number
     return 0
 
 
+def has_torn_end(scan: LogScan) -> bool:
+    """Whether the last message of a log that was read is incomplete, or its last file is empty."""
+    return any(
+        region.kind is RegionKind.DAMAGE
+        and region.start >= scan.end
+        and (not region.size or _is_own(scan, region))
+        for region in scan.regions
+    )
+
+
 def _is_own(scan: LogScan, region: Region) -> bool:
     """Whether the bytes at the end of a log are a message that belongs there."""
-    from rocketwire_tools.store.engine.blocks import open_blocks
-
-    for file in scan.files:
-        if file.offset <= region.start < file.end:
-            try:
-                with open_blocks(file, block_size=_HEAD) as blocks:
-                    head = bytes(blocks.read(region.start - file.offset, _HEAD))
-            except OSError:
-                return True
-            magic = int.from_bytes(head[4:8], "big")
-            offset = int.from_bytes(head[28:36], "big", signed=True)
-            return offset == region.start or magic in (MAGIC_V1, MAGIC_V2)
-    return False
+    file = file_at(scan.files, region.start)
+    if file is None:
+        return False
+    try:
+        head = read_bytes(file, region.start - file.offset, _HEAD)
+    except OSError:
+        return True
+    magic = int.from_bytes(head[4:8], "big")
+    offset = int.from_bytes(head[28:36], "big", signed=True)
+    return offset == region.start or magic in (MAGIC_V1, MAGIC_V2)

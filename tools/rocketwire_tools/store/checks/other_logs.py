@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.store import consume_queue, dledger
+from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind, Findings
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -119,7 +120,7 @@ class _IndexUnits:
         return dledger.decode_index(self._data, place - self._start)
 
     def _file(self, place: int) -> StoreFile | None:
-        return next((file for file in self._files if file.offset <= place < file.end), None)
+        return file_at(self._files, place)
 
 
 # ---------------------------------------------------------------------------- compaction

@@ -15,16 +15,17 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue
+from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.later_queues import later_queues
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.checks.unread import Unread, add_unread
 from rocketwire_tools.store.engine import fast_paths
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -146,9 +147,9 @@ class QueueCheck:
         self._extensions = extensions or {}
         self._lmq = any(topic.startswith("%LMQ%") for topic, _ in self._queues)
         self._topics = {topic for topic, _ in (*self._queues, *batch_queues)}
-        for name in self._unread.queues:
-            self._queues.pop(name, None)
-            self._batches.pop(name, None)
+        for table in (self._queues, self._batches):
+            for name in filter(self._unread.has_queue, list(table)):
+                del table[name]
         self._without_queue: dict[tuple[str, int], int] = {}
 
     # -------------------------------------------------------------- messages
@@ -203,7 +204,7 @@ class QueueCheck:
             offsets: their queue offsets.
             steps: messages that each stands for.
         """
-        if name in self._unread.queues:
+        if self._unread.has_queue(name):
             return
         try:
             self._see(rows, name, group, offsets, steps)
@@ -317,13 +318,12 @@ class QueueCheck:
     def _extension_code(self, name: tuple[str, int], code: int) -> int:
         """The tags code of the extension that a unit points to; the address if none is there."""
         offset = consume_queue.extension_offset(code)
-        for file in self._extensions.get(name, ()):
-            if offset is not None and file.offset <= offset < file.end:
-                with open_blocks(file, block_size=_EXTENSION) as blocks:
-                    data = bytes(blocks.read(offset - file.offset, _EXTENSION))
-                extension = consume_queue.decode_extension(data, 0)
-                return code if extension is None else extension.tags_code
-        return code
+        file = None if offset is None else file_at(self._extensions.get(name, ()), offset)
+        if file is None or offset is None:
+            return code
+        data = read_bytes(file, offset - file.offset, _EXTENSION)
+        extension = consume_queue.decode_extension(data, 0)
+        return code if extension is None else extension.tags_code
 
     # -------------------------------------------------------------- parts of the log
 
@@ -410,12 +410,15 @@ class QueueCheck:
 
     # -------------------------------------------------------------- the end
 
-    def finish(self, *, log_end: int | None = None) -> None:
+    def finish(
+        self, *, log_end: int | None = None, progress: Callable[[int], None] = lambda _: None
+    ) -> None:
         """Report messages without unit and units without message, when the log was read.
 
         Args:
             log_end: units from this offset of the log on are newer than what was read; None for
                 a store that stands still.
+            progress: gets the number of queues so far.
         """
         usual = {
             UNIT: usual_size((file for files in self._queues.values() for file in files.files), 0),
@@ -423,7 +426,8 @@ class QueueCheck:
                 (file for files in self._batches.values() for file in files.files), 0
             ),
         }
-        for name, files in {**self._queues, **self._batches}.items():
+        for number, (name, files) in enumerate({**self._queues, **self._batches}.items()):
+            progress(number)
             self._check_files(name, files, usual[files.unit], is_moving=log_end is not None)
             try:
                 last = self._check_rest(name, files, log_end)
@@ -607,7 +611,7 @@ class QueueCheck:
     ) -> None:
         files = self._batches.get(name) or self._queues[name]
         size = files.unit.itemsize
-        file = next((file for file in files.files if file.offset <= offset * size < file.end), None)
+        file = file_at(files.files, offset * size)
         is_plain = name not in self._batches
         self.findings.add(
             Finding(

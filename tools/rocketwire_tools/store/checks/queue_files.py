@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.store import layouts
+from rocketwire.store.folder import file_at, files_between
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.engine.columns import record_type
 
@@ -46,10 +47,8 @@ class QueueFiles:
         """Units by number; zeros where no file has them."""
         size = self.unit.itemsize
         units = np.zeros(count, self.unit)
-        for file in self.files:
+        for file in files_between(self.files, first * size, (first + count) * size):
             start, end = max(first * size, file.offset), min((first + count) * size, file.end)
-            if start >= end:
-                continue
             with open_blocks(file, block_size=1) as blocks:
                 data = blocks.read(start - file.offset, end - start)
             part = np.frombuffer(data, self.unit, len(data) // size)
@@ -75,12 +74,12 @@ class QueueFiles:
         return True
 
     def _read_ahead(self, start: int, size: int) -> bool:
-        for file in self.files:
-            if file.offset <= start and start + size <= file.end:
-                self._kept = read_bytes(file, start - file.offset, max(size, self._ahead))
-                self._kept_start = start
-                return len(self._kept) >= size
-        return False
+        file = file_at(self.files, start)
+        if file is None or start + size > file.end:
+            return False
+        self._kept = read_bytes(file, start - file.offset, max(size, self._ahead))
+        self._kept_start = start
+        return len(self._kept) >= size
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
         """Files, numbers of the first unit, and units, piece by piece; holes are left out."""

@@ -8,10 +8,10 @@ from rocketwire.errors import DecodeError
 from rocketwire.store import commit_log, timers
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
-from rocketwire.store.folder import offset_of_name
+from rocketwire.store.folder import file_at, offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import log_entries, usual_size
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def check_log_folder(store: OpenedStore, findings: Findings) -> None:
     usual = usual_size(store.folder.commit_log, 0)
     newest = store.folder.commit_log[-1] if store.folder.commit_log else None
     for file in store.folder.commit_log:
-        is_new = file is newest and store.is_in_use()
+        is_new = file is newest and (store.is_in_use() or not file.size)  # the pass names that
         if file.size != usual and not is_new:
             text = f"{file.size} bytes; the other files have {usual}"
             findings.add(Finding(kind=FindingKind.LOG_FILE, text=text, file=file.name))
@@ -203,28 +203,24 @@ def _check_timer_end(findings: Findings, file: StoreFile, position: int, data: b
 
 
 def _has_message(store: OpenedStore, offset: int, size: int) -> bool:
-    for file in store.log_files:
-        if file.offset <= offset < file.end:
-            with open_blocks(file, block_size=48) as blocks:
-                head = bytes(blocks.read(offset - file.offset, 48))
-            return (
-                len(head) == 48
-                and int.from_bytes(head[:4], "big", signed=True)
-                == size
-                >= commit_log.SMALLEST_MESSAGE
-                and int.from_bytes(head[28:36], "big", signed=True) == offset
-            )
-    return False
+    file = store.log_file_at(offset)
+    if file is None:
+        return False
+    head = read_bytes(file, offset - file.offset, 48)
+    return (
+        len(head) == 48
+        and int.from_bytes(head[:4], "big", signed=True) == size >= commit_log.SMALLEST_MESSAGE
+        and int.from_bytes(head[28:36], "big", signed=True) == offset
+    )
 
 
 def _record_reader(files: list[StoreFile]) -> Callable[[int], timers.TimerRecord | None]:
     def record_at(offset: int) -> timers.TimerRecord | None:
-        for file in files:
-            if file.offset <= offset < file.end:
-                with open_blocks(file, block_size=timers.RECORD_SIZE) as blocks:
-                    data = bytes(blocks.read(offset - file.offset, timers.RECORD_SIZE))
-                return timers.decode_timer_record(data, 0)
-        return None
+        file = file_at(files, offset)
+        if file is None:
+            return None
+        data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
+        return timers.decode_timer_record(data, 0)
 
     return record_at
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rocketwire.store.folder import is_queue_id
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.blocks import read_bytes
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.engine.columns import Bools, Int64s
 
+LOG_END: Final = 1 << 63
+"""Offset behind every log: that of a folder whose files nobody can list."""
+
 _ABORT: Final = "abort"
+_QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext")
 
 
 @dataclass(slots=True)
@@ -32,22 +37,35 @@ class Unread:
     Attributes:
         log: offsets of the log that were not read, as start and end.
         queues: topic and queue id of queues that were not read.
+        topics: topics with queues in a folder that was not read.
+        has_topics: whether a folder of topics was not read.
         others: names of other files.
         has_index: whether an index file is among them.
     """
 
     log: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     queues: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    topics: set[str] = field(default_factory=set[str])
+    has_topics: bool = False
     others: list[str] = field(default_factory=list[str])
     has_index: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.log or self.queues or self.others)
+        return bool(self.log or self.queues or self.topics or self.has_topics or self.others)
+
+    def has_queue(self, queue: tuple[str, int]) -> bool:
+        """Whether a queue was not read, or perhaps not all of it."""
+        return self.has_topics or queue in self.queues or queue[0] in self.topics
 
     def covers(self, start: int, end: int) -> bool:
         """Whether a gap in the log begins and ends with files that were not read."""
         starts, ends = {part[0] for part in self.log}, {part[1] for part in self.log}
         return start in starts and end in ends
+
+    @property
+    def has_log_folder(self) -> bool:
+        """Whether a folder of the log was not read, which may have any file."""
+        return (0, LOG_END) in self.log
 
     def holds(self, offsets: Int64s) -> Bools:
         """Which offsets of the log were not read."""
@@ -65,6 +83,10 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
         findings: gets the findings.
     """
     unread = Unread()
+    for name, reason in folder.unreadable.items():
+        text = f"the folder cannot be read: {reason}"
+        findings.add(Finding(kind=FindingKind.FILE, text=text, file=name))
+        _note_folder(unread, name)
     for files in (folder.commit_log, folder.dledger):
         unread.log += [(file.offset, file.end) for file in _removed(files, findings)]
     for queues in (folder.queues, folder.batch_queues, folder.extensions):
@@ -77,6 +99,22 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
     for table in (folder.config, folder.plain, folder.dledger_state):
         unread.others += _removed_from_table(table, findings)
     return unread
+
+
+def _note_folder(unread: Unread, name: str) -> None:
+    """Note what stands in a folder that cannot be listed, or in a file without a size."""
+    parts = name.split("/")
+    if parts[0] == "commitlog" or (parts[0].startswith("dledger-") and parts[1:] != ["index"]):
+        unread.log.append((0, LOG_END))
+    elif parts[0] not in _QUEUE_FOLDERS:
+        unread.has_index |= parts[0] == "index"
+        unread.others.append(name)
+    elif len(parts) == 1:
+        unread.has_topics = True
+    elif len(parts) > 2 and is_queue_id(parts[2]):
+        unread.queues.add((parts[1], int(parts[2])))
+    else:
+        unread.topics.add(parts[1])
 
 
 def _removed(files: list[StoreFile], findings: Findings) -> list[StoreFile]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rocketwire.store.folder import file_at, files_between
 from rocketwire_tools.store.comparing.differences import Place, StoreDifference
 from rocketwire_tools.store.engine.blocks import open_blocks
 
@@ -94,17 +95,14 @@ def _starts(files: Sequence[StoreFile]) -> list[int]:
 def _bytes(files: Sequence[StoreFile], start: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
     """A block of a stream; zeros where no file has it."""
     data = np.zeros(_BLOCK, np.uint8)
-    for file in files:
+    for file in files_between(files, start, start + _BLOCK):
         begin, end = max(start, file.offset), min(start + _BLOCK, file.end)
-        if begin < end:
-            with open_blocks(file, block_size=end - begin) as blocks:
-                part = np.frombuffer(blocks.read(begin - file.offset), np.uint8)
-                data[begin - start : begin - start + len(part)] = part
+        with open_blocks(file, block_size=end - begin) as blocks:
+            part = np.frombuffer(blocks.read(begin - file.offset), np.uint8)
+            data[begin - start : begin - start + len(part)] = part
     return data
 
 
 def _place(files: Sequence[StoreFile], offset: int) -> Place | None:
-    for file in files:
-        if file.offset <= offset < file.end:
-            return Place(file.name, offset - file.offset)
-    return None
+    file = file_at(files, offset)
+    return None if file is None else Place(file.name, offset - file.offset)

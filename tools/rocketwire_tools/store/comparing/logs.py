@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire.store.folder import file_at
 from rocketwire.wire.checksum import crc32
 from rocketwire_tools.store.comparing.differences import Place, StoreDifference
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -89,10 +90,8 @@ class Log:
 
     def place(self, offset: int) -> Place | None:
         """Where an offset stands."""
-        for file in self.files:
-            if file.offset <= offset < file.end:
-                return Place(file.name, offset - file.offset)
-        return None
+        file = file_at(self.files, offset)
+        return None if file is None else Place(file.name, offset - file.offset)
 
 
 class LogComparison:

@@ -13,6 +13,7 @@ from rocketwire.store.consume_queue import (
     PRE_BLANK_SIZE,
     UNIT_SIZE,
 )
+from rocketwire.store.folder import file_at, files_between
 from rocketwire_tools.store.comparing.differences import Place, StoreDifference
 from rocketwire_tools.store.engine.blocks import open_blocks
 
@@ -74,21 +75,18 @@ class _FileUnits:
         """Units as rows of bytes; zeros where no file has them."""
         data = np.zeros(count * self._size, np.uint8)
         start = first * self._size
-        for file in self._files:
+        for file in files_between(self._files, start, start + len(data)):
             begin, end = max(start, file.offset), min(start + len(data), file.end)
-            if begin < end:
-                with open_blocks(file, block_size=end - begin) as blocks:
-                    part = np.frombuffer(blocks.read(begin - file.offset), np.uint8)
-                    data[begin - start : begin - start + len(part)] = part
+            with open_blocks(file, block_size=end - begin) as blocks:
+                part = np.frombuffer(blocks.read(begin - file.offset), np.uint8)
+                data[begin - start : begin - start + len(part)] = part
         return data.reshape(count, self._size)
 
     def place(self, number: int) -> Place | None:
         """File and byte of a unit."""
         offset = number * self._size
-        for file in self._files:
-            if file.offset <= offset < file.end:
-                return Place(file.name, offset - file.offset)
-        return None
+        file = file_at(self._files, offset)
+        return None if file is None else Place(file.name, offset - file.offset)
 
 
 class _RocksUnits:

@@ -96,14 +96,15 @@ class FileBlocks:
             data = self.next_data(position)
             if data >= end:
                 break
-            stop = min(self._next_hole(data), end)
+            stop = min(self.next_hole(data), end)
             pieces += (bytes(data - position), bytes(self.read(data, stop - data)))
             if len(pieces[-1]) < stop - data:
                 break
             position = stop
         return b"".join(pieces)
 
-    def _next_hole(self, position: int) -> int:
+    def next_hole(self, position: int) -> int:
+        """First position after ``position``, which has data, in a hole; else the end."""
         try:
             place = os.lseek(self._descriptor, self.file.start + position, os.SEEK_HOLE)
         except OSError:

@@ -37,6 +37,9 @@ SEARCH_EFFORT: Final = 16
 A hostile file can name any number of messages that overlap; the rest of it then counts as damage.
 """
 
+EMPTY_FILE: Final = "the file is empty"
+"""Reason of a region that is a last file without a byte."""
+
 _HEAD_SIZE: Final = 8
 _COMPARED: Final = 64 << 10
 """Bytes that are read a second time before they count as damage."""
@@ -212,6 +215,17 @@ class LogScan:
                 reason = f"the file cannot be read from here on: {error.strerror}"
                 self._add(RegionKind.DAMAGE, file, self._position, file.size, reason)
             previous = file
+        self._see_empty_end()
+
+    def _see_empty_end(self) -> None:
+        """Note that the last file was cut to nothing: what it had is lost.
+
+        4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).  A
+        pass that ends where the file begins notes it too.
+        """
+        file = self.files[-1] if self.files else None
+        if file is not None and not file.size and self.start <= file.offset <= self.stop:
+            self._add(RegionKind.DAMAGE, file, 0, 0, EMPTY_FILE)
 
     def _is_expired(self, file: StoreFile) -> bool:
         """Whether a broker has deleted a file meanwhile: it deletes them from the first on."""

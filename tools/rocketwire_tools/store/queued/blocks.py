@@ -150,8 +150,8 @@ def _targets(part: LogPart, tags: Collection[str]) -> _Targets | None:
     ranges = part.units or ()
     units = np.empty(0, UNIT)
     for unit_range in ranges:
-        with QueueUnits(unit_range.topic, unit_range.queue_id, unit_range.files) as queue:
-            units = np.concatenate([units, queue.read(unit_range.start, unit_range.stop)])
+        queue = QueueUnits(unit_range.topic, unit_range.queue_id, unit_range.files)
+        units = np.concatenate([units, queue.read(unit_range.start, unit_range.stop)])
     counts = [unit_range.stop - unit_range.start for unit_range in ranges]
     if len(units) != sum(counts):
         return None

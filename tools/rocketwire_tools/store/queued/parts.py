@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rocketwire.store.folder import files_between
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.ghosts import LogTrail
 from rocketwire_tools.store.engine.scan import LogScan, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rocketwire.store.folder import StoreFile
 
@@ -83,12 +84,7 @@ def between(starts: Sequence[LogPart], stop: int) -> list[LogPart]:
     """Parts that end where the next begins, the last one at ``stop``."""
     stops = [part.start for part in starts[1:]] + [stop]
     return [
-        replace(part, stop=end, files=files_between(part.files, part.start, end))
+        replace(part, stop=end, files=tuple(files_between(part.files, part.start, end)))
         for part, end in zip(starts, stops, strict=True)
         if part.start < end
     ]
-
-
-def files_between(files: Iterable[StoreFile], start: int, stop: int) -> tuple[StoreFile, ...]:
-    """The files that have bytes from one offset to another."""
-    return tuple(file for file in files if file.end > start and file.offset < stop)

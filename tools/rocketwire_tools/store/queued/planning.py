@@ -5,9 +5,8 @@ A unit of a queue that points to its message is certain: Java cuts queues with t
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store.lookup import at_physical_offset
@@ -26,26 +25,17 @@ if TYPE_CHECKING:
 class Queues:
     """The queues of a store in files whose units point to messages of their own topic.
 
-    A context manager, which closes their files.
-
     Attributes:
         all: of them.
     """
 
     def __init__(self, store: OpenedStore) -> None:
         self._store = store
-        self._open = ExitStack()
         self.all = [
-            self._open.enter_context(QueueUnits(topic, queue_id, files))
+            QueueUnits(topic, queue_id, files)
             for (topic, queue_id), files in store.folder.queues.items()
             if not topic.startswith(LMQ_PREFIX)
         ]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
 
     def first_message(self, queues: Iterable[QueueUnits], offset: int) -> StoredBytes | None:
         """The first message at an offset of the log or after it to which a unit of some points."""
@@ -127,21 +117,19 @@ def parts_of_topics(
         return None
     files = tuple(folder.commit_log)
     whole = LogPart(store=name, files=files, start=files[0].offset, stop=files[-1].end)
-    with Queues(store) as queues:
-        last = queues.last_message()
-        chosen = [
-            queue
-            for queue in queues.all
-            if queue.topic in names and queue_id in (None, queue.queue_id)
-        ]
-        if last is None or not all(map(queues.leads_to_all, chosen)):
-            return None
-        starts = [whole, *_starts(whole, queues, chosen, size)]
-        end = last.physical_offset + len(last.data)
-        planned = [
-            replace(part, units=tuple(_units_between(chosen, part.start, part.stop, offsets)))
-            for part in between(starts, end)
-        ]
+    queues = Queues(store)
+    last = queues.last_message()
+    chosen = [
+        queue for queue in queues.all if queue.topic in names and queue_id in (None, queue.queue_id)
+    ]
+    if last is None or not all(map(queues.leads_to_all, chosen)):
+        return None
+    starts = [whole, *_starts(whole, queues, chosen, size)]
+    end = last.physical_offset + len(last.data)
+    planned = [
+        replace(part, units=tuple(_units_between(chosen, part.start, part.stop, offsets)))
+        for part in between(starts, end)
+    ]
     tail = replace(whole, start=end, newest=store_time(last))
     if end_of is not None:
         tail = replace(tail, stop=end_of(whole, last))

@@ -29,7 +29,7 @@ from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadabl
 from rocketwire_tools.store.jobs import is_read, may_fork, whole_parts
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.output import json_line, with_progress, write_table
+from rocketwire_tools.store.output import ProgressLine, json_line, with_progress, write_table
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ class StoreCheck:
                 self.log.run(scan, with_progress(scan))
         end = self.log.end
         if self.has_queues:
-            self.queues.finish(log_end=end if self.is_in_use else None)
+            with ProgressLine("{:,} queues") as line:
+                self.queues.finish(log_end=end if self.is_in_use else None, progress=line.show)
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
         self._check_side_files(end)

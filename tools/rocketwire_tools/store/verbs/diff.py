@@ -12,7 +12,7 @@ from rocketwire_tools.store.comparing.logs import Log, LogComparison
 from rocketwire_tools.store.comparing.queues import queue_differences
 from rocketwire_tools.store.comparing.settings import config_differences
 from rocketwire_tools.store.comparing.uncompared import uncompared_parts
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
 from rocketwire_tools.terminal import printable
 
@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.buffer.write(json_line(report))
     else:
         _write(shown, report, why=arguments.why)
-    return 0 if report["result"] in ("equal", *_PREFIX) else 1
+    is_equal = report["result"] in ("equal", *_PREFIX)
+    return 0 if is_equal and are_whole([a, b]) else 1
 
 
 def _report(comparisons: Sequence[LogComparison], counts: dict[str, int]) -> dict[str, Any]:

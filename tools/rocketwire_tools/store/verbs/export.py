@@ -14,7 +14,7 @@ import numpy as np
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results, written
-from rocketwire_tools.store.opened import open_stores, scans_of
+from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import json_line
 from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.selecting import selected_rows, selection_of
@@ -68,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         "damaged_bytes": sum(region.size for region in damaged),
     }
     _report(report, is_json=arguments.json)
-    return 1 if broken or report["damaged_regions"] else 0
+    is_complete = not broken and not report["damaged_regions"]
+    return 0 if is_complete and are_whole(stores) else 1
 
 
 def _written(

@@ -16,7 +16,7 @@ from rocketwire.wire.checksum import crc32
 from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.rows import COLUMNS
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.terminal import printable
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             write_reasons(_reasons(message), is_json=arguments.json)
     if not count:
         print("rocketwire-store: no such message", file=sys.stderr)
-    return 0 if count else 1
+    return 0 if count and are_whole([store]) else 1
 
 
 _SOURCES = {

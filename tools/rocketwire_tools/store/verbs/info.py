@@ -10,7 +10,7 @@ from rocketwire.store import dledger, epochs
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
-from rocketwire_tools.store.opened import open_stores
+from rocketwire_tools.store.opened import are_whole, open_stores
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 from rocketwire_tools.store.reasons import Reason, write_reasons
 
@@ -26,10 +26,14 @@ _T = TypeVar("_T")
 _STORE_TIMESTAMP: Final = 56
 """First byte of the time in a message with an IPv4 address of the sender."""
 
+_LONGEST: Final = 1 << 20
+"""Bytes of a file in which its first message is looked for."""
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Show what a store is."""
-    for store in open_stores(arguments.paths):
+    stores = open_stores(arguments.paths)
+    for store in stores:
         report = describe(store)
         if arguments.json:
             sys.stdout.buffer.write(json_line(report))
@@ -37,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             write_table(("", ""), flat(report))
         if arguments.why:
             write_reasons(_reasons(store, report), is_json=arguments.json)
-    return 0
+    return 0 if are_whole(stores) else 1
 
 
 def _reasons(store: OpenedStore, report: dict[str, Any]) -> Iterator[Reason]:
@@ -124,9 +128,10 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
     head = 48 if store.is_dledger and not store.folder.commit_log else 0
     for file in files:
         try:
-            with open_blocks(file) as blocks:
-                view = blocks.read(0, 1 << 20)
-        except FileNotFoundError:  # a broker has deleted it meanwhile
+            with open_blocks(file, block_size=_LONGEST) as blocks:
+                view = blocks.read(0)
+        except OSError as error:
+            store.pass_over(file, error)
             continue
         if message_parts(view, head) is not None:
             data = np.frombuffer(view, np.uint8)
@@ -169,9 +174,14 @@ def _identity(store: OpenedStore) -> str | None:
 
 def _read(store: OpenedStore, file: StoreFile | None, decode: Callable[[bytes], _T]) -> _T | None:
     """A small file; None if there is none, or if it cannot be read."""
+    if file is None:
+        return None
     try:
-        return None if file is None else decode(store.read(file))
+        return decode(store.read(file))
     except DecodeError:
+        return None
+    except OSError as error:
+        store.pass_over(file, error)
         return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.jobs import results, written
-from rocketwire_tools.store.opened import open_stores, scans_of
+from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
 from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.reasons import Reason, write_reasons
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_damaged = any(scan.is_damaged for scan in scans)
     if is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
-    return 1 if is_damaged else 0
+    return 0 if are_whole(stores) and not is_damaged else 1
 
 
 _BYTES: Final = {

@@ -18,14 +18,15 @@ from rocketwire.policy.resource_names import (
 )
 from rocketwire.store import consume_queue, pops, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
+from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
-from rocketwire_tools.store.engine.blocks import open_blocks
+from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.reasons import place_of
 from rocketwire_tools.store.selecting import selected_rows
@@ -59,6 +60,7 @@ class LogFacts:
         committed: physical offsets of half messages that were committed.
         check_points: what consumers popped, and its place in the revive log; None for timed ones.
         acks: pop and queue offset of what they acknowledged.
+        is_damaged: whether messages may be missing.
     """
 
     max_offsets: dict[tuple[str, int], int] = field(default_factory=lambda: defaultdict(int))
@@ -70,6 +72,7 @@ class LogFacts:
         default_factory=dict[Any, Any]
     )
     acks: set[tuple[pops.Pop, int]] = field(default_factory=set[Any])
+    is_damaged: bool = False
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,7 +95,9 @@ def run(arguments: argparse.Namespace) -> int:
                 sys.stdout.buffer.write(json_line({"what": name, **line}))
         else:
             _write(name, lines)
-    return 0
+    if facts.is_damaged:
+        print_error("some bytes are damaged or missing; rocketwire-store check")
+    return 0 if are_whole([store]) and not facts.is_damaged else 1
 
 
 _RULES: Final = {
@@ -107,7 +112,8 @@ _RULES: Final = {
 
 def _why(store: OpenedStore, name: str, line: dict[str, Any]) -> dict[str, Any]:
     """File, byte and rule of a line."""
-    place = place_of(store.log_files, line.get("physical_offset"))
+    files = store.folder.commit_log or store.folder.dledger
+    place = place_of(files, line.get("physical_offset"))
     if name == "lag":
         config = store.config("consumerOffset.json")
         place["file"] = config and config[1]
@@ -134,6 +140,7 @@ def read_log(store: OpenedStore) -> LogFacts:
     for scan in store.scans():
         for rows in selected_rows(scan, Selection(with_system=True), topics):
             _collect(facts, rows)
+        facts.is_damaged |= scan.is_damaged
     return facts
 
 
@@ -369,12 +376,11 @@ _MAX_CHAIN: Final = 1_000_000
 
 
 def _timer_record(store: OpenedStore, offset: int) -> timers.TimerRecord | None:
-    for file in store.folder.timer_log:
-        if file.offset <= offset < file.end:
-            with open_blocks(file) as blocks:
-                data = bytes(blocks.read(offset - file.offset, timers.RECORD_SIZE))
-            return timers.decode_timer_record(data, 0)
-    return None
+    file = file_at(store.folder.timer_log, offset)
+    if file is None:
+        return None
+    data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
+    return timers.decode_timer_record(data, 0)
 
 
 def _without(message: dict[str, Any], *names: str) -> dict[str, Any]:

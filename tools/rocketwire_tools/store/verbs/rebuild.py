@@ -28,9 +28,10 @@ from rocketwire.store.writer import (
     write_file,
 )
 from rocketwire_tools.store.checks.images import usual_size
+from rocketwire_tools.store.checks.log_check import has_torn_end
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import flat, json_line, with_progress, write_table
 from rocketwire_tools.store.rebuilding import (
     IndexBuilder,
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         report, notes = _build_on_disk(store, target, settings)
     _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
-    return 1 if report.has_damage else 0
+    return 0 if are_whole([store]) and not report.has_damage else 1
 
 
 def _show(values: dict[str, Any], *, is_json: bool) -> None:
@@ -244,6 +245,7 @@ def _build(
         rebuild.begin(scan)
         for block in with_progress(scan):
             rebuild.add(block, scan.regions)
+        report.has_torn_end |= has_torn_end(scan)
     if not report.messages:
         raise ValueError("there is no message in the commit log")
     rebuild.finish()
@@ -307,10 +309,14 @@ def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]
         plain = store.folder.plain.get(name)
         if plain is not None and plain.size:
             try:
-                write_file(files, name, store.read(plain))
+                data = store.read(plain)
             except DecodeError:
                 lost.append(name)
+            except OSError as error:
+                store.pass_over(plain, error)
+                lost.append(name)
             else:
+                write_file(files, name, data)
                 copied.append(name)
     return copied, lost
 

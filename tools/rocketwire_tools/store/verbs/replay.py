@@ -21,7 +21,7 @@ from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import UsageError
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.lookup import at_physical_offset
-from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
 from rocketwire_tools.store.replaying.journal import FirstMessage, Journal
 from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
@@ -125,7 +125,7 @@ class StoredMessages:
     @property
     def is_damaged(self) -> bool:
         """Whether a part of the log was left out because of damage."""
-        return any(self.omissions(0).values())
+        return any(self.omissions(0).values()) or not are_whole([self.store])
 
     def first(self) -> FirstMessage | None:
         """The first message of the log; None without one."""

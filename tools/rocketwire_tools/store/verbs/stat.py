@@ -15,7 +15,7 @@ from rocketwire_tools.store import plotting, retention
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.jobs import results
-from rocketwire_tools.store.opened import open_stores, scans_of
+from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.reasons import Reason, write_reasons
@@ -103,15 +103,16 @@ def run(arguments: argparse.Namespace) -> int:
     for groups in results(arguments, scans, count):
         totals.merge(groups)
     damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
+    is_damaged = any(scan.is_damaged for scan in scans)
     _write(arguments, totals)
     if arguments.why:
         write_reasons(_reasons(arguments, scans), is_json=arguments.json)
     if arguments.plot is not None:
         groups = {" ".join(map(str, group)): counts[1] for group, counts in totals.groups.items()}
         plotting.draw(arguments.plot, arguments.by, groups)
-    if damage:
+    if is_damaged:
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
-    return 1 if damage else 0
+    return 0 if are_whole(stores) and not is_damaged else 1
 
 
 _RULES: Final = {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
+import resource
 import shutil
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -276,3 +279,87 @@ def test_the_end_of_a_log_is_that_of_its_last_message(
         (log,) = plan.logs()
         last = store.truth.pulled[-1]
         assert plan.end_of(log) == last.physical_offset + last.size
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each folder was listed."""
+    counts: Counter[str] = Counter()
+    scandir = os.scandir
+
+    def counting(path: Any = ".") -> Any:
+        counts[os.fspath(path)] += 1
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", counting)
+    return counts
+
+
+def test_the_folders_of_many_stores_are_listed_once(
+    root: Path, tmp_path: Path, listed: Counter[str]
+) -> None:
+    fleet = tmp_path / "fleet"
+    for number in range(5):
+        shutil.copytree(root, fleet / f"broker-{number}")
+    (tmp_path / "outside").mkdir()
+    shutil.copytree(root, tmp_path / "outside" / "store")
+    (fleet / "link").symlink_to(tmp_path / "outside" / "store")
+    (fleet / "broker-0" / "timerlog").symlink_to(tmp_path / "outside")
+    listed.clear()
+
+    opened = opened_stores(read_options({"path": str(fleet)}))
+
+    assert list(opened) == [str(fleet / f"broker-{number}") for number in range(5)]
+    in_stores = {path: count for path, count in listed.items() if path != str(fleet)}
+    assert set(in_stores.values()) == {1}
+    assert not [path for path in listed if "outside" in path or "link" in path]
+
+
+def test_a_folder_of_stores_of_which_one_has_the_name_of_a_part_holds_stores(
+    root: Path, tmp_path: Path
+) -> None:
+    fleet = tmp_path / "fleet"
+    shutil.copytree(root, fleet / "consumequeue")
+
+    assert list(opened_stores(read_options({"path": str(fleet)}))) == [str(fleet / "consumequeue")]
+
+
+def test_a_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def list_(path: Any) -> Any:
+        if os.fspath(path) == str(root / "consumequeue"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", list_)
+
+    assert parts(read_options({"path": str(root)}), FIELDS)
+    with pytest.raises(DamageError, match="consumequeue is not read: Permission denied"):
+        parts(read_options({"path": str(root), "mode": "FAILFAST"}), FIELDS)
+
+
+def test_an_empty_last_file_is_refused_in_mode_failfast(root: Path) -> None:
+    last = sorted((root / "commitlog").iterdir())[-1]
+    os.truncate(last, 0)
+
+    assert parts(read_options({"path": str(root)}), FIELDS)
+    with pytest.raises(DamageError, match=f"{last.name}: the file is empty"):
+        parts(read_options({"path": str(root), "mode": "FAILFAST"}), FIELDS)
+
+
+def test_a_store_with_more_queues_than_descriptors_is_planned(root: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    first = next(iter(sorted((root / "consumequeue" / "orders" / "0").iterdir())))
+    for number in range(200):
+        folder = root / "consumequeue" / "orders" / str(100 + number)
+        folder.mkdir()
+        shutil.copy(first, folder / first.name)
+    in_use = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 50, hard))
+    try:
+        assert parts(read_options({"path": str(root), "topic": "bills"}), FIELDS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -155,7 +155,7 @@ def test_a_file_that_a_broker_has_deleted_meanwhile_ends_no_check(
     listed = checked(copy.root).store.folder
     first.unlink()
 
-    def read_folder(_paths: object) -> StoreFolder:
+    def read_folder(_paths: object, **_: object) -> StoreFolder:
         return listed
 
     monkeypatch.setattr("rocketwire_tools.store.opened.read_folder", read_folder)

@@ -56,11 +56,11 @@ def test_the_last_message_of_a_log_is_the_last_one_to_which_a_unit_points(
 ) -> None:
     store = packed_store(CURRENT, "plain")
 
-    with Queues(OpenedStore([store.root])) as queues:
-        last = queues.last_message()
-        assert last is not None
-        assert queues.first_message(queues.all, last.physical_offset) == last
-        assert queues.first_message(queues.all, last.physical_offset + 1) is None
+    queues = Queues(OpenedStore([store.root]))
+    last = queues.last_message()
+    assert last is not None
+    assert queues.first_message(queues.all, last.physical_offset) == last
+    assert queues.first_message(queues.all, last.physical_offset + 1) is None
 
     ends = [message.physical_offset for message in store.truth.pulled]
     assert last.physical_offset >= max(ends)

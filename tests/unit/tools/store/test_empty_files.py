@@ -1,0 +1,105 @@
+"""A log whose last file was cut to nothing is damaged, whichever verb reads it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.jobs import is_read
+from rocketwire_tools.store.opened import OpenedStore
+from tests.support.stores.checked import checked, damage_of
+from tests.support.stores.damage import log_files, places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+def words(verb: str, root: Path, tmp_path: Path) -> list[object]:
+    """The command line of a verb on a store."""
+    options: dict[str, list[object]] = {"rebuild": ["-n", tmp_path / "out"], "export": ["-o", "-"]}
+    return [*verb.split(), *options.get(verb.split()[0], ()), root]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["stat", "messages", "pending", "export", "check", "rebuild"])
+def test_every_verb_ends_with_status_1(
+    verb: str, copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    os.truncate(log_files(copy.root)[-1], 0)
+
+    run(*words(verb, copy.root, tmp_path), status=1)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["stat", "check"])
+def test_several_processes_end_with_status_1(
+    verb: str, copy: BrokerStore, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.store.jobs.PART_SIZE", 100_000)
+    os.truncate(log_files(copy.root)[-1], 0)
+    alone = run(verb, copy.root, status=1)
+
+    assert run(verb, "--jobs", "2", copy.root, status=1) == alone
+
+
+def test_the_file_is_one_finding_beside_what_its_messages_leave_behind(copy: BrokerStore) -> None:
+    last = log_files(copy.root)[-1]
+    for spare in sorted((copy.root / "commitlog").iterdir()):
+        if spare.name > last.name:
+            spare.unlink()
+    os.truncate(last, 0)
+
+    check = checked(copy.root)
+
+    assert damage_of(check)["log file"] == 1
+    finding = next(each for each in check.findings.kept if each.kind == "log file")
+    assert (finding.file, finding.text) == (f"commitlog/{last.name}", "the file is empty")
+
+
+def test_a_torn_message_before_an_empty_file_is_named_as_one(copy: BrokerStore) -> None:
+    last = log_files(copy.root)[-1]
+    for spare in sorted((copy.root / "commitlog").iterdir()):
+        if spare.name > last.name:
+            spare.unlink()
+    size, message = last.stat().st_size, places(last)[-1]
+    data = last.read_bytes()[: message.position + 60]
+    last.write_bytes(data.ljust(size, b"\0"))
+    last.with_name(f"{int(last.name) + size:020d}").touch()
+
+    damage = damage_of(checked(copy.root))
+
+    assert (damage["torn"], damage["log file"]) == (1, 1)
+
+
+def test_a_log_of_one_empty_file_is_read_and_damaged(tmp_path: Path) -> None:
+    (tmp_path / "commitlog").mkdir()
+    (tmp_path / "commitlog" / f"{0:020d}").touch()
+    (scan,) = OpenedStore([tmp_path]).scans()
+
+    assert not is_read(scan)
+    assert list(scan) == []
+    assert [region.reason for region in scan.regions] == ["the file is empty"]
+    assert damage_of(checked(tmp_path)) == {"log file": 1}
+
+
+def test_a_part_of_the_log_notes_the_file_if_it_reaches_it(copy: BrokerStore) -> None:
+    os.truncate(log_files(copy.root)[-1], 0)
+    files = [file for file in OpenedStore([copy.root]).log_files if file.offset or file.size]
+    files = files[: next(place for place, file in enumerate(files) if not file.size) + 1]
+    before, empty = files[-2:]
+
+    def is_noted(start: int, stop: int) -> bool:
+        scan = LogScan(files=files, start=start, stop=stop)
+        list(scan)
+        return any(not region.size for region in scan.regions)
+
+    assert is_noted(before.offset, before.end)
+    assert is_noted(empty.offset, 1 << 63)
+    assert not is_noted(0, before.offset)

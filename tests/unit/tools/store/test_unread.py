@@ -1,0 +1,199 @@
+"""What cannot be read is named in one line, and a verb goes on with the rest and ends with 1."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.stores.checked import checked, damage_of, notes_of
+from tests.support.stores.damage import log_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.stores import BrokerStore
+
+VERBS = ("info", "stat", "messages", "pending", "export", "check", "get", "rebuild", "diff")
+
+
+def words(verb: str, root: Path, tmp_path: Path) -> list[object]:
+    """The command line of a verb on a store."""
+    before: dict[str, list[object]] = {"rebuild": ["-n", tmp_path / "out"], "diff": [root]}
+    options: dict[str, list[object]] = {"get": ["--physical", "0"], "export": ["-o", "-"]}
+    return [verb, *options.get(verb, ()), *before.get(verb, ()), root]
+
+
+@pytest.fixture
+def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Makes the system refuse a folder or file, as one of another user, also to root."""
+
+    def deny(denied: Path) -> None:
+        def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+            def call(path: Any, *arguments: Any, **options: Any) -> Any:
+                if isinstance(path, (str, Path)) and Path(path) == denied:
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+                return function(path, *arguments, **options)
+
+            return call
+
+        for name in ("scandir", "open"):
+            monkeypatch.setattr(os, name, refusing(getattr(os, name)))
+
+    return deny
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_folder_of_a_queue_that_is_denied_ends_no_verb(
+    verb: str,
+    copy: BrokerStore,
+    tmp_path: Path,
+    deny: Callable[[Path], None],
+    run: Callable[..., Any],
+) -> None:
+    whole = run(*words(verb, copy.root, tmp_path)).out
+    deny(copy.root / "consumequeue" / "orders" / "0")
+
+    output = run(*words(verb, copy.root, tmp_path), status=1)
+
+    line = b"consumequeue/orders/0 is not read: Permission denied\n"
+    assert output.err.count(line) == (2 if verb == "diff" else 1)
+    if verb in ("stat", "messages", "export", "get"):
+        assert output.out == whole
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "consumequeue",
+        "consumequeue/orders",
+        "consumequeue/orders/0",
+        "commitlog",
+        "index",
+        "config",
+        "timerlog",
+    ],
+)
+def test_a_folder_that_is_denied_is_one_finding(
+    folder: str, copy: BrokerStore, deny: Callable[[Path], None]
+) -> None:
+    (copy.root / folder).mkdir(exist_ok=True)
+    deny(copy.root / folder)
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+    assert notes_of(check) == {}
+    finding = check.findings.kept[0]
+    assert (finding.file, finding.text) == (folder, "the folder cannot be read: Permission denied")
+    assert check.log.messages == (0 if folder == "commitlog" else len(copy.truth.pulled))
+    assert check.starts == []
+
+
+def test_a_log_on_two_disks_of_which_one_is_denied_has_no_other_findings(
+    copy: BrokerStore, deny: Callable[[Path], None]
+) -> None:
+    middle = log_files(copy.root)[1]
+    elsewhere = copy.root / "elsewhere" / "commitlog"
+    elsewhere.mkdir(parents=True)
+    middle.rename(elsewhere / middle.name)
+    (copy.root / "dledger-n0" / "data").mkdir(parents=True)
+    deny(copy.root / "dledger-n0" / "data")
+
+    check = checked(copy.root)
+
+    assert damage_of(check) == {"file": 1}
+
+
+def test_of_many_folders_that_are_denied_the_first_are_named(
+    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
+) -> None:
+    for number in range(30):
+        (copy.root / "consumequeue" / "orders" / str(100 + number)).mkdir()
+    scandir = os.scandir
+
+    def list_(path: Any) -> Any:
+        if Path(path).name.isdecimal() and int(Path(path).name) >= 100:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", list_)
+
+    error = run("info", copy.root, status=1).err.decode()
+
+    assert error.count("is not read: Permission denied") == 20
+    assert "10 more folders are not read" in error
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "lock", "abort", "brokerIdentity"])
+def test_a_small_file_that_is_denied_does_not_end_info(
+    name: str, copy: BrokerStore, deny: Callable[[Path], None], run: Callable[..., Any]
+) -> None:
+    (copy.root / name).touch()
+    deny(copy.root / name)
+
+    output = run("info", "--json", copy.root, status=1)
+
+    assert output.err.decode() == f"{name} is not read: Permission denied\n"
+
+
+def test_info_takes_the_time_of_the_first_file_that_can_be_read(
+    copy: BrokerStore, deny: Callable[[Path], None], run: Callable[..., Any]
+) -> None:
+    first = log_files(copy.root)[0]
+    deny(first)
+
+    output = run("info", copy.root, status=1)
+
+    assert f"commitlog/{first.name} is not read: Permission denied" in output.err.decode()
+    assert b"first_stored" in output.out
+
+
+@pytest.mark.parametrize("name", ["subscriptionGroup.json", "topics.json"])
+def test_rebuild_goes_on_without_a_configuration_file_that_is_denied(
+    name: str,
+    copy: BrokerStore,
+    tmp_path: Path,
+    deny: Callable[[Path], None],
+    run: Callable[..., Any],
+) -> None:
+    (copy.root / "config" / f"{name}.bak").unlink(missing_ok=True)
+    shutil.copy(copy.root / "checkpoint", copy.root / "brokerIdentity")
+    deny(copy.root / "config" / name)
+
+    output = run("rebuild", tmp_path / "out", copy.root, status=1)
+
+    assert output.err.decode() == f"config/{name} is not read: Permission denied\n"
+    assert f"config_unreadable       config/{name}" in output.out.decode()
+    assert (tmp_path / "out" / "config" / "topics.json").exists()
+    assert (tmp_path / "out" / "config" / "consumerOffset.json").exists()
+
+
+def test_rebuild_takes_the_copy_of_a_configuration_file_that_is_denied(
+    copy: BrokerStore, tmp_path: Path, deny: Callable[[Path], None], run: Callable[..., Any]
+) -> None:
+    path = copy.root / "config" / "topics.json"
+    shutil.copy(path, path.with_name("topics.json.bak"))
+    deny(path)
+
+    run("rebuild", tmp_path / "out", copy.root, status=1)
+
+    assert (tmp_path / "out" / "config" / "topics.json").read_bytes() == (
+        path.with_name("topics.json.bak").read_bytes()
+    )
+
+
+def test_rebuild_goes_on_without_another_file_that_is_denied(
+    copy: BrokerStore, tmp_path: Path, deny: Callable[[Path], None], run: Callable[..., Any]
+) -> None:
+    (copy.root / "brokerIdentity").write_text("DefaultCluster#broker-a#1")
+    deny(copy.root / "brokerIdentity")
+
+    output = run("rebuild", "-n", tmp_path / "out", copy.root, status=1)
+
+    assert output.err.decode() == "brokerIdentity is not read: Permission denied\n"
