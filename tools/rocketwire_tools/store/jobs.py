@@ -166,7 +166,9 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
             return []
         for file in scan.files:
             try:
-                starts = [file.offset, *([] if scan.is_dledger else _starts_in(file, size))]
+                starts = [file.offset]
+                if not scan.is_dledger:
+                    starts += _starts_in(file, size)
             except FileNotFoundError:  # a broker has deleted it: one process reads what is left
                 return []
             stops = [*starts[1:], file.end]
