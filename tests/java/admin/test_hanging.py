@@ -73,7 +73,7 @@ def frozen(
     # If it was forgotten, the name server has that topic alone until the broker registers all of them, every 30 s.
     topic = unique("before-freezing")
     java_peer.admin(java_cluster.address, f"updateTopic -t {topic} -r 1 -w 1 -b {second.address}")
-    port = java_cluster.name_server.port
+    port = int(java_cluster.address.rpartition(":")[2])
     for each in (topic, TOPIC, second.name):
         wait_until(partial(raw_call.routes_to, port, each, second.address), f"{each} has a route")
     second.freeze()

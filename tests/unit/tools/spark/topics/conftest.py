@@ -17,7 +17,13 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 
 @pytest.fixture
-def connection(rocketmq: RocketMQ) -> Iterator[Connection]:
+def connection(rocketmq: RocketMQ) -> Connection:
     """How to reach the broker; short timeouts, so that no test waits for one."""
-    yield Connection(name_servers=rocketmq.address, request_timeout=2.0)
+    return Connection(name_servers=rocketmq.address, request_timeout=2.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_session_stays() -> Iterator[None]:
+    """End the thread of the clients, which tests of other folders must not meet."""
+    yield
     close_sessions()
