@@ -75,6 +75,8 @@ class RefusedError(Exception):
 class MappedFiles:
     """A stream of mapped files (Java: ``MappedFileQueue``)."""
 
+    __slots__ = ("deleted", "offsets", "size", "written")
+
     def __init__(self, offsets: list[int], size: int) -> None:
         self.offsets = offsets
         self.size = size
@@ -125,6 +127,10 @@ class MappedFiles:
 class BuiltQueue:
     """A plain queue (Java: ``ConsumeQueue``)."""
 
+    __slots__ = (
+        "_appended", "_cache", "_created", "_read", "added_units", "cut_units", "files",
+        "max_physical_offset", "min_position", "name", "pre_blank_units",
+    )  # fmt: skip
     unit_size = UNIT_SIZE
 
     def __init__(
@@ -139,7 +145,7 @@ class BuiltQueue:
         self.pre_blank_units = 0
         self._read = read
         self._cache = cache
-        self._created: set[int] = set()
+        self._created: set[int] | None = None  # most queues have none, and a store many queues
         self._appended: dict[int, tuple[int, bytearray]] = {}
 
     # -------------------------------------------------------------- bytes
@@ -147,7 +153,7 @@ class BuiltQueue:
     def _bytes(self, file: int, position: int, size: int) -> bytes:
         """Bytes of a file, with what was appended; zeros where the file has none."""
         size = min(size, self.files.size - position)
-        data = b"" if file in self._created else self._read(self.name, file, position, size)
+        data = b"" if self._is_created(file) else self._read(self.name, file, position, size)
         data = data[:size].ljust(size, b"\0")
         if file in self._appended:
             start, added = self._appended[file]
@@ -157,6 +163,9 @@ class BuiltQueue:
                 part = bytes(added[max(0, position - start) : position + size - start])
                 data = data[:before] + part + data[before + len(part) :]
         return data
+
+    def _is_created(self, file: int) -> bool:
+        return self._created is not None and file in self._created
 
     def _append_bytes(self, file: int, data: bytes) -> None:
         position = self.files.written[file]
@@ -181,7 +190,7 @@ class BuiltQueue:
         The size also counts zeros that the bytes leave out: most of a queue's file is a hole.
         """
         step = _FIRST_RUN - _FIRST_RUN % self.unit_size
-        is_changed = file in self._created or file in self._appended
+        is_changed = self._is_created(file) or file in self._appended
         while position + self.unit_size <= self.files.size:
             size = min(step, self.files.size - position)
             if is_changed:
@@ -224,7 +233,7 @@ class BuiltQueue:
 
     def _cached(self, function: Callable[..., int], file: int, *arguments: int) -> int:
         """What a function finds in a file; other predictions use it again."""
-        if file in self._appended or file in self._created:
+        if file in self._appended or self._is_created(file):
             return function(file, *arguments)
         key = (function.__name__, self.unit_size, self.name, file, *arguments)
         if key not in self._cache:
@@ -382,6 +391,8 @@ class BuiltQueue:
             return files.last
         files.offsets.append(file)
         files.written[file] = 0
+        if self._created is None:
+            self._created = set()
         self._created.add(file)
         self._appended.pop(file, None)
         return file
@@ -417,6 +428,7 @@ class BuiltQueue:
 class BuiltBatchQueue(BuiltQueue):
     """A queue of type BatchCQ (Java: ``BatchConsumeQueue``)."""
 
+    __slots__ = ("_min_offset",)
     unit_size = BATCH_UNIT_SIZE
 
     def __init__(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,25 +45,32 @@ _BETWEEN_REPORTS: Final = 1000
 class StoreFile:
     """A file of a store, or the part of an archive that holds one.
 
+    A store may have hundreds of thousands, so that each keeps no path of its own.
+
     Attributes:
-        path: the file, or the archive.
+        root: folder below which ``name`` is; or the archive.
         offset: of the file's first byte in its stream: its name.  0 for files without such a name.
         size: bytes of the file.
         start: first byte in ``path``.
-        name: path below the root of the store.
+        name: path below ``root``.
         modified: time of the last change, seconds since 1970.
         allocated: bytes that it takes on the disk; less than ``size`` for a sparse file.
         is_packed: whether it is of an archive; then nothing beside ``path`` is of the store.
     """
 
-    path: Path
+    root: Path
     offset: int
     size: int
+    name: str
     start: int = 0
-    name: str = ""
     modified: float = 0.0
     allocated: int = 0
     is_packed: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The file, or the archive."""
+        return self.root if self.is_packed else self.root / self.name
 
     @property
     def base_name(self) -> str:
@@ -206,7 +214,7 @@ def read_folder(
         if root.is_dir():
             _add_tree(folder, root, max_files, progress)
         elif root.is_file():
-            folder.commit_log.append(_store_file(root, root.name))
+            folder.commit_log.append(_store_file(root.parent, root.name, root.stat()))
         else:
             raise OSError(errno.EINVAL, "neither a folder nor a plain file", str(root))
     sort_files(folder)
@@ -280,7 +288,7 @@ def _add_tree(
                     _sort_entry(entry, _below(below, entry.name), folders, plain, folder.ignored)
             if count == before:
                 folder.empty.append(below)
-            _add_entries(folder, below, plain)
+            _add_entries(folder, root, below, plain)
         except OSError as error:
             if not below:
                 raise
@@ -314,7 +322,7 @@ def plain_files(folder: Path) -> list[StoreFile]:
     """
     with os.scandir(folder) as entries:
         plain = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
-    files = (_file_of(entry, entry.name) for entry in plain)
+    files = (_file_of(folder, entry, entry.name) for entry in plain)
     return [file for file in files if file is not None]
 
 
@@ -329,7 +337,9 @@ def _below(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _add_entries(folder: StoreFolder, below: str, entries: list[os.DirEntry[str]]) -> None:
+def _add_entries(
+    folder: StoreFolder, root: Path, below: str, entries: list[os.DirEntry[str]]
+) -> None:
     """Put the plain files of one folder where they belong."""
     is_database = _is_database(below, [entry.name for entry in entries])
     while entries:
@@ -340,7 +350,7 @@ def _add_entries(folder: StoreFolder, below: str, entries: list[os.DirEntry[str]
             folder.unknown.append(name)
             continue
         try:
-            file = _file_of(entry, name)
+            file = _file_of(root, entry, name)
         except PermissionError:  # which is the folder's
             raise
         except OSError as error:
@@ -354,19 +364,18 @@ def _add_entries(folder: StoreFolder, below: str, entries: list[os.DirEntry[str]
             place(file)
 
 
-def _file_of(entry: os.DirEntry[str], name: str) -> StoreFile | None:
+def _file_of(root: Path, entry: os.DirEntry[str], name: str) -> StoreFile | None:
     """The file of an entry; None if it is gone, for brokers delete files that expire."""
     try:
-        return _store_file(Path(entry.path), name, entry.stat(follow_symlinks=False))
+        return _store_file(root, name, entry.stat(follow_symlinks=False))
     except FileNotFoundError:
         return None
 
 
-def _store_file(path: Path, name: str, status: os.stat_result | None = None) -> StoreFile:
-    status = path.stat() if status is None else status
+def _store_file(root: Path, name: str, status: os.stat_result) -> StoreFile:
     return StoreFile(
-        path=path,
-        offset=offset_of_name(path.name) or 0,
+        root=root,
+        offset=offset_of_name(name.rpartition("/")[2]) or 0,
         size=status.st_size,
         name=name,
         modified=status.st_mtime,
@@ -425,7 +434,7 @@ def _queue_place(folder: StoreFolder, parts: list[str]) -> Callable[[StoreFile],
     table = tables.get(parts[0])
     if table is None or len(parts) != 4 or not is_queue_id(parts[2]):
         return None
-    return partial(_add_to_queue, table, (parts[1], int(parts[2])))
+    return partial(_add_to_queue, table, (sys.intern(parts[1]), int(parts[2])))
 
 
 def _add_to_queue(table: QueueFiles, queue: tuple[str, int], file: StoreFile) -> None:

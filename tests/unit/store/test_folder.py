@@ -63,7 +63,7 @@ def test_a_strange_file_makes_no_rocksdb_of_a_log_or_of_the_configuration(tmp_pa
     names = [f"commitlog/{FIRST}", f"consumequeue/orders/0/{FIRST}", "config/topics.json"]
     create(tmp_path, *names, *(f"{os.path.dirname(name)}/CURRENT" for name in names))
     packed = [
-        StoreFile(path=tmp_path, offset=0, size=8, name=name, is_packed=True)
+        StoreFile(root=tmp_path, offset=0, size=8, name=name, is_packed=True)
         for name in (*names, "commitlog/CURRENT")
     ]
     of_archive = StoreFolder(roots=())
@@ -186,12 +186,12 @@ def test_other_names_are_no_offsets(name: str) -> None:
 
 
 def test_a_file_of_an_archive_gets_its_offset_of_its_name(tmp_path: Path) -> None:
-    create(tmp_path, "store.tar")
-    (file,) = read_folder([tmp_path / "store.tar"]).commit_log
+    archive = tmp_path / "store.tar"
+    file = StoreFile(root=archive, offset=0, size=4, name="0", is_packed=True)
 
     renamed = file.below(f"commitlog/{SECOND}")
 
-    assert (renamed.base_name, renamed.offset, renamed.path) == (SECOND, 8, file.path)
+    assert (renamed.base_name, renamed.offset, renamed.path) == (SECOND, 8, archive)
     assert file.below("checkpoint").offset == 0
 
 
@@ -205,7 +205,7 @@ def test_the_files_of_an_archive_are_assigned_like_those_of_a_folder(tmp_path: P
         "kvStore/CURRENT",
         "kvStore/1.sst",
     )
-    packed = StoreFile(path=tmp_path / "store.tar", offset=0, size=4)
+    packed = StoreFile(root=tmp_path / "store.tar", offset=0, size=4, name="", is_packed=True)
     folder = StoreFolder(roots=(tmp_path,))
 
     files = [replace(packed.below(name), start=512 * number) for number, name in enumerate(names)]
@@ -365,10 +365,10 @@ def test_files_without_a_status_are_named_or_their_folder_is(
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}", "checkpoint")
     store_file: Callable[..., StoreFile] = vars(folder_module)["_store_file"]
 
-    def without_status(path: Path, *arguments: Any) -> StoreFile:
-        if path.parent.name == "commitlog":
-            raise OSError(number, os.strerror(number), str(path))
-        return store_file(path, *arguments)
+    def without_status(root: Path, name: str, *arguments: Any) -> StoreFile:
+        if name.startswith("commitlog/"):
+            raise OSError(number, os.strerror(number), str(root / name))
+        return store_file(root, name, *arguments)
 
     monkeypatch.setattr(folder_module, "_store_file", without_status)
 

@@ -14,7 +14,8 @@ def log(*ages: float) -> list[StoreFile]:
     """Files of a log that were changed so many hours before hour 100."""
     return [
         StoreFile(
-            path=Path(f"{number}"),
+            root=Path(),
+            name=f"{number}",
             offset=number * 1000,
             size=1000,
             modified=(100 - age) * HOUR,

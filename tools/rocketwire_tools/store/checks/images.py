@@ -31,7 +31,7 @@ ROCKS_FOLDERS = ("consumequeue", "consumequeue_rocksdb")
 BATCH_QUEUE_TYPE = "BatchCQ"
 _FEW = 64
 """Bytes: those of a unit."""
-_KEPT_UNITS = 1 << 16
+_KEPT_UNITS = 1 << 14
 """Units of queues that are kept for the next release."""
 
 _DEFAULT_LOG_FILE = 1 << 30

@@ -132,7 +132,7 @@ def _removed_from_table(table: dict[str, StoreFile], findings: Findings) -> list
     for name in removed:
         file = table.pop(name)
         if name == _ABORT:  # that it is there says enough
-            table[name] = replace(file, path=Path(os.devnull), size=0, start=0)
+            table[name] = replace(file, root=Path(os.devnull), is_packed=True, size=0, start=0)
     return removed
 
 

@@ -246,7 +246,7 @@ def _clean(name: str) -> str:
 
 def _file(path: Path, name: str, member: tarfile.TarInfo, start: int, size: int) -> StoreFile:
     return StoreFile(
-        path=path,
+        root=path,
         offset=0,
         size=max(size, 0),
         start=start,

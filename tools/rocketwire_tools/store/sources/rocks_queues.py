@@ -125,7 +125,7 @@ class RocksQueue:
 
     def __init__(self, database: Database, topic: str, queue_id: int) -> None:
         self._database, name = database, database.name
-        self._source = StoreFile(path=Path(name), offset=0, size=0, name=name)
+        self._source = StoreFile(root=Path(), offset=0, size=0, name=name)
         self._place = topic, queue_id
 
     def read(self, first: int, count: int) -> Units:

@@ -28,7 +28,7 @@ def block_of(messages: list[bytes]) -> Block:
         data += message
     view = memoryview(data)
     columns = Messages(np.frombuffer(view, np.uint8), np.array(positions, np.int64))
-    file = StoreFile(path=Path("data"), offset=0, size=len(data), name="data")
+    file = StoreFile(root=Path(), offset=0, size=len(data), name="data")
     return Block(file, 0, columns, view, State.LIVE)
 
 
