@@ -81,6 +81,7 @@ def opened_stores(settings: Settings, *, may_be_none: bool = False) -> dict[str,
     Raises:
         FileNotFoundError: a path matches nothing.
         NoStoreError: a path is no store and holds none.
+        DamageError: the mode is ``failfast``, and a folder or file cannot be read.
     """
     result: dict[str, OpenedStore] = {}
     for name, paths in stores(settings.paths, may_be_none=may_be_none).items():
@@ -96,7 +97,8 @@ def opened_stores(settings: Settings, *, may_be_none: bool = False) -> dict[str,
             result |= below
     if settings.mode == "failfast":
         for name, store in result.items():
-            _refuse_unread(name, store)
+            for folder, reason in store.unread.items():
+                raise DamageError(f"{name}: {folder} is not read: {reason}")
     return result
 
 
@@ -110,11 +112,6 @@ def _stores_below(folder: Path) -> dict[str, OpenedStore]:
             except NoStoreError:
                 continue
     return below
-
-
-def _refuse_unread(name: str, store: OpenedStore) -> None:
-    for folder, reason in store.unread.items():
-        raise DamageError(f"{name}: {folder} is not read: {reason}")
 
 
 def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
