@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.java.admin.commands import without_disk
 from tests.java.client.messages import unique
 from tests.support.admin_process import run
 from tests.support.java.cluster import BROKER
@@ -36,7 +37,9 @@ def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_serve
     well = run(*words, "-n", java_cluster.address)
     ill = run(*words, "-n", f"{java_cluster.address};{nobody}")
 
-    assert (0, "") == (well.status, well.complaint)
+    findings = without_disk(well.rows)
+    status = 0 if findings == well.rows else 4
+    assert (status, "") == (well.status, well.complaint)
     assert [
         {
             "status": "ok",
@@ -62,7 +65,7 @@ def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_serve
             "id": None,
             "advice": None,
         },
-    ] == well.rows
+    ] == findings
     assert (1, "") == (ill.status, ill.complaint)
     (problem,) = (row for row in ill.rows if row["status"] == "problem")
     assert ("nameServer", nobody) == (problem["kind"], problem["name"])
@@ -94,7 +97,7 @@ def test_doctor_finds_what_is_wrong_with_a_real_cluster(tmp_path: Path) -> None:
 
         def look() -> dict[tuple[str, str], str]:
             rows = run("doctor", "-q", "-o", "json", "-t", topic, *servers).rows
-            return {(row["id"], row["name"]): row["status"] for row in rows}
+            return {(row["id"], row["name"]): row["status"] for row in without_disk(rows)}
 
         expected = {
             ("broker-registered-partly", "a"): "problem",
