@@ -92,7 +92,8 @@ def test_a_message_that_came_from_another_queue_hides_none(stray: int, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "unqueued"), [([0, 1, 2, 3, 1], 1), ([0, 1, 2, 3, 1, 3], 2), ([0, 1, 2, 3, 2, 1], 2)]
+    ("numbers", "unqueued"),
+    [([0, 1, 2, 3, 1], 1), ([0, 1, 2, 3, 1, 3], 2), ([0, 1, 2, 3, 2, 1], 2)],
 )
 def test_messages_with_earlier_offsets_that_do_not_follow_each_other_hide_none(
     numbers: list[int], unqueued: int, tmp_path: Path
