@@ -446,12 +446,24 @@ class BuiltBatchQueue(BuiltQueue):
 
     def units_served(self) -> Iterator[tuple[int, int, int]]:
         """First queue offsets, physical offsets and sizes of the batches."""
+        for offset, size, _, _, base, count, _, _ in self._units():
+            if base + count > self._min_offset:
+                yield base, offset, size
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether no batch begins before the end of another, as Java takes for granted."""
+        end = -1
+        for _, _, _, _, base, count, _, _ in self._units():
+            if base < end:
+                return False
+            end = base + count
+        return True
+
+    def _units(self) -> Iterator[tuple[int, ...]]:
         for file in self.files.offsets:
             for position in range(0, self.files.written[file], BATCH_UNIT_SIZE):
-                unit = _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
-                offset, size, _, _, base, count, _, _ = unit
-                if base + count > self._min_offset:
-                    yield base, offset, size
+                yield _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
 
     def _bounds(self, file: int, position: int) -> tuple[int, int]:
         unit = _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))

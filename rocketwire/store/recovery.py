@@ -302,6 +302,10 @@ def _load_files(
     return files, deleted
 
 
+def _is_in_order(queue: BuiltQueue) -> bool:
+    return not isinstance(queue, BuiltBatchQueue) or queue.is_in_order
+
+
 class CommitLog:
     """The commit log."""
 
@@ -421,6 +425,8 @@ class _Start:
     def _take_results(self) -> None:
         recovery, rocks = self.recovery, self.rocks
         recovery.models.update(self.queues)
+        if self.image.builds_queues and not all(map(_is_in_order, self.queues.values())):
+            recovery.doubt = "Java searches queues of batches by halving, and one is out of order"
         if rocks is not None:
             rocks.correct_oldest(self.log.min_offset)
             recovery.models.update({name: rocks.queue(name) for name in rocks.names})

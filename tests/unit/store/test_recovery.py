@@ -809,6 +809,16 @@ def test_a_queue_of_batches_may_have_no_unit(name: str, release: Release) -> Non
     assert ends(store.predict(release), ("b", 0)) == (0, 0)
 
 
+def test_a_queue_of_batches_that_is_out_of_order_is_in_doubt() -> None:
+    """Java searches such a queue by halving, so what a pull returns depends on the rest of it."""
+    store = batch_store()
+    assert not store.predict(CURRENT).doubt
+
+    store.batches["b", 0][0][28:36] = (5).to_bytes(8, "big")
+
+    assert "out of order" in store.predict(CURRENT).doubt
+
+
 def test_4_9_4_knows_no_queues_of_batches() -> None:
     assert ends(batch_store().predict(OLD), ("b", 0)) == (0, 2)
 

@@ -416,6 +416,19 @@ def test_files_without_a_common_size_are_refused(
     assert b"multiple of 1000 bytes" in asked.err
 
 
+def test_a_log_of_one_empty_file_is_refused(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    first, *others = sorted((store.root / "commitlog").iterdir())
+    os.truncate(first, 0)
+    for path in others:
+        path.unlink()
+
+    answer = run("rebuild", tmp_path / "out", store.root, status=2)
+
+    assert b"no common size" in answer.err
+
+
 @pytest.mark.parametrize("shift", [7, 4096, 20 * FILE_SIZE + 1])
 def test_a_misnamed_file_is_left_out(
     shift: int, store: BrokerStore, run: Callable[..., Any], tmp_path: Path

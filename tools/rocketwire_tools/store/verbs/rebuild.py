@@ -198,7 +198,7 @@ def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
             file.offset % size == 0 and (is_usual or file.size <= size) for file in files
         ):
             return size
-    for size in candidates:
+    for size in filter(None, candidates):
         if sizes[size] > 0 and 2 * sum(file.offset % size == 0 for file in files) > len(files):
             return size
     if asked:
