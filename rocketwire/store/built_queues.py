@@ -446,7 +446,7 @@ class BuiltBatchQueue(BuiltQueue):
 
     def units_served(self) -> Iterator[tuple[int, int, int]]:
         """First queue offsets, physical offsets and sizes of the batches."""
-        for offset, size, _, _, base, count, _, _ in self._units():
+        for offset, size, _, _, base, count, _, _ in self._batches():
             if base + count > self._min_offset:
                 yield base, offset, size
 
@@ -454,13 +454,13 @@ class BuiltBatchQueue(BuiltQueue):
     def is_in_order(self) -> bool:
         """Whether no batch begins before the end of another, as Java takes for granted."""
         end = -1
-        for _, _, _, _, base, count, _, _ in self._units():
+        for _, _, _, _, base, count, _, _ in self._batches():
             if base < end:
                 return False
             end = base + count
         return True
 
-    def _units(self) -> Iterator[tuple[int, ...]]:
+    def _batches(self) -> Iterator[tuple[int, ...]]:
         for file in self.files.offsets:
             for position in range(0, self.files.written[file], BATCH_UNIT_SIZE):
                 yield _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
