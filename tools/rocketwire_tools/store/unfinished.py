@@ -15,6 +15,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
+
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketwire.store import pops
@@ -25,21 +27,22 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.rows import Rows
 
-_CACHE: Final = 12 << 10
+_CACHE: Final = 6 << 10
 """KiB of a temporary file that stay in memory, and KiB that are sorted there at once."""
 
+_LINES_AT_ONCE: Final = 1_000
 _MAX_LONG: Final = (1 << 63) - 1
 _COMMITTED: Final = 8
 _TRANSACTION_BITS: Final = 12
 
 _TABLES: Final = """
-CREATE TABLE delayed (message TEXT);
+CREATE TABLE delayed (message BLOB);
 CREATE TABLE halves (
-    queue_offset INTEGER PRIMARY KEY, physical_offset INTEGER, unique_key TEXT, message TEXT
+    queue_offset INTEGER PRIMARY KEY, physical_offset INTEGER, unique_key BLOB, message BLOB
 );
 CREATE TABLE operated (queue_offset INTEGER PRIMARY KEY);
 CREATE TABLE committed (physical_offset INTEGER PRIMARY KEY);
-CREATE TABLE check_points (pop BLOB, rank INTEGER, record TEXT);
+CREATE TABLE check_points (pop BLOB, rank INTEGER, record BLOB);
 CREATE TABLE acks (pop BLOB, queue_offset INTEGER);
 """
 
@@ -56,7 +59,7 @@ _INSERTS: Final = {
 _OPEN: Final = """
 SELECT message FROM (
     SELECT max(queue_offset) AS number, physical_offset, message FROM halves
-    GROUP BY coalesce(nullif(unique_key, '""'), queue_offset)
+    GROUP BY coalesce(unique_key, queue_offset)
 )
 WHERE number NOT IN operated AND physical_offset NOT IN committed
 ORDER BY number
@@ -112,7 +115,7 @@ class UnfinishedWork:
             if self.max_offsets[place] <= offset:
                 self.max_offsets[place] = offset + 1
             if topic == SCHEDULE_TOPIC:
-                self._added["delayed"].append((json.dumps(_message(rows, row)),))
+                self._added["delayed"].append((_packed(_message(rows, row)),))
             elif topic in HALF_TOPICS:
                 self._add_half(_message(rows, row))
             elif topic in OP_TOPICS:
@@ -127,9 +130,9 @@ class UnfinishedWork:
         self._write()
 
     def _add_half(self, message: Mapping[str, Any]) -> None:
-        key = json.dumps(message["unique_key"] or "")
+        key = _packed(message["unique_key"]) if message["unique_key"] else None
         numbers = message["queue_offset"], message["physical_offset"]
-        self._added["halves"].append((*numbers, key, json.dumps(message)))
+        self._added["halves"].append((*numbers, key, _packed(message)))
 
     def _add_pop(self, rows: Rows, row: int, place: tuple[str, int], offset: int) -> None:
         """Add a record of the revive log, which is a timed message at first."""
@@ -143,7 +146,7 @@ class UnfinishedWork:
             self._check_points += 1
             # the last one of the revive log counts; without one, the first timed one
             rank = -self._check_points if is_timed else self._check_points
-            text = json.dumps([record, *place, offset])
+            text = _packed([record, *place, offset])
             self._added["check_points"].append((_digest(record.pop), rank, text))
         elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
             digest = _digest(acks.pop)
@@ -165,7 +168,7 @@ class UnfinishedWork:
     def delayed(self) -> Iterator[dict[str, Any]]:
         """Messages of delay levels, whether delivered or not, in the order of the log."""
         for (text,) in self._select("SELECT message FROM delayed ORDER BY rowid"):
-            yield json.loads(text)
+            yield _unpacked(text)
 
     def transactions(self) -> Iterator[dict[str, Any]]:
         """Half messages without a decision, by queue offset.
@@ -174,7 +177,7 @@ class UnfinishedWork:
         physical offset.
         """
         for (text,) in self._select(_OPEN):
-            yield json.loads(text)
+            yield _unpacked(text)
 
     def popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
         """Messages that were popped and not acknowledged, in no order.
@@ -189,7 +192,7 @@ class UnfinishedWork:
             while done < pop:
                 done, group = next(acks, (b"\xff" * 17, iter(())))
                 offsets = frozenset(offset for _, offset in group)
-            (key, invisible_time, popped), topic, queue, offset = json.loads(text)
+            (key, invisible_time, popped), topic, queue, offset = _unpacked(text)
             if rank > 0 and offset < revived.get((topic, queue), 0):
                 continue  # the broker has put these messages into the retry topic
             record = pops.CheckPoint(pops.Pop(*key), invisible_time, popped)
@@ -213,8 +216,20 @@ def _message(rows: Rows, row: int) -> dict[str, Any]:
     }
 
 
+def _packed(value: Any) -> bytes:
+    try:
+        return msgspec.msgpack.encode(value)
+    except (UnicodeEncodeError, OverflowError):  # half a character, a number of a hostile store
+        return json.dumps(value).encode()
+
+
+def _unpacked(data: bytes) -> Any:
+    """A list or an object; in JSON these begin with bytes that are numbers in MessagePack."""
+    return json.loads(data) if data[:1] in (b"{", b"[") else msgspec.msgpack.decode(data)
+
+
 def _digest(pop: pops.Pop) -> bytes:
-    return blake2b(json.dumps(pop).encode(), digest_size=16).digest()
+    return blake2b(_packed(pop), digest_size=16).digest()
 
 
 class KeptLines:
@@ -226,8 +241,9 @@ class KeptLines:
 
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
         self._database = _temporary_database(
-            "CREATE TABLE lines (time INTEGER, number INTEGER, line TEXT)"
+            "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"
         )
+        self._added: list[tuple[int, int, bytes]] = []
         self._count = 0
         for line in lines:
             self.add(line)
@@ -235,19 +251,25 @@ class KeptLines:
     def add(self, line: dict[str, Any], time: int = 0, number: int = 0) -> None:
         """Add a line; lines come out by time, then by number, then as they were added."""
         time = max(-_MAX_LONG, min(time, _MAX_LONG))
-        with _room():
-            values = time, number, json.dumps(line)
-            self._database.execute("INSERT INTO lines VALUES (?, ?, ?)", values)
+        self._added.append((time, number, _packed(line)))
         self._count += 1
+        if len(self._added) >= _LINES_AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        with _room():
+            self._database.executemany("INSERT INTO lines VALUES (?, ?, ?)", self._added)
+        self._added.clear()
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        self._write()
         statement = "SELECT line FROM lines ORDER BY time, number, rowid"
         with _room():
             for (text,) in self._database.execute(statement):
-                yield json.loads(text)
+                yield _unpacked(text)
 
 
 def _temporary_database(tables: str) -> sqlite3.Connection:

@@ -15,6 +15,7 @@ from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
+from rocketwire_tools.store.checks.queue_files import UNIT, QueueFiles
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 _UNITS: Final = 4096 * consume_queue.UNIT_SIZE
 """Bytes of a queue's file that are read at once."""
+
+_BLOCK_SIZE: Final = 2 << 20
+"""Bytes of the log that are read at once: their properties take several times as much."""
 
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
 _TIMES: Final = ("due", "store_timestamp", "popped")
@@ -103,6 +107,7 @@ def read_log(store: OpenedStore) -> UnfinishedWork:
     """Read the log of a store once."""
     work, topics = UnfinishedWork(), TopicNames()
     for scan in store.scans():
+        scan.block_size = _BLOCK_SIZE
         for rows in selected_rows(scan, Selection(with_system=True), topics):
             work.add(rows)
         work.is_damaged |= scan.is_damaged
@@ -165,17 +170,39 @@ def group_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, A
 def _delayed(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     config = store.config("delayOffset.json")
     delivered = {} if config is None else delay_offsets(config[0])
+    due_times = _DueTimes(store)
     for message in work.delayed():
         level = message["level"]
         if message["queue_offset"] < delivered.get(level, 0):
             continue
-        unit = lookup.queue_unit(store, SCHEDULE_TOPIC, level - 1, message["queue_offset"])
-        due: int | None = None
-        if unit is not None and unit.tags_code > 0:
-            due = unit.tags_code
+        due = due_times.of(level, message["queue_offset"])
         if due is None and level <= len(DELAYS):
             due = int(message["store_timestamp"]) + 1000 * DELAYS[int(level) - 1]
         yield {"due": due, **_without(message, "producer_group", "checks")}
+
+
+class _DueTimes:
+    """When delayed messages are due, by the units of their queues."""
+
+    def __init__(self, store: OpenedStore) -> None:
+        self._store = store
+        self._queues: dict[int, QueueFiles] = {}
+        self._unit = memoryview(bytearray(consume_queue.UNIT_SIZE))
+
+    def of(self, level: int, offset: int) -> int | None:
+        """Milliseconds since 1970; None if no unit says it."""
+        queue = (SCHEDULE_TOPIC, level - 1)
+        files = self._store.folder.queues.get(queue)
+        if files:
+            if level not in self._queues:
+                self._queues[level] = QueueFiles(files, UNIT, ahead=_UNITS)
+            if not self._queues[level].read_into(offset, self._unit):
+                return None
+            unit = next(consume_queue.decode_units(self._unit), None)
+        else:
+            unit = lookup.queue_unit(self._store, *queue, offset)
+        is_there = unit is not None and unit.points_to_message and unit.tags_code > 0
+        return unit.tags_code if unit is not None and is_there else None
 
 
 def _pops(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
