@@ -241,7 +241,7 @@ def _build(
     rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
     for scan in store.scans():
         size = settings["log_file_size"]
-        scan.files = [replace(file, size=min(file.size, size)) for file in scan.files]
+        scan.files = [replace(file, size=size) if file.size > size else file for file in scan.files]
         rebuild.begin(scan)
         for block in with_progress(scan):
             rebuild.add(block, scan.regions)
