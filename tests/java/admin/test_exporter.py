@@ -80,7 +80,7 @@ def test_the_progress_of_a_group_is_that_of_mqadmin(
 
     values = scrape()
 
-    assert values.status == 0
+    assert values.status == 0, values.failures()
     place = {"cluster": CLUSTER, "broker": name}
     of_topic = {**place, "topic": topic}
     assert values.value("rocketmq_producer_offset", **of_topic) == 4
@@ -111,7 +111,7 @@ def test_the_progress_of_a_group_is_that_of_mqadmin(
             ours(f"deleteTopic -c {CLUSTER} -t {kind}")
         ours(f"deleteSubGroup -b {broker.address} -g {group}")
         after = scrape()
-        assert after.status == 0
+        assert after.status == 0, after.failures()
         return not after.mentions(topic) | after.mentions(group)
 
     wait_until(is_gone, "the exporter does not show what was deleted")
