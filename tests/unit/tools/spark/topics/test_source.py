@@ -171,6 +171,8 @@ def test_wrong_options_and_columns_are_refused_before_anything_is_asked() -> Non
         source().streamReader(schema("body string")).initialOffset()
     with pytest.raises(OptionError, match=r"no column 'body' of type binary; .*value binary"):
         source(columns="kafka").reader(schema("body binary"))
+    with pytest.raises(OptionError, match="the schema has no column"):
+        source().reader(type(schema(OFFSETS))([]))
     with pytest.raises(OptionError, match="a stream has no end"):
         source(endingOffsets="latest").streamReader(schema(OFFSETS)).prepareForTriggerAvailableNow()
 
