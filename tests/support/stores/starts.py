@@ -75,7 +75,7 @@ class Start:
     outcome: str
     first_offset: int = 0
     end: int = 0
-    queues: Mapping[Topic, StartedQueue] = field(default_factory=dict)
+    queues: Mapping[Topic, StartedQueue] = field(default_factory=dict["Topic", "StartedQueue"])
     names: frozenset[Topic] = frozenset()
 
 
