@@ -12,6 +12,7 @@ import sys
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -261,8 +262,10 @@ def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
 
 def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     """The files by offset; a file that was given twice stands once."""
-    places = {(file.path, file.start): file for file in files}
-    return sorted(places.values(), key=lambda file: file.offset)
+    ordered = sorted(files, key=_OFFSET)
+    if all(file.offset != following.offset for file, following in pairwise(ordered)):
+        return ordered  # a path for each of 100,000 files takes more memory than the files
+    return sorted({(file.path, file.start): file for file in files}.values(), key=_OFFSET)
 
 
 def _add_tree(
@@ -278,7 +281,8 @@ def _add_tree(
         plain: list[os.DirEntry[str]] = []
         before = count
         try:
-            with os.scandir(root / below) as entries:
+            # a Path for each of 100,000 folders takes a quarter of the time
+            with os.scandir(f"{root}/{below}" if below else root) as entries:
                 for entry in entries:
                     count += 1
                     if count > max_files:

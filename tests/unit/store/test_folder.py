@@ -308,8 +308,8 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
     def deny(folder: Path, number: int) -> None:
         scandir = os.scandir
 
-        def list_(path: Path) -> object:
-            if path == folder:
+        def list_(path: str | Path) -> object:
+            if os.fspath(path) == str(folder):
                 raise OSError(number, os.strerror(number), str(path))
             return scandir(path)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO, cast
@@ -16,7 +18,7 @@ from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
 
@@ -52,22 +54,25 @@ def write_table(
 
     Args:
         header: names of the columns; no line is written for empty ones.
-        rows: their cells; None is empty.
+        rows: their cells; None is empty.  They are read twice, and kept if they are an iterator.
         output: standard output by default.
     """
     stream: TextIO = sys.stdout if output is None else output
-    cells = [[printable(cell) for cell in row] for row in rows]
-    widths = [
-        max([len(name), *(len(row[column]) for row in cells)]) for column, name in enumerate(header)
-    ]
-    is_number = [
-        bool(cells) and all(_is_number(row[column]) for row in cells)
-        for column in range(len(header))
-    ]
-    for row in [list(header), *cells] if any(header) else cells:
+    rows = list(rows) if isinstance(rows, Iterator) else rows
+    widths = list(map(len, header))
+    is_number: list[bool] | None = None
+    for row in rows:
+        cells = list(map(printable, row))
+        widths = list(map(max, widths, map(len, cells)))
+        numeric = is_number or [True] * len(header)
+        is_number = [right and _is_number(cell) for right, cell in zip(numeric, cells, strict=True)]
+    is_number = is_number or [False] * len(header)
+    if any(header):
+        rows = itertools.chain([header], rows)
+    for row in rows:
         parts = [
             cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, is_number, strict=True)
+            for cell, width, right in zip(map(printable, row), widths, is_number, strict=True)
         ]
         stream.write("  ".join(parts).rstrip() + "\n")
 

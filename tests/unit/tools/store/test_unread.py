@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,8 +102,8 @@ def test_a_log_file_that_is_a_link_or_a_pipe_is_damage(number: int, store: Broke
     outside = path.rename(store.root.with_name("outside"))
     findings: list[dict[str, int]] = []
 
-    for make in (lambda: path.symlink_to(outside), lambda: os.mkfifo(path)):
-        make()
+    for place in (partial(path.symlink_to, outside), partial(os.mkfifo, path)):
+        place()
         findings.append(damage_of(checked(store.root)))
         path.unlink()
 

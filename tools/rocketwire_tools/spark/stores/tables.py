@@ -12,6 +12,7 @@ from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.formats.arrow_rows import pa
 from rocketwire_tools.store.queued.units import UNIT, QueueUnits
+from rocketwire_tools.store.unfinished import UnfinishedWork
 from rocketwire_tools.store.verbs import pending
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def _array(values: Any, field: Any, count: int) -> Any:
 
 
 def _offsets(store: OpenedStore) -> Iterator[dict[str, Any]]:
-    facts = pending.LogFacts() if store.folder.queues else pending.read_log(store)
-    for row in pending.group_lags(store, facts):
+    work = UnfinishedWork() if store.folder.queues else pending.read_log(store)
+    for row in pending.group_lags(store, work):
         yield {**row, "consumer_group": row["group"], "consumer_offset": row["offset"]}
 
 

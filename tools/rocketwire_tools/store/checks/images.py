@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from collections.abc import Mapping
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,7 @@ from rocketwire.store.recovery import FolderEntry, StoreImage
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from rocketwire.store.built_queues import QueueReader, Topic
@@ -117,17 +118,45 @@ def _entries(folder: Path) -> list[FolderEntry]:
         ]
 
 
+class _QueueEntries(Mapping["Topic", "Sequence[FolderEntry]"]):
+    """Everything in the folders of queues, made when it is asked for: a store has 50,000 of them.
+
+    Args:
+        files: of the queues.
+        folders: all entries of those folders that hold something else than files of a queue.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[Topic, Sequence[StoreFile]],
+        folders: Mapping[Topic, Sequence[FolderEntry]],
+    ) -> None:
+        self._files = files
+        self._folders = folders
+
+    def __getitem__(self, queue: Topic) -> Sequence[FolderEntry]:
+        entries = self._folders.get(queue)
+        return _file_entries(self._files[queue]) if entries is None else entries
+
+    def __iter__(self) -> Iterator[Topic]:
+        yield from self._files
+        yield from (queue for queue in self._folders if queue not in self._files)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def _queue_entries(
     store: OpenedStore, name: str, table: Mapping[Topic, Sequence[StoreFile]]
-) -> dict[Topic, list[FolderEntry]]:
+) -> Mapping[Topic, Sequence[FolderEntry]]:
     """Everything in the folders of the queues, empty folders included.
 
     A folder is read again only if it holds more than files of a queue.
     """
     folder = store.folder
-    queues = {queue: _file_entries(files) for queue, files in table.items()}
+    queues: dict[Topic, list[FolderEntry]] = {}
     if store.is_packed:
-        return queues
+        return _QueueEntries(table, queues)
     places = [(each.split("/"), True) for each in folder.empty]
     places += [(each.split("/"), False) for each in folder.unknown + folder.ignored]
     mixed: set[str] = set()
@@ -137,12 +166,14 @@ def _queue_entries(
         if len(parts) > 3:
             mixed.add("/".join(parts[:3]))
         elif is_folder:
-            queues.setdefault((parts[1], int(parts[2])), [])
+            queue = (parts[1], int(parts[2]))
+            if queue not in table:
+                queues[queue] = []
     for each in sorted(mixed):
         _, topic, queue_id = each.split("/")
         entries = [entry for root in folder.roots for entry in _entries(root / each)]
         queues[topic, int(queue_id)] = entries
-    return queues
+    return _QueueEntries(table, queues)
 
 
 def _log_reader(files: Mapping[int, StoreFile]) -> Callable[[int, int, int], bytes]:

@@ -437,6 +437,7 @@ class QueueCheck:
                 self._give_up(name, error)
                 continue
             self._report_missing(name, last)
+        self._forget()
         for name, count in sorted(self._without_queue.items()):
             topic, queue_id = name
             if topic in self._topics:
@@ -515,6 +516,13 @@ class QueueCheck:
                 count=count,
             )
         )
+
+    def _forget(self) -> None:
+        """Give up what was compared and read ahead: what follows needs memory too."""
+        self._progress.clear()
+        for files in self._queues.values():
+            if isinstance(files, QueueFiles):
+                files.forget()
 
     def _check_rest(
         self, name: tuple[str, int], files: QueueFiles | RocksQueue, log_end: int | None

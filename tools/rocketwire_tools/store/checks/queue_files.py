@@ -34,6 +34,8 @@ class QueueFiles:
         ahead: bytes that ``read_into`` reads at least, and keeps for the next call.
     """
 
+    __slots__ = ("_ahead", "_kept", "_kept_start", "files", "unit")
+
     def __init__(
         self, files: Sequence[StoreFile], unit: np.dtype[np.void], *, ahead: int = 0
     ) -> None:
@@ -80,6 +82,10 @@ class QueueFiles:
         self._kept = read_bytes(file, start - file.offset, max(size, self._ahead))
         self._kept_start = start
         return len(self._kept) >= size
+
+    def forget(self) -> None:
+        """Give up what was read ahead."""
+        self._kept = b""
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
         """Files, numbers of the first unit, and units, piece by piece; holes are left out."""

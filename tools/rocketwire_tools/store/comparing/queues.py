@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.rocks_queues import RocksQueue
 
-UNITS_AT_ONCE: Final = 1 << 16
+UNITS_AT_ONCE: Final = 1 << 12
+"""Units that are read at once: of most queues only the first page is no hole."""
 
 
 class _Units(Protocol):
@@ -152,9 +153,10 @@ def _queue_differences(
     for part in sorted(a.parts() | b.parts()):
         number = part * UNITS_AT_ONCE
         units_a, units_b = a.read(number, UNITS_AT_ONCE), b.read(number, UNITS_AT_ONCE)
+        if np.array_equal(units_a, units_b):
+            continue
         differs = (units_a != units_b).any(1)
-        if differs.any():
-            differs &= ~_have_addresses(units_a, units_b)
+        differs &= ~_have_addresses(units_a, units_b)
         if not differs.any():
             continue
         is_in_a, is_in_b = _point_to_messages(units_a), _point_to_messages(units_b)

@@ -50,12 +50,16 @@ class NextStart:
         recovery: the prediction.
         cut_messages: messages that can be read here and that Java gives up.
         cut_bytes: their bytes.
+        cut_units: valid units of queues that Java gives up.
+        added_units: units that it puts into queues.
         not_served: messages that Java keeps and that no pull returns; None if unknown.
     """
 
     recovery: Recovery
     cut_messages: int
     cut_bytes: int
+    cut_units: int
+    added_units: int
     not_served: int | None
 
     def report(self) -> dict[str, Any]:
@@ -71,8 +75,8 @@ class NextStart:
             "deleted_files": recovery.deleted_files,
             "deleted_index_files": recovery.deleted_index_files,
             "deletes_queues": recovery.deletes_queues,
-            "cut_units": sum(queue.cut_units for queue in recovery.queues.values()),
-            "added_units": sum(queue.added_units for queue in recovery.queues.values()),
+            "cut_units": self.cut_units,
+            "added_units": self.added_units,
             "cut_messages": self.cut_messages,
             "cut_bytes": self.cut_bytes,
             "not_served": self.not_served,
@@ -166,7 +170,8 @@ class StoreCheck:
             for release in Release:
                 recovery = predict(image, release)
                 self.starts.append(self._next_start(recovery))
-                recovery.models.clear()  # of a store with some 50,000 queues they are large
+                recovery.models.clear()  # of a store with some 50,000 queues these are large
+                recovery.queues.clear()
 
     def _check_parts(self, scan: LogScan, jobs: int) -> None:
         """Let other processes check the log, up to the first part that is not as it should be."""
@@ -220,11 +225,13 @@ class StoreCheck:
         return queues is not None and not queues.failure
 
     def _next_start(self, recovery: Recovery) -> NextStart:
-        if not recovery.starts or recovery.starts_from is None:
-            return NextStart(recovery=recovery, cut_messages=0, cut_bytes=0, not_served=None)
-        messages, size = self.log.behind(recovery.cut)
+        messages, size = 0, 0
+        is_cut = recovery.starts and recovery.starts_from is not None
+        if is_cut:
+            messages, size = self.log.behind(recovery.cut)
         not_served: int | None = None
-        if not self.has_queues or self.store.folder.batch_queues or not recovery.is_exact:
+        has_units = self.has_queues and not self.store.folder.batch_queues
+        if not is_cut or not has_units or not recovery.is_exact:
             pass
         elif not self.findings.kept:
             not_served = 0
@@ -237,7 +244,12 @@ class StoreCheck:
             kept = self.log.messages - messages - self.queues.deleted_topics
             not_served = max(0, kept - served)
         return NextStart(
-            recovery=recovery, cut_messages=messages, cut_bytes=size, not_served=not_served
+            recovery=recovery,
+            cut_messages=messages,
+            cut_bytes=size,
+            cut_units=sum(queue.cut_units for queue in recovery.queues.values()),
+            added_units=sum(queue.added_units for queue in recovery.queues.values()),
+            not_served=not_served,
         )
 
     def summary(self) -> dict[str, Any]:

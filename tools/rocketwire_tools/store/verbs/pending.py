@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
-from rocketwire.policy.resource_names import (
-    HALF_TOPICS,
-    OP_TOPICS,
-    SCHEDULE_TOPIC,
-    TIMER_TOPIC,
-    is_system_group,
-)
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_group
 from rocketwire.store import consume_queue, pops, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
 from rocketwire.store.folder import file_at
@@ -23,6 +15,7 @@ from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
+from rocketwire_tools.store.checks.queue_files import UNIT, QueueFiles
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
@@ -30,6 +23,7 @@ from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.reasons import place_of
 from rocketwire_tools.store.selecting import selected_rows
+from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
@@ -37,67 +31,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
-    from rocketwire_tools.store.engine.rows import Rows
 
 _UNITS: Final = 4096 * consume_queue.UNIT_SIZE
 """Bytes of a queue's file that are read at once."""
 
+_BLOCK_SIZE: Final = 2 << 20
+"""Bytes of the log that are read at once: their properties take several times as much."""
+
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
 _TIMES: Final = ("due", "store_timestamp", "popped")
-_COMMITTED: Final = 8
-_TRANSACTION_BITS: Final = 12
-
-
-@dataclass(slots=True)
-class LogFacts:
-    """What one pass through the log shows.
-
-    Attributes:
-        max_offsets: topic and queue → offset after the last message.
-        delayed: messages of delay levels.
-        halves: half messages by queue offset.
-        operated: queue offsets of half messages that an op message names.
-        committed: physical offsets of half messages that were committed.
-        check_points: what consumers popped, and its place in the revive log; None for timed ones.
-        acks: pop and queue offset of what they acknowledged.
-        is_damaged: whether messages may be missing.
-    """
-
-    max_offsets: dict[tuple[str, int], int] = field(default_factory=lambda: defaultdict(int))
-    delayed: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    halves: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
-    operated: set[int] = field(default_factory=set[int])
-    committed: set[int] = field(default_factory=set[int])
-    check_points: dict[pops.Pop, tuple[pops.CheckPoint, tuple[str, int, int] | None]] = field(
-        default_factory=dict[Any, Any]
-    )
-    acks: set[tuple[pops.Pop, int]] = field(default_factory=set[Any])
-    is_damaged: bool = False
+_LAST: Final = (1 << 63) - 1
+"""The place among lines of one time of what stands in no log."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show what a broker still had to do."""
     store = OpenedStore(arguments.paths)
-    facts = read_log(store)
+    work = read_log(store)
     sections = {
-        "lag": list(group_lags(store, facts)),
-        "delayed": list(_delayed(store, facts)),
-        "timer": list(timed_messages(store)),
-        "transaction": list(_transactions(facts)),
-        "pop": list(_pops(store, facts)),
+        "lag": group_lags(store, work),
+        "delayed": _delayed(store, work),
+        "timer": timed_messages(store),
+        "transaction": (_without(message, "level") for message in work.transactions()),
+        "pop": _pops(store, work),
     }
     _warn_of_rocksdb(store)
     for name, lines in sections.items():
         if arguments.why:
-            lines = [{**line, **_why(store, name, line)} for line in lines]
+            lines = ({**line, **_why(store, name, line)} for line in lines)
         if arguments.json:
             for line in lines:
                 sys.stdout.buffer.write(json_line({"what": name, **line}))
         else:
-            _write(name, lines)
-    if facts.is_damaged:
+            _write(name, KeptLines(lines))
+    if work.is_damaged:
         print_error("some bytes are damaged or missing; rocketwire-store check")
-    return 0 if are_whole([store]) and not facts.is_damaged else 1
+    return 0 if are_whole([store]) and not work.is_damaged else 1
 
 
 _RULES: Final = {
@@ -134,71 +103,20 @@ def _warn_of_rocksdb(store: OpenedStore) -> None:
             print_error(f"{_STORE} has {what} in RocksDB, which are not read here")
 
 
-def read_log(store: OpenedStore) -> LogFacts:
+def read_log(store: OpenedStore) -> UnfinishedWork:
     """Read the log of a store once."""
-    facts, topics = LogFacts(), TopicNames()
+    work, topics = UnfinishedWork(), TopicNames()
     for scan in store.scans():
+        scan.block_size = _BLOCK_SIZE
         for rows in selected_rows(scan, Selection(with_system=True), topics):
-            _collect(facts, rows)
-        facts.is_damaged |= scan.is_damaged
-    return facts
+            work.add(rows)
+        work.is_damaged |= scan.is_damaged
+    return work
 
 
-def _collect(facts: LogFacts, rows: Rows) -> None:
-    names = rows.column("topic")
-    queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
-    flags = rows.column("sys_flag").tolist()
-    for row, (topic, queue, offset) in enumerate(zip(names, queues, offsets, strict=True)):
-        place = (topic, queue)
-        facts.max_offsets[place] = max(facts.max_offsets[place], offset + 1)
-        if topic == SCHEDULE_TOPIC:
-            facts.delayed.append(_message(rows, row))
-        elif topic in HALF_TOPICS:
-            facts.halves[offset] = _message(rows, row)
-        elif topic in OP_TOPICS:
-            numbers = (rows.bodies[row] or b"").decode("ascii", "replace").split(",")
-            facts.operated.update(n for n in map(number_in, numbers) if n is not None)
-        elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
-            _collect_pops(facts, rows, row, place, offset)
-        if flags[row] & _TRANSACTION_BITS == _COMMITTED:
-            facts.committed.add(int(rows.column("prepared_transaction_offset")[row]))
-
-
-def _collect_pops(
-    facts: LogFacts, rows: Rows, row: int, place: tuple[str, int], offset: int
-) -> None:
-    """Collect a record of the revive log, which is a timed message at first."""
-    properties, body = rows.properties[row], rows.bodies[row] or b""
-    is_timed = place[0] == TIMER_TOPIC
-    if is_timed and not properties.get(message_const.REAL_TOPIC, "").startswith(pops.REVIVE_LOG):
-        return
-    tag = properties.get(message_const.TAGS)
-    if tag == pops.CHECK_POINT_TAG and (record := pops.decode_check_point(body)) is not None:
-        key = record.pop
-        if key not in facts.check_points or not is_timed:
-            facts.check_points[key] = record, None if is_timed else (*place, offset)
-    elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
-        facts.acks.update((acks.pop, each) for each in acks.offsets)
-
-
-def _message(rows: Rows, row: int) -> dict[str, Any]:
-    properties = rows.properties[row]
-    return {
-        "topic": properties.get(message_const.REAL_TOPIC),
-        "queue_id": properties.get(message_const.REAL_QUEUE_ID),
-        "level": int(rows.column("queue_id")[row]) + 1,
-        "queue_offset": int(rows.column("queue_offset")[row]),
-        "physical_offset": int(rows.column("physical_offset")[row]),
-        "store_timestamp": int(rows.column("store_timestamp")[row]),
-        "unique_key": properties.get(message_const.UNIQ_KEY),
-        "producer_group": properties.get(message_const.PRODUCER_GROUP),
-        "checks": number_in(properties.get(message_const.TRANSACTION_CHECK_TIMES)) or 0,
-    }
-
-
-def max_offsets(store: OpenedStore, facts: LogFacts) -> dict[tuple[str, int], int]:
+def max_offsets(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int], int]:
     """Topic and queue → offset after the last message, of the log and of the queues."""
-    offsets = dict(facts.max_offsets)
+    offsets = dict(work.max_offsets)
     for place, files in store.folder.queues.items():
         if not files:
             continue
@@ -226,9 +144,9 @@ def _units_of(file: StoreFile) -> int:
     return count
 
 
-def group_lags(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+def group_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     """Offsets of groups, and how many messages of a queue are behind them."""
-    ends = max_offsets(store, facts)
+    ends = max_offsets(store, work)
     for name in _OFFSET_FILES:
         config = store.config(name)
         if config is None:
@@ -249,56 +167,63 @@ def group_lags(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
         return
 
 
-def _delayed(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+def _delayed(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     config = store.config("delayOffset.json")
     delivered = {} if config is None else delay_offsets(config[0])
-    for message in facts.delayed:
+    due_times = _DueTimes(store)
+    for message in work.delayed():
         level = message["level"]
         if message["queue_offset"] < delivered.get(level, 0):
             continue
-        unit = lookup.queue_unit(store, SCHEDULE_TOPIC, level - 1, message["queue_offset"])
-        due: int | None = None
-        if unit is not None and unit.tags_code > 0:
-            due = unit.tags_code
+        due = due_times.of(level, message["queue_offset"])
         if due is None and level <= len(DELAYS):
             due = int(message["store_timestamp"]) + 1000 * DELAYS[int(level) - 1]
         yield {"due": due, **_without(message, "producer_group", "checks")}
 
 
-def _transactions(facts: LogFacts) -> Iterator[dict[str, Any]]:
-    """Half messages without a decision; of the copies that checks make only the last."""
-    newest: dict[Any, dict[str, Any]] = {}
-    for offset, message in sorted(facts.halves.items()):
-        key = message["unique_key"] or offset
-        is_open = offset not in facts.operated and message["physical_offset"] not in facts.committed
-        if is_open:
-            newest[key] = message
+class _DueTimes:
+    """When delayed messages are due, by the units of their queues."""
+
+    def __init__(self, store: OpenedStore) -> None:
+        self._store = store
+        self._queues: dict[int, QueueFiles] = {}
+        self._unit = memoryview(bytearray(consume_queue.UNIT_SIZE))
+
+    def of(self, level: int, offset: int) -> int | None:
+        """Milliseconds since 1970; None if no unit says it."""
+        queue = (SCHEDULE_TOPIC, level - 1)
+        files = self._store.folder.queues.get(queue)
+        if files:
+            if level not in self._queues:
+                self._queues[level] = QueueFiles(files, UNIT, ahead=_UNITS)
+            if not self._queues[level].read_into(offset, self._unit):
+                return None
+            unit = next(consume_queue.decode_units(self._unit), None)
         else:
-            newest.pop(key, None)
-    for message in newest.values():
-        yield _without(message, "level")
+            unit = lookup.queue_unit(self._store, *queue, offset)
+        is_there = unit is not None and unit.points_to_message and unit.tags_code > 0
+        return unit.tags_code if unit is not None and is_there else None
 
 
-def _pops(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
+def _pops(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     """Messages that consumers popped and did not acknowledge, by the time they come back."""
-    lines = list(_pops_of_log(store, facts)) + list(_pops_in_rocksdb(store))
-    lines.sort(key=lambda line: line["due"])
-    return iter(lines)
-
-
-def _pops_of_log(store: OpenedStore, facts: LogFacts) -> Iterator[dict[str, Any]]:
     config = store.config("consumerOffset.json")
     groups = {} if config is None else consumer_offsets(config[0])
-    for record, place in facts.check_points.values():
-        if place is not None:
-            topic, queue, offset = place
-            if offset < groups.get((topic, pops.REVIVE_GROUP), {}).get(queue, 0):
-                continue  # the broker has put these messages into the retry topic
+    revived = {
+        (topic, queue): offset
+        for (topic, group), queues in groups.items()
+        if group == pops.REVIVE_GROUP
+        for queue, offset in queues.items()
+    }
+    lines = KeptLines()
+    for record, offset, number in work.popped(revived):
         pop = record.pop
-        for offset in record.offsets:
-            if (pop, offset) not in facts.acks:
-                due = pop.pop_time + record.invisible_time
-                yield _popped(due, pop.group, pop.topic, pop.queue_id, offset, pop.pop_time)
+        due = pop.pop_time + record.invisible_time
+        line = _popped(due, pop.group, pop.topic, pop.queue_id, offset, pop.pop_time)
+        lines.add(line, due, number)
+    for line in _pops_in_rocksdb(store):
+        lines.add(line, line["due"], _LAST)
+    yield from lines
 
 
 def _pops_in_rocksdb(store: OpenedStore) -> Iterator[dict[str, Any]]:
@@ -387,7 +312,7 @@ def _without(message: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in message.items() if name not in names}
 
 
-def _write(name: str, lines: Sequence[dict[str, Any]]) -> None:
+def _write(name: str, lines: KeptLines) -> None:
     titles = {
         "lag": "offsets of groups",
         "delayed": "delayed messages",
@@ -396,9 +321,20 @@ def _write(name: str, lines: Sequence[dict[str, Any]]) -> None:
         "pop": "popped messages without acknowledgement",
     }
     print(f"{titles[name]}: {len(lines)}")
-    if not lines:
+    if not len(lines):
         return
-    columns = list(lines[0])
-    rows = [[time_text(line[c]) if c in _TIMES else line[c] for c in columns] for line in lines]
-    write_table(columns, rows)
+    columns = list(next(iter(lines)))
+    write_table(columns, _Cells(lines, columns))
     print()
+
+
+class _Cells:
+    """Cells of a table, made anew each time it is read."""
+
+    def __init__(self, lines: KeptLines, columns: Sequence[str]) -> None:
+        self._lines = lines
+        self._columns = columns
+
+    def __iter__(self) -> Iterator[list[object]]:
+        for line in self._lines:
+            yield [time_text(line[c]) if c in _TIMES else line[c] for c in self._columns]

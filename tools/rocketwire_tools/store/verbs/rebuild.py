@@ -248,7 +248,7 @@ def _build(
         size = settings["log_file_size"]
         report.misnamed_files += sum(file.offset % size > 0 for file in scan.files)
         scan.files = [
-            replace(file, size=min(file.size, size))
+            replace(file, size=size) if file.size > size else file
             for file in scan.files
             if file.offset % size == 0
         ]

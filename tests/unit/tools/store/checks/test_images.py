@@ -125,3 +125,14 @@ def test_a_checkpoint_that_is_no_checkpoint_is_read_as_none(store: BrokerStore) 
     (store.root / "checkpoint").write_bytes(bytes(2 << 20))
 
     assert image_of(OpenedStore([store.root])).checkpoint == b""
+
+
+def test_folders_of_queues_can_be_counted_and_named(store: BrokerStore) -> None:
+    (store.root / "consumequeue" / "bare" / "7").mkdir(parents=True)
+    opened = OpenedStore([store.root])
+
+    queues = image_of(opened).queues
+
+    assert len(queues) == len(list(queues)) == len(opened.folder.queues) + 1
+    assert queues["bare", 7] == []
+    assert {*queues} == {*opened.folder.queues, ("bare", 7)}

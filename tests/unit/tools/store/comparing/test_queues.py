@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.store.writer import QUEUE_FILE_SIZE, DiskFiles, StoreWriter
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.store.comparing.logs import Log
 from rocketwire_tools.store.comparing.queues import queue_differences
+from rocketwire_tools.store.engine.blocks import FileBlocks
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores import damage
@@ -166,3 +169,34 @@ def test_units_that_a_killed_broker_had_in_memory_only_are_missing(
 
     rules = {difference.rule.partition(" ")[2] for difference in differences}
     assert rules == {"units are in A only, this is the first"}
+
+
+def test_holes_of_queues_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker makes each queue's file 6 MB long, and most of its 50,000 queues are short."""
+    originals = tmp_path / "a", tmp_path / "b"
+    for root in originals:
+        writer = StoreWriter(DiskFiles(root), log_file_size=1 << 16)
+        for _ in range(3):
+            writer.append(StoredMessage(topic="orders", body=b"1", store_timestamp=1))
+        writer.flush()
+    path = originals[1] / "consumequeue" / "orders" / "0" / ("0" * 20)
+    with path.open("r+b") as file:
+        file.seek(20)
+        file.write(bytes(20))
+        file.seek(20 * 100_000)
+        file.write((1).to_bytes(8, "big") + (200).to_bytes(4, "big") + bytes(8))
+    if path.stat().st_blocks * 512 >= QUEUE_FILE_SIZE:
+        pytest.skip("this file system has no sparse files")
+    read = 0
+    fill = FileBlocks.fill
+
+    def count(self: FileBlocks, position: int, view: memoryview) -> int:
+        nonlocal read
+        read += len(view)
+        return fill(self, position, view)
+
+    monkeypatch.setattr(FileBlocks, "fill", count)
+    differences = compare_queues(*originals)
+
+    assert [difference.name for difference in differences] == ["orders:0:1", "orders:0:100000"]
+    assert read < QUEUE_FILE_SIZE // 4

@@ -1,0 +1,175 @@
+"""Work that a log shows as not done is told apart from what is done, and takes little memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.store.writer import DiskFiles, StoreWriter
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
+from rocketwire_tools.store.verbs.pending import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
+HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
+OP = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+
+
+def read(path: Path, messages: Iterable[StoredMessage]) -> UnfinishedWork:
+    writer = StoreWriter(DiskFiles(path), log_file_size=4 << 20)
+    for message in messages:
+        writer.append(message)
+    writer.flush()
+    return read_log(OpenedStore([path]))
+
+
+def message(topic: str, body: bytes = b"", queue: int = 0, **properties: str) -> StoredMessage:
+    return StoredMessage(
+        topic=topic, body=body, queue_id=queue, properties=properties, store_timestamp=1_000
+    )
+
+
+def pop_record(tag: str, start: int = 0, *, timed: bool = False, **values: Any) -> StoredMessage:
+    record = {"t": "tasks", "c": "workers", "q": 0, "pt": 5_000, "so": start, **values}
+    topic = "rmq_sys_wheel_timer" if timed else REVIVE
+    return message(topic, json.dumps(record).encode(), TAGS=tag, REAL_TOPIC=REVIVE)
+
+
+def popped(work: UnfinishedWork, revived: dict[tuple[str, int], int] | None = None) -> list[int]:
+    return sorted(message.offset for message in work.popped(revived or {}))
+
+
+def half(key: str) -> StoredMessage:
+    return message(HALF, b"order", UNIQ_KEY=key, REAL_TOPIC="orders", PGROUP="shops")
+
+
+def test_a_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
+    work = read(
+        tmp_path,
+        [
+            pop_record("ack", ao=1),
+            pop_record("ck", n=3, it=60_000),
+            pop_record("bAck", 10, aol=[10, 12]),
+            pop_record("ck", 10, n=4, it=60_000),
+            pop_record("ack", 90, ao=91),
+        ],
+    )
+
+    assert popped(work) == [0, 2, 11, 13]
+
+
+def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) -> None:
+    work = read(
+        tmp_path,
+        [
+            pop_record("ck", n=1, it=1, timed=True),
+            pop_record("ck", n=2, it=2),
+            pop_record("ck", n=3, it=3),
+            pop_record("ck", n=4, it=4, timed=True),
+            pop_record("ck", 50, n=1, it=5, timed=True),
+            pop_record("ck", 50, n=2, it=6, timed=True),
+        ],
+    )
+
+    assert [(each.record.invisible_time, each.offset) for each in work.popped({})] in (
+        [(3, 0), (3, 1), (3, 2), (5, 50)],
+        [(5, 50), (3, 0), (3, 1), (3, 2)],
+    )
+
+
+def test_records_that_the_broker_has_worked_off_are_left_out(tmp_path: Path) -> None:
+    work = read(tmp_path, [pop_record("ck", n=1, it=1), pop_record("ck", 50, n=1, it=1)])
+
+    assert popped(work, {(REVIVE, 0): 1}) == [50]
+    assert popped(work, {(REVIVE, 1): 1}) == [0, 50]
+
+
+def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
+    """A check writes the half message anew, and an op message for the copy before it."""
+    halves = [half("A"), half("B"), half("A"), half("C"), half("")]
+    work = read(
+        tmp_path,
+        [
+            *(
+                StoredMessage(
+                    topic=each.topic, body=each.body, properties=each.properties, store_timestamp=1
+                )
+                for each in halves
+            ),
+            message(OP, b"0,3,x"),
+        ],
+    )
+
+    assert [line["unique_key"] for line in work.transactions()] == ["B", "A", None]
+
+
+def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
+    first = half("A")
+    committed = StoredMessage(
+        topic="orders", body=b"order", sys_flag=8, prepared_transaction_offset=0, store_timestamp=1
+    )
+    work = read(tmp_path, [first, half("B"), committed])
+
+    assert [line["unique_key"] for line in work.transactions()] == ["B"]
+
+
+def test_delayed_messages_come_in_the_order_of_the_log(tmp_path: Path) -> None:
+    delayed = [message("SCHEDULE_TOPIC_XXXX", queue=n % 3, UNIQ_KEY=str(n)) for n in range(5)]
+    work = read(tmp_path, delayed)
+
+    lines = list(work.delayed())
+
+    assert [line["unique_key"] for line in lines] == ["0", "1", "2", "3", "4"]
+    assert [line["level"] for line in lines] == [1, 2, 3, 1, 2]
+    assert work.max_offsets["SCHEDULE_TOPIC_XXXX", 0] == 2
+
+
+def test_messages_of_a_store_do_not_stay_in_memory(tmp_path: Path) -> None:
+    """Each would take more than a kilobyte, and a broker can have millions."""
+    read(tmp_path / "small", [half("A")])  # imports
+    delayed = (message("SCHEDULE_TOPIC_XXXX", UNIQ_KEY=str(n)) for n in range(1_000))
+    writer = StoreWriter(DiskFiles(tmp_path / "store"), log_file_size=4 << 20)
+    for each in delayed:
+        writer.append(each)
+    writer.flush()
+    store = OpenedStore([tmp_path / "store"])
+
+    tracemalloc.start()
+    try:
+        work = read_log(store)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert kept < 400_000
+    assert sum(1 for _ in work.delayed()) == 1_000
+
+
+def test_kept_lines_come_by_time_and_can_be_read_again() -> None:
+    lines = KeptLines([{"n": "first"}])
+    lines.add({"n": "later"}, 1 << 70)
+    lines.add({"n": "\ud800"}, 7, 2)
+    lines.add({"n": "before it"}, 7, 1)
+
+    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
+    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
+    assert len(lines) == 4
+
+
+def test_a_full_disk_of_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+
+    with pytest.raises(OSError, match="room for temporary files: database or disk is full"):
+        KeptLines()

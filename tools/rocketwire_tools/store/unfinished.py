@@ -1,0 +1,290 @@
+"""What the log of a store shows of work that its broker had begun: delays, transactions, pops.
+
+A broker can have millions of them, so that they lie in a temporary file that has no name; SQLite
+keeps its beginning in memory.  ``TMPDIR`` or ``SQLITE_TMPDIR`` says on which disk.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from rocketwire.messages import message_const
+from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
+from rocketwire.store import pops
+from rocketwire_tools.numbers import number_in
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Mapping
+
+    from rocketwire_tools.store.engine.rows import Rows
+
+_CACHE: Final = 6 << 10
+"""KiB of a temporary file that stay in memory, and KiB that are sorted there at once."""
+
+_LINES_AT_ONCE: Final = 1_000
+_MAX_LONG: Final = (1 << 63) - 1
+_COMMITTED: Final = 8
+_TRANSACTION_BITS: Final = 12
+
+_TABLES: Final = """
+CREATE TABLE delayed (message BLOB);
+CREATE TABLE halves (
+    queue_offset INTEGER PRIMARY KEY, physical_offset INTEGER, unique_key BLOB, message BLOB
+);
+CREATE TABLE operated (queue_offset INTEGER PRIMARY KEY);
+CREATE TABLE committed (physical_offset INTEGER PRIMARY KEY);
+CREATE TABLE check_points (pop BLOB, rank INTEGER, record BLOB);
+CREATE TABLE acks (pop BLOB, queue_offset INTEGER);
+"""
+
+_INSERTS: Final = {
+    "delayed": "INSERT INTO delayed VALUES (?)",
+    "halves": "INSERT OR REPLACE INTO halves VALUES (?, ?, ?, ?)",
+    "operated": "INSERT OR IGNORE INTO operated VALUES (?)",
+    "committed": "INSERT OR IGNORE INTO committed VALUES (?)",
+    "check_points": "INSERT INTO check_points VALUES (?, ?, ?)",
+    "acks": "INSERT INTO acks VALUES (?, ?)",
+}
+
+# Of the copies that checks of a transaction make, the last one counts.
+_OPEN: Final = """
+SELECT message FROM (
+    SELECT max(queue_offset) AS number, physical_offset, message FROM halves
+    GROUP BY coalesce(unique_key, queue_offset)
+)
+WHERE number NOT IN operated AND physical_offset NOT IN committed
+ORDER BY number
+"""
+
+_CHECK_POINTS: Final = """
+SELECT pop, max(rank), record FROM check_points GROUP BY pop ORDER BY pop
+"""
+
+
+class PoppedMessage(NamedTuple):
+    """A message that a consumer popped and did not acknowledge.
+
+    Attributes:
+        record: of the pop.
+        offset: queue offset of the message.
+        number: of the record, in the order of the log.
+    """
+
+    record: pops.CheckPoint
+    offset: int
+    number: int
+
+
+class UnfinishedWork:
+    """What one pass through a log shows.
+
+    Attributes:
+        max_offsets: topic and queue → offset after the last message.
+        is_damaged: whether messages may be missing.
+    """
+
+    def __init__(self) -> None:
+        self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
+        self.is_damaged = False
+        self._database = _temporary_database(_TABLES)
+        self._added: dict[str, list[tuple[Any, ...]]] = {name: [] for name in _INSERTS}
+        self._check_points = 0
+
+    # -------------------------------------------------------------- the log
+
+    def add(self, rows: Rows) -> None:
+        """Add messages of the log.
+
+        Raises:
+            OSError: the disk of temporary files is full.
+        """
+        names = rows.column("topic")
+        queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
+        flags = rows.column("sys_flag").tolist()
+        for row, (topic, queue, offset) in enumerate(zip(names, queues, offsets, strict=True)):
+            place = (topic, queue)
+            if self.max_offsets[place] <= offset:
+                self.max_offsets[place] = offset + 1
+            if topic == SCHEDULE_TOPIC:
+                self._added["delayed"].append((_packed(_message(rows, row)),))
+            elif topic in HALF_TOPICS:
+                self._add_half(_message(rows, row))
+            elif topic in OP_TOPICS:
+                texts = (rows.bodies[row] or b"").decode("ascii", "replace").split(",")
+                numbers = (number for text in texts if (number := number_in(text)) is not None)
+                self._added["operated"].extend((number,) for number in numbers)
+            elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
+                self._add_pop(rows, row, place, offset)
+            if flags[row] & _TRANSACTION_BITS == _COMMITTED:
+                prepared = int(rows.column("prepared_transaction_offset")[row])
+                self._added["committed"].append((prepared,))
+        self._write()
+
+    def _add_half(self, message: Mapping[str, Any]) -> None:
+        key = _packed(message["unique_key"]) if message["unique_key"] else None
+        numbers = message["queue_offset"], message["physical_offset"]
+        self._added["halves"].append((*numbers, key, _packed(message)))
+
+    def _add_pop(self, rows: Rows, row: int, place: tuple[str, int], offset: int) -> None:
+        """Add a record of the revive log, which is a timed message at first."""
+        properties, body = rows.properties[row], rows.bodies[row] or b""
+        is_timed = place[0] == TIMER_TOPIC
+        real_topic = properties.get(message_const.REAL_TOPIC, "")
+        if is_timed and not real_topic.startswith(pops.REVIVE_LOG):
+            return
+        tag = properties.get(message_const.TAGS)
+        if tag == pops.CHECK_POINT_TAG and (record := pops.decode_check_point(body)) is not None:
+            self._check_points += 1
+            # the last one of the revive log counts; without one, the first timed one
+            rank = -self._check_points if is_timed else self._check_points
+            text = _packed([record, *place, offset])
+            self._added["check_points"].append((_digest(record.pop), rank, text))
+        elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
+            digest = _digest(acks.pop)
+            self._added["acks"].extend((digest, each) for each in acks.offsets)
+
+    def _write(self) -> None:
+        with _room():
+            for name, rows in self._added.items():
+                if rows:
+                    self._database.executemany(_INSERTS[name], rows)
+                    rows.clear()
+
+    def _select(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        with _room():
+            yield from self._database.execute(statement)
+
+    # -------------------------------------------------------------- what is not done
+
+    def delayed(self) -> Iterator[dict[str, Any]]:
+        """Messages of delay levels, whether delivered or not, in the order of the log."""
+        for (text,) in self._select("SELECT message FROM delayed ORDER BY rowid"):
+            yield _unpacked(text)
+
+    def transactions(self) -> Iterator[dict[str, Any]]:
+        """Half messages without a decision, by queue offset.
+
+        An op message names the queue offset of its half message, and a committed message the
+        physical offset.
+        """
+        for (text,) in self._select(_OPEN):
+            yield _unpacked(text)
+
+    def popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
+        """Messages that were popped and not acknowledged, in no order.
+
+        Args:
+            revived: topic and queue of the revive log → offset of the first record that the broker
+                has not yet worked off.
+        """
+        acks = groupby(self._select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
+        done, offsets = b"", frozenset[int]()
+        for pop, rank, text in self._select(_CHECK_POINTS):
+            while done < pop:
+                done, group = next(acks, (b"\xff" * 17, iter(())))
+                offsets = frozenset(offset for _, offset in group)
+            (key, invisible_time, popped), topic, queue, offset = _unpacked(text)
+            if rank > 0 and offset < revived.get((topic, queue), 0):
+                continue  # the broker has put these messages into the retry topic
+            record = pops.CheckPoint(pops.Pop(*key), invisible_time, popped)
+            for each in popped:
+                if done != pop or each not in offsets:
+                    yield PoppedMessage(record, each, abs(rank))
+
+
+def _message(rows: Rows, row: int) -> dict[str, Any]:
+    properties = rows.properties[row]
+    return {
+        "topic": properties.get(message_const.REAL_TOPIC),
+        "queue_id": properties.get(message_const.REAL_QUEUE_ID),
+        "level": int(rows.column("queue_id")[row]) + 1,
+        "queue_offset": int(rows.column("queue_offset")[row]),
+        "physical_offset": int(rows.column("physical_offset")[row]),
+        "store_timestamp": int(rows.column("store_timestamp")[row]),
+        "unique_key": properties.get(message_const.UNIQ_KEY),
+        "producer_group": properties.get(message_const.PRODUCER_GROUP),
+        "checks": number_in(properties.get(message_const.TRANSACTION_CHECK_TIMES)) or 0,
+    }
+
+
+def _packed(value: Any) -> bytes:
+    try:
+        return msgspec.msgpack.encode(value)
+    except (UnicodeEncodeError, OverflowError):  # half a character, a number of a hostile store
+        return json.dumps(value).encode()
+
+
+def _unpacked(data: bytes) -> Any:
+    """A list or an object; in JSON these begin with bytes that are numbers in MessagePack."""
+    return json.loads(data) if data[:1] in (b"{", b"[") else msgspec.msgpack.decode(data)
+
+
+def _digest(pop: pops.Pop) -> bytes:
+    return blake2b(_packed(pop), digest_size=16).digest()
+
+
+class KeptLines:
+    """Lines of a report that can be read more than once, in a temporary file.
+
+    Args:
+        lines: of the report.
+    """
+
+    def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
+        self._database = _temporary_database(
+            "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"
+        )
+        self._added: list[tuple[int, int, bytes]] = []
+        self._count = 0
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: dict[str, Any], time: int = 0, number: int = 0) -> None:
+        """Add a line; lines come out by time, then by number, then as they were added."""
+        time = max(-_MAX_LONG, min(time, _MAX_LONG))
+        self._added.append((time, number, _packed(line)))
+        self._count += 1
+        if len(self._added) >= _LINES_AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        with _room():
+            self._database.executemany("INSERT INTO lines VALUES (?, ?, ?)", self._added)
+        self._added.clear()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self._write()
+        statement = "SELECT line FROM lines ORDER BY time, number, rowid"
+        with _room():
+            for (text,) in self._database.execute(statement):
+                yield _unpacked(text)
+
+
+def _temporary_database(tables: str) -> sqlite3.Connection:
+    """A database in a temporary file, which goes with the connection."""
+    with _room():
+        database = sqlite3.connect("", isolation_level=None)
+        database.executescript(
+            f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-{_CACHE}; BEGIN; {tables}"
+        )
+    return database
+
+
+@contextmanager
+def _room() -> Generator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"the report needs room for temporary files: {error}") from error
