@@ -7,6 +7,7 @@ import ipaddress
 import os
 import socket
 import sys
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,11 +33,24 @@ pytest.register_assert_rewrite("tests.support.golden")
 sys.dont_write_bytecode = False
 
 # "quick" finds the same examples on every run; HYPOTHESIS_PROFILE=deep searches
-settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
+# No examples are refused because a busy machine made them slowly.
+settings.register_profile(
+    "quick",
+    max_examples=50,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile(
     "deep", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+FREEZE_EVERY = 500
+"""Number of tests after which the garbage collector is told again what stays."""
+
+_FINISHED = count(1)
 
 
 def missing_tools() -> str:
@@ -77,6 +91,13 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector skip what stays for the whole run: it would take a third of a second to look at it."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Do so again from time to time: pytest keeps the reports of tests, and imported modules stay."""
+    if next(_FINISHED) % FREEZE_EVERY == 0:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

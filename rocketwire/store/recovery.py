@@ -425,7 +425,7 @@ class _Start:
             rocks.correct_oldest(self.log.min_offset)
             recovery.models.update({name: rocks.queue(name) for name in rocks.names})
             if rocks.is_doubtful:
-                recovery.doubt = "two threads of Java race for the ends of some queues"
+                recovery.doubt = "two threads of Java race for some units of queues"
         recovery.queues.update({name: queue.result() for name, queue in recovery.models.items()})
 
     # -------------------------------------------------------------- loading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,17 @@ def test_every_block_of_a_page_has_a_language(page: Path) -> None:
     languages = {block.language for block in blocks(page)}
 
     assert languages - LANGUAGES - {"then"} == set()
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/contributing.md"])
+def test_programs_of_a_clone_are_installed_before_they_are_named(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    installed = {path.name for path in Path(sys.prefix, "bin").iterdir()}
+
+    for match in re.finditer(r"\.venv/bin/([\w-]+)", text):
+        is_of_development = match[1] == "pre-commit"  # the only one that make does not install
+        assert is_of_development or match[1] in installed, match[1]
+        assert not is_of_development or "--editable '.[dev]'" in text[: match.start()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
-import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +13,30 @@ import pytest
 
 from rocketwire_tools.spark.stores.columns import default_columns
 from rocketwire_tools.store.__main__ import main
+from tests.spark.store_questions import Disk, around, gaps, repeats, usage, waiting, zeroed
 from tests.spark.streams import run_to_end
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT, MIDDLE, OLD
+from tests.support.stores import copy_store
 from tests.support.stores.damage import log_files, places, put, zero_page
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from tests.support.stores import BrokerStore
+
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "store-spark.md"
-FLEET = [(CURRENT, "features"), (CURRENT, "inner"), (CURRENT, "plain"), (OLD, "plain")]
+FLEET = [
+    (CURRENT, "features"),
+    (CURRENT, "inner"),
+    (CURRENT, "plain"),
+    (MIDDLE, "plain"),
+    (OLD, "features"),
+    (OLD, "plain"),
+]
 COLUMNS = tuple(default_columns("messages"))
 pq: Any = importlib.import_module("pyarrow.parquet")
 
@@ -163,11 +175,50 @@ def test_a_stream_gives_each_message_once_across_restarts(
     assert sorted(row[0] for row in rows) == [m.physical_offset for m in store.truth.pulled]
 
 
-def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
-    spark: SparkSession, disks: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def utc(value: datetime | None) -> datetime | None:
+    """A time of Spark's, which is in the time zone of this process."""
+    return None if value is None else value.astimezone(UTC)
+
+
+@pytest.fixture
+def damaged_disks(tmp_path: Path) -> list[Disk]:
+    """Stores of all releases, and of a slave.
+
+    A page of two stores is lost, and a producer has sent a message of another store twice.
+    """
+    disks: list[Disk] = []
+    for release, kind in FLEET:
+        store = unpack(release, kind, tmp_path / "disks" / f"{kind}-{release}")
+        if kind == "plain" and release != CURRENT:
+            whole = copy_store(store.root, tmp_path / "whole" / release)
+            zero_page(store.root)
+            disks.append(Disk(store, zeroed(store.root, whole)))
+        else:
+            disks.append(Disk(with_a_repeat(store) if kind == "plain" else store))
+    master = unpack(OLD, "slave", tmp_path / "disks" / "master")
+    assert master.slave is not None
+    slave = copy_store(master.slave.root, tmp_path / "disks" / "slave" / "store")
+    return [*disks, Disk(master), Disk(replace(master.slave, root=slave))]
+
+
+def with_a_repeat(store: BrokerStore) -> BrokerStore:
+    """Give a message the unique key of another one, as if its producer had sent that again."""
+    one, other = [sent for sent in store.truth.sent if sent.topic == "orders"][3:5]
+    place = int(other.offset_msg_id[-16:], 16)
+    file = next(file for file in reversed(log_files(store.root)) if int(file.name) <= place)
+    key = file.read_bytes().index(other.unique_key.encode(), place - int(file.name))
+    put(file, key, one.unique_key.encode())
+    told = replace(other, unique_key=one.unique_key)
+    sent = tuple(told if each is other else each for each in store.truth.sent)
+    return replace(store, truth=replace(store.truth, sent=sent))
+
+
+def test_the_code_of_the_guide_runs_and_its_questions_have_the_brokers_answers(
+    spark: SparkSession,
+    damaged_disks: list[Disk],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    shutil.copytree(disks, tmp_path / "disks")
-    zero_page(tmp_path / "disks" / f"plain-{OLD}" / "store")
     names: dict[str, Any] = {}
     answers: list[list[dict[str, Any]]] = []
     blocks = re.findall(
@@ -180,16 +231,28 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
         else:
             answers.append([row.asDict() for row in spark.sql(code).collect()])
 
-    topics, repeated, missing, waiting, damaged = answers
+    topics, repeated, missing, unread, damaged = answers
+    used = usage(damaged_disks)
+    assert {
+        row["topic"]: (row["messages"], row["bytes"] if used[row["topic"]][1] >= 0 else -1)
+        for row in topics
+    } == used
     assert topics == sorted(topics, key=lambda row: -row["bytes"])
-    assert "orders" in {row["topic"] for row in topics}
-    assert all(row["times"] > 1 for row in repeated)
-    assert sum(row["missing"] for row in missing) > 0
-    assert waiting
-    assert all(row["lag"] > 0 for row in waiting)
-    (hole,) = {row["store"] for row in damaged}
-    assert f"plain-{OLD}" in hole
-    assert all(row["after"] <= row["before"] for row in damaged if row["before"])
+    assert {(row["topic"], row["uniq_key"]): row["times"] for row in repeated} == repeats(
+        damaged_disks
+    )
+    assert {
+        (row["store"], row["topic"], row["queue_id"]): row["missing"] for row in missing
+    } == gaps(damaged_disks)
+    assert {
+        (row["consumer_group"], row["topic"]): (row["lag"], utc(row["waits_since"]))
+        for row in unread
+    } == waiting(damaged_disks)
+    assert {row["store"]: (utc(row["after"]), utc(row["before"])) for row in damaged} == {
+        str(disk.store.root): around(disk) for disk in damaged_disks if any(disk.lost)
+    }
+    assert all((repeated, missing, unread))
+    assert len(damaged) == 2
     assert "tags" in capfd.readouterr().out
     streamed = spark.read.parquet(str(tmp_path / "out" / "messages"))
     orders = read(spark, tmp_path / "disks" / "*" / "store", topic="orders")

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
+_COMPLETE = (
+    "rocketmq_exporter_up",
+    "rocketmq_exporter_broker_up",
+    "rocketmq_exporter_part_complete",
+)
+"""Families of samples that are 1 if all is well."""
+
 _OPENMETRICS: Any = import_module("prometheus_client.openmetrics.parser")  # without types
 
 
@@ -55,6 +62,14 @@ class Scrape(NamedTuple):
             for (family, items), value in self.samples.items()
             if family == name and labels.items() <= dict(items).items()
         )
+
+    def failures(self) -> list[str]:
+        """What was not collected, for the text of a failed assertion."""
+        return [
+            f"{name}{dict(labels)} {value}"
+            for (name, labels), value in self.samples.items()
+            if name == "rocketmq_exporter_failures" or (name in _COMPLETE and value == 0)
+        ]
 
     def mentions(self, text: str) -> set[str]:
         """Names of the families of which a sample has a label with this text in it."""

@@ -1,14 +1,17 @@
 """A port for HTTP: it accepts connections, and bounds their number and their time.
 
-Rules of this file: if there are too many connections, the oldest one is closed. What answers
-requests is loaded at the first connection, so that a server without one does not pay for the
-libraries.
+Rules of this file: if there are too many connections, a new one waits until one ends, or until one
+has had its time for a request and is closed.  So a crowd of clients is served, and silent ones keep
+nobody out.  What answers requests is loaded at the first connection, so that a server without one
+does not pay for the libraries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from importlib.util import find_spec
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.admin_http.http import Exchange
 
 MOST_CONNECTIONS: Final = 32
+OWN_SECONDS: Final = 1.0
+"""Time that a connection keeps its place, from its start or from the next request."""
 EXCHANGE_SECONDS: Final = 10.0
 """Default of ``exchange_seconds``."""
 ACCEPT_PAUSE_SECONDS: Final = 0.1
@@ -66,7 +71,8 @@ class HttpPort:
         self._exchange_seconds = exchange_seconds
         self._listener: socket.socket | None = None
         self._address = ""  # the IP address that it listens on
-        self._scopes: dict[trio.CancelScope, None] = {}
+        self._scopes: dict[trio.CancelScope, float] = {}  # → when it may be closed for a new one
+        self._has_ended = trio.Event()
 
     async def start(self, address: str, port: int) -> None:
         """Listen.
@@ -99,18 +105,32 @@ class HttpPort:
                         accepted = await accept(listener)
                     except OSError:
                         await trio.sleep(ACCEPT_PAUSE_SECONDS)
-                    else:
-                        nursery.start_soon(self._serve_one, accepted, self._place())
+                        continue
+                    with ExitStack() as stack:
+                        stack.enter_context(accepted)  # closed if the port ends now
+                        scope = await self._place()
+                        stack.pop_all()
+                    nursery.start_soon(self._serve_one, accepted, scope)
 
-    def _place(self) -> trio.CancelScope:
-        """The scope of a new connection, for which the oldest one makes room if it must."""
-        if len(self._scopes) >= MOST_CONNECTIONS:
-            oldest = next(iter(self._scopes))
-            oldest.cancel()
-            del self._scopes[oldest]
+    async def _place(self) -> trio.CancelScope:
+        """The scope of a new connection, for which another one makes room if it must."""
+        while len(self._scopes) >= MOST_CONNECTIONS:
+            scope, due = min(self._scopes.items(), key=itemgetter(1))
+            if due <= trio.current_time():
+                scope.cancel()
+                del self._scopes[scope]
+                break
+            self._has_ended = trio.Event()
+            with trio.move_on_at(due):
+                await self._has_ended.wait()
         scope = trio.CancelScope()
-        self._scopes[scope] = None
+        self._scopes[scope] = trio.current_time() + OWN_SECONDS
         return scope
+
+    def _keep(self, scope: trio.CancelScope, seconds: float) -> None:
+        """Let a connection keep its place for some time, if it still has one."""
+        if scope in self._scopes:
+            self._scopes[scope] = trio.current_time() + seconds
 
     async def _serve_one(self, accepted: socket.socket, scope: trio.CancelScope) -> None:
         try:
@@ -122,12 +142,16 @@ class HttpPort:
             LOGGER.exception("a request for metrics or status failed")
         finally:
             self._scopes.pop(scope, None)
+            self._has_ended.set()
 
     async def _converse(self, stream: SocketStream, scope: trio.CancelScope) -> None:
         scope.deadline = trio.current_time() + self._exchange_seconds
         exchange = await self._open_exchange(self._address)
+        has_answered = False
         while not exchange.closed:
             received = await stream.receive_some(READ_SIZE)
+            if has_answered:
+                self._keep(scope, OWN_SECONDS)
             if received and self._before_answer is not None:
                 scope.deadline = trio.current_time() + self._exchange_seconds
                 await self._before_answer()
@@ -137,3 +161,4 @@ class HttpPort:
                 has_answered = True
             if has_answered:
                 scope.deadline = trio.current_time() + self._exchange_seconds
+                self._keep(scope, 0)

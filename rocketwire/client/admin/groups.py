@@ -100,7 +100,8 @@ class Groups(TopicCalls):
         """Delete a group (code 207); returns the addresses.
 
         With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
-        A connected member creates its group again with its next heartbeat.
+        A connected member creates its group again with its next heartbeat, and a broker of 5.5.0
+        that creates groups does so itself, unless the offsets are deleted too.
         Java: ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:

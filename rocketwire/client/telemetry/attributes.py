@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rocketwire.client.addresses import split_address
 from rocketwire.client.telemetry import semantic_conventions as names
 from rocketwire.messages import message_const as const
+from rocketwire.wire.message.properties import split_keys
 
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
@@ -39,7 +40,7 @@ def message_attributes(messages: Sequence[Message]) -> Attributes:
     if message.tags:
         attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TAG] = message.tags
     if message.keys:
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = message.joined_keys.split()
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = split_keys(message.joined_keys)
     if message.sharding_key:
         message_type = "fifo"
         attributes[names.MESSAGING_ROCKETMQ_MESSAGE_GROUP] = message.sharding_key
@@ -68,5 +69,5 @@ def stored_attributes(messages: Sequence[StoredMessage]) -> Attributes:
     if tags := properties.get(const.TAGS):
         attributes[names.MESSAGING_ROCKETMQ_MESSAGE_TAG] = tags
     if keys := properties.get(const.KEYS):
-        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = keys.split()
+        attributes[names.MESSAGING_ROCKETMQ_MESSAGE_KEYS] = split_keys(keys)
     return attributes

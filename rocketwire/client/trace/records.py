@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from rocketwire.messages import message_const as const
+from rocketwire.wire.message.properties import split_keys
 
 DEFAULT_REGION: Final = "DefaultRegion"
 
@@ -69,7 +69,7 @@ def publish_record(
         "Pub", timestamp, region, group, topic, msg_id, tags, keys, store_host, body_length,
         cost_millis, message_type, offset_msg_id, is_success,
     )  # fmt: skip
-    return TraceRecord(text, (msg_id, *_split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
 
 
 def end_transaction_record(
@@ -91,7 +91,7 @@ def end_transaction_record(
         "EndTransaction", timestamp, region or DEFAULT_REGION, group, topic, msg_id, tags, keys,
         store_host, TRANS_COMMIT, transaction_id, state, from_check,
     )  # fmt: skip
-    return TraceRecord(text, (msg_id, *_split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
 
 
 def recall_record(
@@ -117,7 +117,7 @@ def consume_before_record(
     text = format_record(
         "SubBefore", timestamp, region, group, request_id, msg_id, retry_times, keys
     )
-    return TraceRecord(text, (msg_id, *_split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
 
 
 def consume_after_record(
@@ -136,8 +136,4 @@ def consume_after_record(
     text = format_record(
         "SubAfter", request_id, msg_id, cost_millis, is_success, keys, outcome, timestamp, group
     )
-    return TraceRecord(text, (msg_id, *_split_keys(keys)), topic)
-
-
-def _split_keys(keys: str | None) -> list[str]:
-    return [key for key in (keys or "").split(const.KEY_SEPARATOR) if key]
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)

@@ -83,7 +83,8 @@ class BuiltRocksQueues:
         reads_ahead: as above.
         end: physical offset after the last message that was put into queues.
         added: units that were put into queues, and that no queue had before.
-        is_doubtful: whether Java could cut queues or not: two of its threads race.
+        is_doubtful: whether two threads of Java race: it could cut queues or not, or take either of
+            two messages with one queue offset.
     """
 
     def __init__(self, image: RocksQueuesImage, *, reads_ahead: bool = False) -> None:
@@ -98,6 +99,7 @@ class BuiltRocksQueues:
         self._noted: dict[Topic, QueueBound] = {}  # Java: topicQueueMinOffset
         self._changed: dict[Topic, dict[int, tuple[int, int]]] = {}
         self._log_start = -1
+        self._first_put = -1
         self._is_destroyed = False
 
     @property
@@ -114,7 +116,14 @@ class BuiltRocksQueues:
             number: its queue offset.
         """
         place = record.physical_offset, record.size
-        if self.place(queue, number) != place:
+        if self._first_put < 0:
+            self._first_put = record.physical_offset
+        before = self.place(queue, number)
+        if before != place:
+            # an earlier message of this start: Java 5.5.0 kept it in some starts, and not in others
+            self.is_doubtful |= before is not None and (
+                self.reads_ahead and self._first_put <= before[0] < record.physical_offset
+            )
             self._changed.setdefault(queue, {})[number] = place
             self.added += 1
         self._newest[queue] = QueueBound(record.physical_offset, number)

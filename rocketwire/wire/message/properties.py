@@ -25,6 +25,14 @@ WAIT: Final = "WAIT"
 """Name of the property with ``true`` if the producer waits until the message is stored."""
 
 
+def split_keys(text: str | None) -> list[str]:
+    """Split the property ``KEYS`` at spaces; other white space is a part of a key.
+
+    Java: ``MessageConst.KEY_SEPARATOR``; ``IndexService.buildIndex`` skips empty keys, too.
+    """
+    return [key for key in (text or "").split(" ") if key]
+
+
 def encode_properties(properties: Mapping[str, str | None] | None) -> str:
     """Encode properties in their order; None gives an empty string.
 

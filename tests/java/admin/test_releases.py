@@ -164,7 +164,7 @@ def test_the_exporter_shows_the_progress_of_a_group_until_it_is_deleted(place: P
 
     values = scrape(address, *limits)
 
-    assert values.status == 0
+    assert values.status == 0, values.failures()
     assert values.value("rocketmq_producer_offset", topic=topic) == 5
     assert values.value("rocketmq_consumer_offset", topic=topic, group=group) == 3
     assert values.sum("rocketmq_group_queue_lag_messages", topic=topic, group=group) == 2
@@ -185,7 +185,7 @@ def test_the_exporter_shows_the_progress_of_a_group_until_it_is_deleted(place: P
         return not after.mentions(group)
 
     wait_until(is_gone, "the exporter does not show the deleted group")
-    assert after.status == 0
+    assert after.status == 0, after.failures()
     assert after.value("rocketmq_producer_offset", topic=topic) == 5
 
 

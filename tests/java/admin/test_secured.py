@@ -322,8 +322,12 @@ def test_what_is_taken_along_is_what_mqadmin_takes_along(secured: Secured, tmp_p
 
 def test_the_exporter_needs_the_right_secret_and_certificates(secured: Secured) -> None:
     place = {"cluster": CLUSTER, "brokerIP": secured.broker}
+    # Java's broker has no statistics in its first second (StoreStatsService), and answers SYSTEM_ERROR
+    line = f"brokerStatus -b {secured.broker}"
+    wait_until(lambda: secured.ours(line, *RIGHT).status == 0, "the broker's statistics")
+
     right = scrape(secured.server, *LONG, *RIGHT)
-    assert right.status == 0
+    assert right.status == 0, right.failures()
     assert right.value("rocketmq_exporter_broker_up", **place) == 1
 
     wrong = scrape(secured.server, *LONG, "--access-key", "rocket", "--secret-key", "wrong")
@@ -337,6 +341,6 @@ def test_the_exporter_needs_the_right_secret_and_certificates(secured: Secured) 
     trust = ("--ca", str(files / "ca.pem"), "--cert", str(files / "operator.pem"))
     key = ("--key-file", str(files / "operator.key"))
     over_tls = scrape(secured.server, *LONG, *RIGHT, *trust, *key)
-    assert over_tls.status == 0, over_tls.mentions("")
+    assert over_tls.status == 0, over_tls.failures()
     other = scrape(secured.server, *LONG, *RIGHT, "--ca", str(files / "other.pem"))
     assert (other.status, other.value("rocketmq_exporter_up")) == (3, 0)

@@ -41,14 +41,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests of what the chosen cluster does not have."""
+    """Leave out what another cluster answers, and skip the tests of what the chosen one does not have."""
     if config.getoption("cluster") != "dev":
         return
+    others = [item for item in items if not _uses_shared_cluster(item)]
+    items[:] = [item for item in items if _uses_shared_cluster(item)]
+    config.hook.pytest_deselected(items=others)
     for item in items:
         for part, what in NOT_IN_DEV.items():
             if part in item.nodeid:
                 reason = f"brokers for development have no {what}"
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _uses_shared_cluster(item: pytest.Item) -> bool:
+    return "shared_java_cluster" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")

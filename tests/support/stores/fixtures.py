@@ -20,6 +20,7 @@ FOLDER: Final = "stores"
 PACKED: Final = (
     *((CURRENT, kind) for kind, releases in KINDS.items() if CURRENT in releases),
     *((OLD, kind) for kind, releases in KINDS.items() if OLD in releases),
+    (MIDDLE, "plain"),
     (MIDDLE, "rocksboth"),
 )
 """Release and kind of the stores that are packed."""

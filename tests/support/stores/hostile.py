@@ -7,13 +7,15 @@ the bytes on the disk.  A line that ``faults`` returns is one broken promise:
 * a message whose bytes are as the broker wrote them is listed, with the same values as before, and
   ``get`` finds it;
 * a message is listed only where one of the broker's stood, and is marked if its body is another;
-* ``check`` counts the listed messages, and calls the store damaged if one of them is missing.
+* ``check`` counts the listed messages, and calls the store damaged if one of them is missing;
+* ``rebuild`` makes a store in which every whole message is listed as before.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.store.commit_log import message_parts
 from rocketwire.store.consume_queue import UNIT_SIZE
 from rocketwire_tools.store.__main__ import main
-from tests.support.stores.mutations import Original, mutate
+from tests.support.stores.mutations import Original, mutate_often
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,10 +100,15 @@ class HostileStore:
             places[offset] = (files[base], offset - base, data[offset - base :][: line["size"]])
         return places
 
-    def damage(self, seed: str) -> tuple[Damage, list[str]]:
-        """Damage the store, list the faults of the command, and put the store back."""
+    def damage(self, seed: str, most: int = 1) -> tuple[Damage, list[str]]:
+        """Damage the store, list the faults of the command, and put the store back.
+
+        Args:
+            seed: of the random numbers.
+            most: how many places are damaged at most.
+        """
         chance = Random(seed)
-        damage = mutate(self.original, chance)
+        damage = mutate_often(self.original, chance, chance.randint(1, most))
         try:
             return damage, list(self._faults(damage, chance))
         finally:
@@ -121,6 +128,7 @@ class HostileStore:
             if now.lines[offset]["crc_ok"] and self._has_other_body(offset):
                 yield f"{offset} has another body and no mark"
         yield from self._check_faults(damage, now, hit)
+        yield from self._rebuild_faults(now, hit)
         offset = chance.choice([*self.lines])
         if offset not in hit and not damage.written:  # or it may be a ghost
             yield from self._get_faults(offset)
@@ -159,13 +167,36 @@ class HostileStore:
         is_live = [line["state"] != "ghost" for line in now.lines.values()]
         if lines[-1]["messages"] != sum(is_live):
             yield f"check counts {lines[-1]['messages']} messages instead of {sum(is_live)}"
-        lost = hit - now.lines.keys()
         first = min((place[0] for place in self._places.values()), default="")
-        if lost and not status and damage.files != (first,):  # may have expired
+        lost = [place for place in hit - now.lines.keys() if self._places[place][0] != first]
+        if lost and not status:  # those of the first file may have expired
             yield f"check calls the store whole, and {len(lost)} messages are lost"
         was_killed = "abort" in self.original.files  # its last units may be missing
         if not status and not was_killed and any(map(self._has_lost_units, damage.files)):
             yield f"check calls the store whole, and units of {damage.files} are lost"
+
+    def _rebuild_faults(self, now: Listed, hit: set[int]) -> Iterator[str]:
+        root = self.original.root
+        whole = {
+            offset: line
+            for offset, line in now.lines.items()
+            if offset in self.lines and offset not in hit and line["state"] != "ghost"
+        }
+        new = root.parent / "new"
+        try:
+            status, _, errors = run("rebuild", new, root)
+            if status == 2 and whole:
+                yield f"rebuild: {errors}"
+            if status == 2 or any("dledger-" in name for name, *_ in self._places.values()):
+                return
+            saved = listed(new).lines
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        for offset, line in whole.items():
+            if offset not in saved:
+                yield f"rebuild loses {offset}"
+            elif {**saved[offset], "state": line["state"]} != line:
+                yield f"rebuild changes {offset}"
 
     def _has_lost_units(self, name: str) -> bool:
         """Whether a unit of a queue's file is not as it was; tags codes do not count."""

@@ -2,6 +2,7 @@
 
 Rules of this file: a mutation changes one or two files below ``root`` and nothing else; the same
 generator of random numbers makes the same mutation.  ``Original.restore`` undoes every one of them.
+``mutate`` damages a store at one place, ``mutate_often`` at several.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.store.commit_log import candidates, message_parts
+from rocketwire.store.consume_queue import UNIT_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,6 +54,7 @@ JSON_VALUES: Final = (
 """What may stand where a configuration file has another value."""
 
 LOG_FOLDERS: Final = ("commitlog", "compaction")
+QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue")
 
 LARGE_FILE: Final = 1 << 22
 """A larger file is changed in its first part only."""
@@ -314,18 +317,101 @@ def flip_part(original: Original, name: str, chance: Random) -> None:
     return None
 
 
-def mutate(original: Original, chance: Random) -> Damage:
-    """Damage a store at a random place; every folder is met as often as any other."""
-    folders = sorted({name.split("/")[0] for name in original.files})
-    folder = chance.choice(folders)
-    name = chance.choice(original.names(folder))
+def tear(original: Original, name: str, chance: Random) -> None:
+    """From inside a message on nothing was written."""
+    places = _places(original.files[name])
+    if not places:
+        return zero(original, name, chance)
+    position, size = chance.choice([places[-1], chance.choice(places)])
+    start = position + chance.randrange(1, size)
+    put(original, name, start, bytes(original.sizes[name] - start))
+    return None
+
+
+def spoil_unit(original: Original, name: str, chance: Random) -> None:
+    """The offset, size or tags code of a queue's unit is another number."""
+    units = max(1, len(original.files[name].rstrip(b"\0")) // UNIT_SIZE)
+    start, width = chance.choice(((0, 8), (8, 4), (12, 8)))
+    number = chance.choice((chance.choice(NUMBERS), chance.randrange(1 << 20)))
+    data = (number & (1 << 8 * width) - 1).to_bytes(width, "big")
+    put(original, name, UNIT_SIZE * chance.randrange(units) + start, data)
+
+
+IN_PLACE: Final = frozenset(
+    {flip_bits, zero, fill_with_noise, write_number, copy_bytes, flip_part, tear, spoil_unit}
+)
+"""Mutations that overwrite bytes: a file can have several."""
+
+UNREAL: Final = frozenset({replace_by_folder, replace_by_link, replace_by_pipe})
+"""Mutations that only an attacker makes."""
+
+
+def _mutations(folder: str, name: str) -> list[Callable[[Original, str, Random], object]]:
+    """The mutations of a file; those that hurt its format more are there more often."""
     special: list[Callable[[Original, str, Random], object]] = [swap, replace_by_foreign]
     if folder in LOG_FOLDERS or folder.startswith("dledger-"):
-        special += [flip_part] * 4 + [continue_after_cut] * 2
+        special += [flip_part] * 4 + [continue_after_cut, tear] * 2
+    if folder in QUEUE_FOLDERS:
+        special += [spoil_unit] * 4
     if name.endswith((".json", ".bak")):
         special += [swap_json_value] * 12
-    mutation = chance.choice([*MUTATIONS, *special])
+    return [*MUTATIONS, *special]
+
+
+def mutate(original: Original, chance: Random) -> Damage:
+    """Damage a store at a random place; every folder is met as often as any other."""
+    folder = chance.choice(sorted({name.split("/")[0] for name in original.files}))
+    name = chance.choice(original.names(folder))
+    return _damage(original, name, chance.choice(_mutations(folder, name)), chance)
+
+
+def _damage(
+    original: Original,
+    name: str,
+    mutation: Callable[[Original, str, Random], object],
+    chance: Random,
+) -> Damage:
     result = mutation(original, name, chance)
     files = cast("tuple[str, ...]", result) if isinstance(result, tuple) else (name,)
     written = cast("dict[int, bytes]", result) if isinstance(result, dict) else {}
     return Damage(mutation.__name__, files, written)
+
+
+def mutate_often(
+    original: Original, chance: Random, count: int, folders: Sequence[str] = ()
+) -> Damage:
+    """Damage a store at several places; what one mutation did to a file, no other one undoes.
+
+    Args:
+        original: the store.
+        chance: the random numbers.
+        count: how many mutations.
+        folders: only files and folders of these names, and only damage as disks and operators
+            do it.
+    """
+    tops = sorted({name.split("/")[0] for name in original.names(*folders)})
+    parts: list[Damage] = []
+    changed: set[str] = set()
+    replaced: set[str] = set()
+    while len(parts) < count:
+        folder = chance.choice(tops)
+        name = chance.choice(original.names(folder))
+        mutation = chance.choice(_mutations(folder, name))
+        siblings = {other for other in original.files if _folder(other) == _folder(name)}
+        touched = siblings if mutation is swap else {name}
+        is_in_place = mutation in IN_PLACE
+        if touched & (replaced if is_in_place else replaced | changed):
+            count -= 1  # a store may have no other file
+            continue
+        if folders and mutation in UNREAL:
+            continue
+        part = _damage(original, name, mutation, chance)
+        (changed if is_in_place else replaced).update(part.files)
+        parts.append(part)
+    written = {place: data for part in parts for place, data in part.written.items()}
+    files = sorted({name for part in parts for name in part.files})
+    return Damage(" + ".join(part.name for part in parts), tuple(files), written)
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]

@@ -1002,7 +1002,7 @@ def test_a_race_of_java_makes_the_prediction_doubtful() -> None:
     recovery = predict_with_rocks(store, CURRENT, rocks=Rocks(messages), has_abort=True)
 
     assert recovery.cut == messages[-1][0]
-    assert recovery.doubt == "two threads of Java race for the ends of some queues"
+    assert recovery.doubt == "two threads of Java race for some units of queues"
 
 
 def test_5_5_0_does_not_start_with_two_rocksdbs(store: Store) -> None:

@@ -91,7 +91,7 @@ def build_parser() -> argparse.ArgumentParser:
         limits.add_argument(
             name, type=kind, default=default, metavar="N", help=f"{text} (default {default:g})"
         )
-    add_settings(parser)
+    add_settings(parser, taken=("--namespace",))  # all topics are shown, whatever their namespace
     return parser
 
 

@@ -6,6 +6,7 @@ Queues and index files only say where to look; what counts is the message that s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store import commit_log, consume_queue, dledger, index_file
 from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 _HEAD: Final = 4
 _INDEX_BLOCK: Final = 64
 """Bytes; a lookup reads single slots and entries."""
+
+_END: Final = 1 << 63
+"""An offset that no log reaches."""
 
 INDEX_DATABASE: Final = "rocksdbstore"
 
@@ -176,7 +180,11 @@ def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
 
 
 def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBytes]:
-    """Messages with a key or a unique key: by index files, then by a scan if these have none.
+    """Messages with a key or a unique key.
+
+    Index files lead to most of them.  A search finds the others in the parts of the log that no
+    index file covers, such as the last messages of a killed broker.  If the index leads to no
+    message, the search covers the whole log.
 
     Args:
         store: to search.
@@ -185,15 +193,56 @@ def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBy
     """
     topics = [topic] if topic is not None else sorted({name for name, _ in store.queue_names})
     offsets = sorted(set(indexed_offsets(store, topics, key)))
-    count = 0
+    indexed: set[int] = set()
     for offset in offsets[:MAX_RESULTS]:
         message = at_physical_offset(store, offset, "index file")
         if message is not None and _has_key(message, key, topic):
-            count += 1
+            indexed.add(offset)
             yield message
-    if not count:
-        topics_ = frozenset({topic}) if topic is not None else frozenset[str]()
-        yield from _scanned(store, Selection(topics=topics_, key=key, with_system=True))
+    topics_ = frozenset({topic}) if topic is not None else frozenset[str]()
+    selection = Selection(topics=topics_, key=key, with_system=True)
+    parts = unindexed_parts(store) if indexed else [(0, _END)]
+    searched = (
+        message
+        for start, stop in parts
+        for message in _scanned(store, selection, start=start, stop=stop)
+        if message.physical_offset not in indexed
+    )
+    yield from islice(searched, MAX_RESULTS - len(indexed))
+
+
+def unindexed_parts(store: OpenedStore) -> Iterator[tuple[int, int]]:
+    """Parts of the log whose messages are in no index file, each from the message before it on.
+
+    The first entry of a file says where its part begins.  Its head does not: when a killed broker
+    starts again and has deleted the last file, the next one gets the end of the file before that
+    as its begin (Java: ``IndexService.getAndCreateLastIndexFile``).
+    """
+    if not store.folder.index:  # the index is in RocksDB, which does not say what it covers
+        return
+    end = 0
+    for first, last in sorted(filter(None, map(_indexed_part, store.folder.index))):
+        if at_physical_offset(store, last, "index file") is None:  # deleted, or the head is wrong
+            continue
+        if first > end:
+            yield end, first
+        end = max(end, last)
+    yield end, _END
+
+
+def _indexed_part(file: StoreFile) -> tuple[int, int] | None:
+    """Physical offsets of the messages of the first and last entry; None without entries."""
+    with open_blocks(file, block_size=_INDEX_BLOCK) as blocks:
+        geometry = index_geometry(blocks)
+        if geometry is None:
+            return None
+        try:
+            header = index_file.decode_index_header(blocks.read(0, index_file.HEADER_SIZE))
+            first = index_file.entry_at(blocks.read, geometry, 1).physical_offset
+        except DecodeError:
+            return None
+    last = header.end_physical_offset
+    return (first, last) if header.entry_count > 1 and 0 <= first <= last else None
 
 
 def indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iterator[int]:
@@ -261,9 +310,13 @@ def _has_key(message: StoredBytes, key: str, topic: str | None) -> bool:
     return any(key in keys for keys in rows.unfolded().keys)
 
 
-def _scanned(store: OpenedStore, selection: Selection) -> Iterator[StoredBytes]:
+def _scanned(
+    store: OpenedStore, selection: Selection, *, start: int = 0, stop: int = _END
+) -> Iterator[StoredBytes]:
     count = 0
-    for scan in store.scans():
+    if file_at(store.folder.dledger, start) is not None and start:
+        start -= dledger.HEAD_SIZE
+    for scan in store.scans(start=start, stop=stop):
         for rows in selected_rows(scan, selection, TopicNames()):
             positions = rows.messages.positions.tolist()
             sizes = rows.messages.sizes.tolist()

@@ -66,6 +66,7 @@ class NumberedQueue:
         self._report = report
         self._log_start = log_start
         self._held: _Units | None = None
+        self._following = -1  # queue offset that agrees with the last unit
 
     @property
     def units_per_file(self) -> int:
@@ -93,7 +94,7 @@ class NumberedQueue:
         """Put what waits for a unit that does not come."""
         if self._held is not None:
             held, self._held = self._held, None
-            self._put(held, is_sure=False)
+            self._put(held, is_sure=held.number == self._following)
 
     def _settle(self, held: _Units, following: int) -> None:
         """Put a unit whose queue offset was unexpected.
@@ -115,7 +116,7 @@ class NumberedQueue:
             self._report.misplaced_messages += 1
             self._put(held._replace(number=end), is_sure=True)
         else:
-            self._put(held, is_sure=False)
+            self._put(held, is_sure=number == self._following)
 
     def _put_before(self, first: _Units, following: int) -> None:
         """Put the first unit of a queue before the next one, whose queue offset is smaller."""
@@ -136,12 +137,17 @@ class NumberedQueue:
         number, data, timestamp = units
         unit = data[:UNIT_SIZE]
         if writer.end is None:
+            self._following = number + len(data) // UNIT_SIZE
             # units before the first one: Java's pre-blank points below a log that starts later
             writer.put(number, data, timestamp, gap=None if self._log_start else unit)
             return
         if number == 0 < writer.end:
             writer.clear()
             report.restarted_queues += 1
+        elif number < writer.end and not is_sure:  # a single one hides no other message
+            report.unqueued_messages += 1
+            self._following = -1
+            return
         elif number > writer.end:
             missing = number - writer.end
             most = report.bytes_filled // commit_log.SMALLEST_MESSAGE
@@ -152,4 +158,5 @@ class NumberedQueue:
                 number = writer.end
             else:
                 report.missing_offsets += missing
+        self._following = number + len(data) // UNIT_SIZE
         writer.put(number, data, timestamp, gap=unit)

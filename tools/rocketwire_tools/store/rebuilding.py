@@ -78,6 +78,7 @@ class RebuildReport(NumberingReport):
         broken_messages: whose checksum, topic, queue or queue offset is wrong; filled as well.
         crowded_messages: whole ones, lost because the place before is too small for a filler.
         ghosts: old messages after the end of the log, which were left out.
+        misnamed_files: of the log, left out because their names are no multiples of the file size.
         index_entries: keys in the index.
         newest: last store timestamp, milliseconds since 1970.
         queued: last physical offset.
@@ -90,6 +91,7 @@ class RebuildReport(NumberingReport):
     broken_messages: int = 0
     crowded_messages: int = 0
     ghosts: int = 0
+    misnamed_files: int = 0
     index_entries: int = 0
     newest: int = 0
     queued: int = 0
@@ -100,7 +102,7 @@ class RebuildReport(NumberingReport):
     def has_damage(self) -> bool:
         """Whether messages are lost."""
         strange = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
-        return bool(self.fillers or strange or self.has_torn_end)
+        return bool(self.fillers or strange or self.misnamed_files or self.has_torn_end)
 
 
 class LogCopy:

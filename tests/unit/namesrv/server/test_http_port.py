@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trio
+import trio.testing
 
 from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
 from rocketwire_namesrv.runtime.sockets import BindError, Listening
+from rocketwire_namesrv.server import http_port
 from rocketwire_namesrv.server.http_port import HttpPort
 
 if TYPE_CHECKING:
@@ -45,6 +47,67 @@ async def test_a_fault_in_a_document_ends_its_connection_only(
     assert await get(port, "/fault") == b""
     assert "a request for metrics or status failed" in caplog.text
     assert (await get(port, "/one")).endswith(b"\r\n\r\n/one\n")
+
+
+async def test_a_crowd_of_clients_is_served(
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
+    port = HttpPort(open_exchange)
+    await port.start("127.0.0.1", 0)
+    nursery.start_soon(port.serve)
+    answers: list[bytes] = []
+
+    async def ask(number: int) -> None:
+        answers.append((await get(port, f"/{number}")).rpartition(b"\r\n")[2])
+
+    async with trio.open_nursery() as clients:
+        for number in range(50):
+            clients.start_soon(ask, number)
+
+    assert sorted(answers) == sorted(b"/%d\n" % number for number in range(50))
+
+
+async def test_connections_without_a_request_make_room(
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    port = HttpPort(open_exchange)
+    await port.start("127.0.0.1", 0)
+    nursery.start_soon(port.serve)
+    async with (
+        await trio.open_tcp_stream("127.0.0.1", port.listening.port) as answered,
+        await trio.open_tcp_stream("127.0.0.1", port.listening.port) as silent,
+    ):
+        for _ in range(2):  # its second request needs its place, too
+            await answered.send_all(b"GET /one HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert (await answered.receive_some()).endswith(b"/one\n")
+
+        assert (await get(port, "/two")).endswith(b"/two\n")
+        assert await answered.receive_some() == b""  # the one that has its answer goes first
+        monkeypatch.setattr(http_port, "OWN_SECONDS", 0)
+        async with await trio.open_tcp_stream("127.0.0.1", port.listening.port):
+            assert (await get(port, "/three")).endswith(b"/three\n")
+            assert await silent.receive_some() == b""
+
+
+async def test_a_port_that_ends_closes_a_connection_that_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
+    port = HttpPort(open_exchange)
+    await port.start("127.0.0.1", 0)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(port.serve)
+        served = await trio.open_tcp_stream("127.0.0.1", port.listening.port)
+        waiting = await trio.open_tcp_stream("127.0.0.1", port.listening.port)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        nursery.cancel_scope.cancel()
+
+    async with served, waiting:
+        assert (await served.receive_some(), await waiting.receive_some()) == (b"", b"")
 
 
 async def test_a_port_that_does_not_listen_has_no_address() -> None:

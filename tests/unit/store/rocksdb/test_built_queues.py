@@ -142,6 +142,27 @@ def test_a_queue_that_no_message_was_put_into_is_in_doubt_behind_a_cut() -> None
     assert queues.bounds(T)[1] == 8
 
 
+@pytest.mark.parametrize(
+    ("reads_ahead", "units", "is_doubtful"),
+    [
+        (True, {500: 5, 800: 5}, True),
+        (True, {500: 5, 800: 8}, False),
+        (True, {600: 6, 800: 5}, False),
+        (False, {500: 5, 800: 5}, False),
+    ],
+)
+def test_of_two_messages_with_one_queue_offset_5_5_may_take_either(
+    *, reads_ahead: bool, units: dict[int, int], is_doubtful: bool
+) -> None:
+    """Both have to be put into the queue in this start."""
+    queues = BuiltRocksQueues(Image(8), reads_ahead=reads_ahead)
+
+    for place, number in units.items():
+        queues.put(T, JavaRecord(SIZE, physical_offset=place), number)
+
+    assert queues.is_doubtful is is_doubtful
+
+
 @pytest.mark.parametrize(("reads_ahead", "unserved"), [(False, {3}), (True, {2, 3})])
 def test_a_pull_does_not_get_over_a_missing_unit(reads_ahead: bool, unserved: set[int]) -> None:
     image = Image(6)

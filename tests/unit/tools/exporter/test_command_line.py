@@ -38,6 +38,7 @@ def test_every_limit_has_an_option() -> None:
         (("--concurrent", "0"), "must be a positive integer"),
         (("--max-clients", "-1"), "must not be negative"),
         (("--deadline", "0"), "must be a positive number of seconds"),
+        (("--namespace", "shop"), "unrecognized arguments: --namespace"),
     ],
 )
 def test_invalid_values_are_rejected(

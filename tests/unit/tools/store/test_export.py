@@ -11,8 +11,10 @@ import pytest
 
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.store.formats import json_rows
+from tests.support.java.peers import CURRENT
 from tests.support.stores import digest
-from tests.support.stores.fixtures import PACKED
+from tests.support.stores.damage import log_files, places, put
+from tests.support.stores.fixtures import PACKED, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 COMPRESSED = 1
+BORN_TIMESTAMP = 40
+"""Its first byte in a message."""
 pq: Any = importlib.import_module("pyarrow.parquet")
 
 
@@ -79,6 +83,23 @@ def test_files_of_columns_hold_what_json_lines_hold(
             row[name] = round(row[name].timestamp() * 1000)
         row["body"] = None if row["body"] is None else base64.b64encode(row["body"]).decode()
     assert rows == lines
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+def test_a_time_that_no_calendar_has_is_null_in_files_of_columns(
+    suffix: str, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "source").root
+    first = places(log_files(root)[0])[:3]
+    for place, time in zip(first, (1 << 62, -1, 253_402_300_799_999), strict=True):
+        put(place.file, place.position + BORN_TIMESTAMP, time.to_bytes(8, "big", signed=True))
+
+    run("export", "-o", tmp_path / f"out.{suffix}", root)
+
+    times = [row["born_timestamp"] for row in table(tmp_path / f"out.{suffix}")]
+    assert times[:2] == [None, None]
+    assert None not in times[2:]
+    assert times[2].year == 9999
 
 
 @pytest.mark.parametrize("compression", ["none", "snappy", "lz4", "zstd"])

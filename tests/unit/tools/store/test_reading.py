@@ -74,6 +74,52 @@ def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> Non
         assert places == [int(sent.offset_msg_id[-16:], 16)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "key", "late"),
+    [
+        ("killed", b"order-1", b"late-12"),
+        ("plain", b"order-12", b"ledger-9"),
+        ("dledger", b"order-12", b"ledger-9"),
+    ],
+)
+def test_a_key_leads_to_a_message_in_no_index_file_as_well(
+    kind: str, key: bytes, late: bytes, tmp_path: Path
+) -> None:
+    store = unpack(CURRENT, kind, tmp_path)
+    if kind != "killed":
+        max((store.root / "index").iterdir()).unlink()
+    for file in (next(store.root.glob("dledger-*/data"), store.root / "commitlog")).iterdir():
+        file.write_bytes(file.read_bytes().replace(b"\1%b\2" % late, b"\1%b\2" % key))
+    places = {
+        name: [int(sent.offset_msg_id[-16:], 16) for sent in store.truth.sent if name in sent.keys]
+        for name in (key.decode(), late.decode())
+    }
+
+    messages = list(lookup.by_key(OpenedStore([store.root]), key.decode(), None))
+
+    assert [(message.source, message.physical_offset) for message in messages] == [
+        *(("index file", place) for place in places[key.decode()]),
+        *(("scan of the log", place) for place in places[late.decode()]),
+    ]
+    assert len(messages) == 2
+
+
+def test_a_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> None:
+    store = unpack(CURRENT, "plain", tmp_path)
+    opened = OpenedStore([store.root])
+
+    parts = list(lookup.unindexed_parts(opened))
+
+    unindexed = [
+        place
+        for start, stop in parts
+        for scan in opened.scans(start=start, stop=stop)
+        for block in scan
+        for place in block.messages.positions.tolist()
+    ]
+    assert 1 <= len(unindexed) <= len(opened.folder.index)
+
+
 def test_an_index_in_rocksdb_finds_what_the_broker_answers(
     tmp_path: Path,
 ) -> None:

@@ -406,12 +406,33 @@ def test_nothing_is_written_if_the_disk_has_too_little_room(
 def test_files_without_a_common_size_are_refused(
     store: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:
-    log = store.root / "commitlog"
-    (log / f"{FILE_SIZE:020d}").rename(log / f"{FILE_SIZE + 7:020d}")
+    for number, path in enumerate(damage.log_files(store.root)):
+        path.rename(path.with_name(f"{int(path.name) + 7 * number * number:020d}"))
 
     answer = run("rebuild", tmp_path / "out", store.root, status=2)
+    asked = run("rebuild", "--log-file-size", 1000, tmp_path / "out", store.root, status=2)
 
     assert b"--log-file-size" in answer.err
+    assert b"multiple of 1000 bytes" in asked.err
+
+
+@pytest.mark.parametrize("shift", [7, 4096, 20 * FILE_SIZE + 1])
+def test_a_misnamed_file_is_left_out(
+    shift: int, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = store.root / "commitlog" / f"{FILE_SIZE:020d}"
+    path.rename(path.with_name(f"{FILE_SIZE + shift:020d}"))
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, store.root, status=1).out)
+
+    assert report["misnamed_files"] == 1
+    lost = {
+        one.physical_offset
+        for one in store.truth.pulled
+        if FILE_SIZE <= one.physical_offset < 2 * FILE_SIZE
+    }
+    assert_all_but(store, out, lost)
 
 
 @pytest.mark.parametrize("number", [0, 1, -1])

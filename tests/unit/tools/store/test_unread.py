@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,20 @@ def test_a_folder_that_is_denied_is_one_finding(
     assert (finding.file, finding.text) == (folder, "the folder cannot be read: Permission denied")
     assert check.log.messages == (0 if folder == "commitlog" else len(copy.truth.pulled))
     assert check.starts == []
+
+
+@pytest.mark.parametrize("number", [0, 2, -1])
+def test_a_log_file_that_is_a_link_or_a_pipe_is_damage(number: int, store: BrokerStore) -> None:
+    path = log_files(store.root)[number]
+    outside = path.rename(store.root.with_name("outside"))
+    findings: list[dict[str, int]] = []
+
+    for place in (partial(path.symlink_to, outside), partial(os.mkfifo, path)):
+        place()
+        findings.append(damage_of(checked(store.root)))
+        path.unlink()
+
+    assert [finding["file"] for finding in findings] == [1, 1]
 
 
 def test_a_log_on_two_disks_of_which_one_is_denied_has_no_other_findings(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire.wire.message.properties import decode_properties, encode_properties, split_keys
 
 NAMES = st.text(st.characters(exclude_characters="\x01\x02", exclude_categories=["Cs"]), min_size=1)
 VALUES = st.text(st.characters(exclude_characters="\x02", exclude_categories=["Cs"]), min_size=1)
@@ -34,6 +34,20 @@ READ_BY_JAVA: list[tuple[str, dict[str, str]]] = [
 @pytest.mark.parametrize(("text", "expected"), READ_BY_JAVA)
 def test_properties_are_read_as_java_reads_them(text: str, expected: dict[str, str]) -> None:
     assert decode_properties(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        (None, []),
+        ("", []),
+        ("k", ["k"]),
+        (" a  b ", ["a", "b"]),
+        ("a\tb c\u00a0d \u3000", ["a\tb", "c\u00a0d", "\u3000"]),
+    ],
+)
+def test_keys_are_separated_by_spaces_alone(text: str | None, keys: list[str]) -> None:
+    assert split_keys(text) == keys
 
 
 def test_properties_are_written_in_their_order_with_a_separator_after_each() -> None:

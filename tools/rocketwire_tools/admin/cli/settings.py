@@ -77,7 +77,9 @@ SETTINGS: Final = (
     Setting("key-password", "password of the key; safer in the environment or a profile", "TEXT"),
     Setting("insecure", "accept any server certificate"),
     Setting("tls-server-name", "expected name in server certificates", "NAME"),
-    Setting("namespace", "prefix for topics and groups", "NAME"),
+    Setting(
+        "namespace", "prefix for topics and groups, where messages are sent or consumed", "NAME"
+    ),
     Setting("request-timeout", "timeout of a call in seconds (default 5)", "SECONDS", number=True),
 )
 

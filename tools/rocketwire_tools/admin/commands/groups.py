@@ -114,7 +114,8 @@ COMMANDS: Final = mq.in_group(
         SubscriptionGroupConfig, lambda admin: admin.groups.create_or_update_all,
         named=("group", lambda config: config.group_name)),
     mq.broker_command("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
-        mq.boolean_option("-r --removeOffset", "also delete the offsets")),
+        mq.boolean_option("-r --removeOffset", "also delete the offsets; without it a broker of 5.5"
+            " that creates groups automatically creates the group again at once")),
     mq.admin_command("getConsumerConfig", "show the configuration of a group in each broker",
         _show_config, mq.GROUP, collects=True),
     mq.broker_command("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,

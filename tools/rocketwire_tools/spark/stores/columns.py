@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.store.formats.arrow_rows import TYPES, pa, pc
+from rocketwire_tools.store.formats.arrow_rows import LATEST_TIME, TYPES, pa, pc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +73,6 @@ COLUMNS: Final[dict[str, dict[str, Any]]] = {
 }
 """Table → name of a column → its type in Arrow."""
 
-_LATEST: Final = 253_402_300_799_999
-"""The last millisecond of the year 9999; a later time is null, as in the command's tables."""
-
 
 def sql_types(table: str) -> dict[str, str]:
     """Return names and SQL types of all columns of a table."""
@@ -95,7 +92,7 @@ def schema_of(table: str, names: Sequence[str]) -> Any:
 def microseconds(milliseconds: Any) -> Any:
     """An array of times in milliseconds, in microseconds."""
     numbers = milliseconds.cast(pa.int64())
-    exists = pc.and_(pc.greater_equal(numbers, 0), pc.less_equal(numbers, _LATEST))
+    exists = pc.and_(pc.greater_equal(numbers, 0), pc.less_equal(numbers, LATEST_TIME))
     return pc.multiply(pc.if_else(exists, numbers, None), 1000).cast(_TIME)
 
 

@@ -6,7 +6,6 @@ is not permitted. Where an account may only subscribe, the answers to pulls say 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
@@ -79,18 +78,19 @@ async def _each(places: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) 
         raise errors[0]
 
 
-async def matching_topics(client: ClientInstance, pattern: str) -> tuple[str, ...]:
-    """Topics of users whose whole name matches a pattern.
+async def matching_topics(client: ClientInstance, settings: Settings) -> tuple[str, ...]:
+    """Topics of users whose whole name matches the pattern, in the namespace if there is one.
 
     Topics of retries and dead letters have to be meant: only a pattern with ``%`` matches them.
     """
-    kinds = USERS_KINDS if "%" in pattern else USERS_KINDS - _OF_GROUPS
+    kinds = USERS_KINDS if "%" in settings.pattern else USERS_KINDS - _OF_GROUPS
     admin = Admin(client)
     clusters = await admin.clusters.info()
     of_brokers = {*(clusters.cluster_addr_table or {}), *(clusters.broker_addr_table or {})}
     names = set(await admin.topics.names()) - of_brokers  # brokers create topics of their names
-    matches = re.compile(pattern).fullmatch
-    return tuple(sorted(name for name in names if kind_of_topic(name) in kinds and matches(name)))
+    return tuple(
+        sorted(name for name in names if kind_of_topic(name) in kinds and settings.matches(name))
+    )
 
 
 async def queues_of(
@@ -385,7 +385,7 @@ class Cluster:
         """The topics of the query, as of now."""
         settings = self._settings
         if settings.pattern:
-            return self._ask(matching_topics, settings.pattern)
+            return self._ask(matching_topics, settings)
         if settings.queues is not None:
             return tuple(dict.fromkeys(queue.topic for queue in settings.queues.by_queue))
         return settings.topics

@@ -112,10 +112,11 @@ class Connection:
         return connection
 
     def check(self) -> None:
-        """Check the name servers, without a connection.
+        """Check the name servers and the names of files, without a connection.
 
         Raises:
-            OptionError: there is none, or an address is not ``host:port``.
+            OptionError: there is no name server, an address is not ``host:port``, or a file is of
+                no use without another one.
         """
         from rocketwire.client.addresses import parse_name_servers
         from rocketwire.errors import LocalProtocolError
@@ -126,6 +127,24 @@ class Connection:
             raise OptionError(f"option 'nameServers': {error}") from None
         if not addresses:
             raise OptionError("no name server: set option 'nameServers', as 'host:port;host:port'")
+        for option, path in (
+            ("keyFile", self.key_file),
+            ("keyPasswordFile", self.key_password_file),
+        ):
+            if path and not self.cert_file:
+                raise OptionError(f"option {option!r} needs option 'certFile'")
+
+    def stored_name(self, name: str) -> str:
+        """A topic or group as brokers name it, with the namespace; light topics have none."""
+        from rocketwire.policy.resource_names import LMQ_PREFIX, with_namespace
+
+        return name if name.startswith(LMQ_PREFIX) else with_namespace(self.namespace, name)
+
+    def plain_name(self, name: str) -> str:
+        """A topic or group as the application names it, without the namespace."""
+        from rocketwire.policy.resource_names import without_namespace
+
+        return without_namespace(name, self.namespace)
 
     def client_config(self) -> ClientConfig:
         """Build the settings of a client; reads the files.

@@ -4,7 +4,8 @@ Rules of this file: pure.  Where a query begins or ends, -1 stands for the end o
 its first message, as in spark-sql-kafka; a number in place of an object stands for all queues of a
 topic or a broker.  The offset of a stream is the same JSON with plain offsets.  It also has, under
 ``(from)``, where its batch begins in queues that the offset before it does not have: so a batch is
-the same again after a restart, whatever the queues have become.
+the same again after a restart, whatever the queues have become.  Topics have the names that brokers
+use, with their namespace.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from rocketwire.policy.resource_names import LMQ_PREFIX, lite_names
 from rocketwire_tools.spark.option_values import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 LATEST: Final = -1
 EARLIEST: Final = -2
 _FROM: Final = "(from)"
 _INT64: Final = 1 << 63
+_EXPECTED: Final = {
+    EARLIEST: "an offset, -1 (latest) or -2 (earliest)",
+    LATEST: "an offset or -1 (latest)",
+}
+"""Smallest number → what an option takes; times begin at 0."""
 
 
 class Queue(NamedTuple):
@@ -112,6 +118,19 @@ class Places:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Places) and vars(self) == vars(other)
 
+    def renamed(self, name: Callable[[str], str]) -> Places:
+        """The same numbers with other names of topics."""
+        places = Places()
+        places.by_queue = {
+            queue._replace(topic=name(queue.topic)): number
+            for queue, number in self.by_queue.items()
+        }
+        places.by_broker = {
+            (name(topic), broker): number for (topic, broker), number in self.by_broker.items()
+        }
+        places.by_topic = {name(topic): number for topic, number in self.by_topic.items()}
+        return places
+
     def unknown(self, queues: Iterable[Queue]) -> str:
         """A topic, broker or queue of the places that is not among some queues; empty for none."""
         every = set(queues)
@@ -166,8 +185,8 @@ def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
 
 def _number(option: str, value: Any, least: int) -> int:
     if type(value) is not int or not least <= value < _INT64:
-        lowest = {EARLIEST: ", -1 (latest) or -2 (earliest)", LATEST: " or -1 (latest)"}
-        raise OptionError(f"option {option!r}: {value!r} is not an offset{lowest.get(least, '')}")
+        expected = _EXPECTED.get(least, "a number of milliseconds since 1970")
+        raise OptionError(f"option {option!r}: {value!r} is not {expected}")
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.spark.option_values import OptionError, one_of, size, switch
@@ -47,6 +47,18 @@ class Edge:
         """The time of a queue; None without one."""
         return self.time if self.times is None else self.times.of(queue)
 
+    def is_latest(self, queue: Queue) -> bool:
+        """Whether this is the end of a queue, whatever it has."""
+        if self.time is not None or self.times is not None:
+            return False
+        place = self.places.of(queue)
+        return (self.everywhere if place is None else place) == LATEST
+
+    def renamed(self, name: Callable[[str], str]) -> Edge:
+        """The same edge with other names of topics."""
+        times = None if self.times is None else self.times.renamed(name)
+        return replace(self, places=self.places.renamed(name), times=times)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -54,8 +66,8 @@ class Settings:
 
     Attributes:
         connection: how to reach the cluster.
-        topics: names of topics.
-        pattern: of the names of topics; empty for none.
+        topics: names of topics as brokers have them, with the namespace; so are all others.
+        pattern: of the names of topics without the namespace; empty for none.
         queues: the only queues of option ``assign``; None for all.
         start: where a query begins; None for the default.
         end: where a batch query ends; None for the default.
@@ -93,10 +105,16 @@ class Settings:
     def reads(self, queue: Queue) -> bool:
         """Whether a query with these options reads a queue, if there is one."""
         if self.pattern:
-            return re.fullmatch(self.pattern, queue.topic) is not None
+            return self.matches(queue.topic)
         if self.queues is not None:
             return queue in self.queues.by_queue
         return queue.topic in self.topics
+
+    def matches(self, topic: str) -> bool:
+        """Whether the pattern matches a topic of the namespace."""
+        plain = self.connection.plain_name(topic)
+        is_inside = topic == self.connection.stored_name(plain)
+        return is_inside and re.fullmatch(self.pattern, plain) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,11 +348,25 @@ def read_options(options: Mapping[str, str]) -> Settings:
     for replaced in ("start_offsets", "end_offsets"):
         values.pop(replaced, None)  # times come first, as in spark-sql-kafka
     by_time_fails = values.pop("strategy", "error") == "error"
-    return Settings(
+    settings = Settings(
         connection=connection,
         start=start,
         end=end,
         by_time_fails=by_time_fails,
         limits=limits,
         **values,
+    )
+    return _in_namespace(settings) if connection.namespace else settings
+
+
+def _in_namespace(settings: Settings) -> Settings:
+    """The settings with the names that brokers have."""
+    name = settings.connection.stored_name
+    return replace(
+        settings,
+        topics=tuple(map(name, settings.topics)),
+        queues=settings.queues and settings.queues.renamed(name),
+        start=settings.start and settings.start.renamed(name),
+        end=settings.end and settings.end.renamed(name),
+        group=name(settings.group),
     )

@@ -151,12 +151,13 @@ def batch_ranges(
     topics = questions.topics()
     if not topics:
         raise OptionError(f"option 'subscribePattern': no topic matches {settings.pattern!r}")
-    if settings.start is not None and settings.start.everywhere == LATEST:
+    bounds = questions.bounds(questions.queues(topics))
+    start = settings.start
+    if start is not None and bounds and all(start.is_latest(queue) for queue in bounds):
         raise OptionError(
             "option 'startingOffsets': a batch that begins at 'latest' reads nothing; use"
             " 'earliest', offsets, or option 'startingTimestamp'"
         )
-    bounds = questions.bounds(questions.queues(topics))
     _refuse_backwards(settings, bounds)
     begins = starts(settings, questions, bounds, FROM_EARLIEST)
     limits = ends(settings, questions, bounds)
@@ -170,6 +171,10 @@ def batch_ranges(
                 loss.report_loss(lost, fails=settings.fails_on_loss)
                 begins[queue] = least
     if narrowing is not None:
+        plain = settings.connection.plain_name
+        for queue in list(begins):
+            if not narrowing.has(queue._replace(topic=plain(queue.topic))):
+                del begins[queue], limits[queue]
         _narrow(begins, limits, narrowing, questions)
     return cut(ranges_between(begins, limits), settings.min_partitions, settings.max_records)
 
@@ -198,8 +203,6 @@ def _narrow(
     begins: dict[Queue, int], limits: dict[Queue, int], narrowing: Narrowing, questions: Questions
 ) -> None:
     """Leave out of ranges what filters leave out."""
-    for queue in [queue for queue in begins if not narrowing.has(queue)]:
-        del begins[queue], limits[queue]
     first, last = narrowing.offsets
     starts_at: dict[Queue, int] = {}
     stops_at: dict[Queue, int] = {}

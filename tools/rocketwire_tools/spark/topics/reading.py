@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -60,6 +61,7 @@ def read_range(
     tags = frozenset(tag.strip() for tag in settings.tags.split("||") if tag.strip())
     has_tags = bool(tags) and tags != frozenset("*")
     has_bodies = not {"body", "value"}.isdisjoint(schema.names)
+    shown = replace(place, topic=connection.plain_name(place.topic))
     pulls: Resource[RangePull] = Resource(lambda: open_pull(session.client, place, settings))
     portal = pulls.begin()
     try:
@@ -73,7 +75,7 @@ def read_range(
                 if has_tags:
                     selected = with_tags(selected, tags)
                 if len(selected.rows):
-                    batch = batch_of(selected, schema)
+                    batch = batch_of(replace(selected, place=shown), schema)
                     del selected  # with its bodies, before others are decompressed
                     yield batch
                     del batch

@@ -270,6 +270,8 @@ def _check_columns(schema: StructType, settings: Settings) -> None:
     from rocketwire_tools.spark.option_values import OptionError
     from rocketwire_tools.spark.topics.columns import FORMS, KAFKA, ROCKETMQ
 
+    if not schema.fields:
+        raise OptionError("the schema has no column: leave out .schema(...) for all of them")
     form = KAFKA if settings.columns == FORMS["kafka"] else ROCKETMQ
     for field in schema.fields:
         column_type = field.dataType.simpleString()

@@ -21,7 +21,7 @@ from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
-from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire.wire.message.properties import decode_properties, encode_properties, split_keys
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.checksums import body_crcs
@@ -429,7 +429,7 @@ class Rows:
 
 
 def _keys_of(properties: Mapping[str, str]) -> frozenset[str]:
-    keys = properties.get(message_const.KEYS, "").split()
+    keys = split_keys(properties.get(message_const.KEYS))
     unique_key = properties.get(message_const.UNIQ_KEY)
     return frozenset(keys if unique_key is None else [*keys, unique_key])
 
@@ -463,7 +463,7 @@ def _topics(rows: Rows) -> list[str]:
 
 def _keys(rows: Rows) -> list[list[str] | None]:
     values = rows.property_values(message_const.KEYS)
-    return [None if value is None else value.split() for value in values]
+    return [None if value is None else split_keys(value) for value in values]
 
 
 def _real_queue_ids(rows: Rows) -> list[int | None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.messages import message_const
+from rocketwire.wire.message.properties import split_keys
 from rocketwire_tools.numbers import number_in
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _int32(text: str | None) -> int | None:
 
 
 def _keys(values: Any) -> Any:
-    """Keys, split at white space."""
+    """Keys, split at spaces."""
     if are_plain(values):
         counts = np.asarray(values.is_valid()).astype(np.int32)
         offsets = np.zeros(len(values) + 1, np.int32)
@@ -122,7 +123,7 @@ def _keys(values: Any) -> Any:
             return pa.ListArray.from_arrays(pa.array(offsets), values)
         edges = pa.array(offsets, mask=np.append(counts == 0, False))
         return pa.ListArray.from_arrays(edges, values.drop_null())
-    lists = [None if value is None else value.split() for value in values.to_pylist()]
+    lists = [None if value is None else split_keys(value) for value in values.to_pylist()]
     return pa.array(lists, KEYS)
 
 

@@ -38,6 +38,12 @@ pa: Any = importlib.import_module("pyarrow")  # it has no types
 pc: Any = importlib.import_module("pyarrow.compute")
 
 _TIME: Final = pa.timestamp("ms", tz="UTC")
+LATEST_TIME: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999.
+
+A producer may send any number as the born timestamp.  A later time, or one before 1970, is null:
+a program that needs microseconds or dates fails to read a column with a time out of its range.
+"""
 _TEXT: Final = pa.string()
 _ENCODED: Final = pa.dictionary(pa.int32(), _TEXT)
 _MOST_ENCODED: Final = 64
@@ -141,7 +147,8 @@ def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
         return pa.nulls(len(rows), TYPES[name])
     values = rows.column(name)
     if isinstance(values, np.ndarray):
-        return pa.array(values).cast(TYPES[name])
+        is_invalid = (values < 0) | (values > LATEST_TIME) if TYPES[name] == _TIME else None
+        return pa.array(values, mask=is_invalid).cast(TYPES[name])
     if name == "properties":
         values = [list(properties.items()) for properties in values]
     return pa.array(values, TYPES[name])

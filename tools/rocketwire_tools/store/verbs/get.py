@@ -52,7 +52,7 @@ _SOURCES = {
     "consume queue": "the unit of the queue offset leads here, and the message names that offset",
     "offset message id": "the id has the broker's address and the physical offset",
     "index file": "an entry with the hash of the key leads here, and the message has the key",
-    "scan of the log": "no queue or index led to it; the log was read from its beginning",
+    "scan of the log": "no queue or index led to it; a search of the log found it",
 }
 
 

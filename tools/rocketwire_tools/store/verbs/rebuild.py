@@ -188,10 +188,10 @@ def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, An
 
 
 def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
-    """The size that files of a log have, of which some may be cut, and some too long.
+    """The size that files of a log have, of which some may be cut, too long, or misnamed.
 
     Raises:
-        ValueError: no size agrees with the names of the files.
+        ValueError: no size agrees with the names of most files.
     """
     distances = Counter(later.offset - file.offset for file, later in itertools.pairwise(files))
     sizes = Counter(file.size for file in files)
@@ -202,6 +202,11 @@ def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
             file.offset % size == 0 and (is_usual or file.size <= size) for file in files
         ):
             return size
+    for size in candidates:
+        if sizes[size] > 0 and 2 * sum(file.offset % size == 0 for file in files) > len(files):
+            return size
+    if asked:
+        raise ValueError(f"most files of the log do not begin at a multiple of {asked} bytes")
     raise ValueError("the files of the log have no common size; give --log-file-size")
 
 
@@ -245,7 +250,12 @@ def _build(
     rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
     for scan in store.scans():
         size = settings["log_file_size"]
-        scan.files = [replace(file, size=size) if file.size > size else file for file in scan.files]
+        report.misnamed_files += sum(file.offset % size > 0 for file in scan.files)
+        scan.files = [
+            replace(file, size=size) if file.size > size else file
+            for file in scan.files
+            if file.offset % size == 0
+        ]
         scan.block_size = _BLOCK_SIZE
         rebuild.begin(scan)
         for block in with_progress(scan):

@@ -98,6 +98,8 @@ def test_the_environment_has_the_credentials_without_a_file(
         ({**SERVERS, "tls": "yes"}, "'yes' is not one of true, false"),
         ({**SERVERS, "requestTimeout": "0"}, "'0' is not a number of seconds"),
         ({**SERVERS, "requestTimeout": "soon"}, "'soon' is not a number of seconds"),
+        ({**SERVERS, "keyFile": "key.pem"}, "'keyFile' needs option 'certFile'"),
+        ({**SERVERS, "caFile": "c", "keyPasswordFile": "p"}, "'keyPasswordFile' needs option"),
     ],
 )
 def test_invalid_options_are_refused_by_name(options: dict[str, str], message: str) -> None:
@@ -128,6 +130,18 @@ def test_a_file_that_is_missing_or_invalid_is_named(
 
     with pytest.raises(OptionError, match=message):
         connection.client_config()
+
+
+def test_names_have_the_namespace_where_brokers_read_them() -> None:
+    connection = Connection.from_options({**SERVERS, "namespace": "shop"})
+
+    assert (
+        connection.stored_name("orders") == connection.stored_name("shop%orders") == "shop%orders"
+    )
+    assert connection.stored_name("%DLQ%bills") == "%DLQ%shop%bills"
+    assert connection.stored_name("%LMQ%light") == "%LMQ%light"
+    assert connection.plain_name("%DLQ%shop%bills") == "%DLQ%bills"
+    assert connection.plain_name("other%orders") == "other%orders"
 
 
 def test_tls_uses_the_certificates_of_the_system_without_a_file() -> None:

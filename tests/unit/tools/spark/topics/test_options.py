@@ -50,6 +50,37 @@ def test_queues_can_be_assigned() -> None:
     assert list(read.queues.by_queue) == [Queue("t", "broker-a", 0), Queue("t", "broker-a", 3)]
 
 
+def test_names_are_in_the_namespace() -> None:
+    read = settings(
+        namespace="shop",
+        startingOffsets='{"orders": {"a": {"0": 9}, "b": 4}}',
+        endingTimestamp='{"orders": 1700000000000}',
+    )
+    in_shop = Queue("shop%orders", "a", 0)
+
+    assert (read.topics, read.group) == (("shop%orders",), "shop%spark-rocketwire")
+    assert read.start is not None
+    assert read.start.places.of(in_shop) == 9
+    assert read.start.places.of(Queue("shop%orders", "b", 2)) == 4
+    assert read.end is not None
+    assert read.end.time_of(in_shop) == 1_700_000_000_000
+    assert read.reads(in_shop)
+    assert not read.reads(Queue("orders", "a", 0))
+
+
+def test_an_assignment_and_a_pattern_are_in_the_namespace() -> None:
+    servers = {"nameServers": "a:1", "namespace": "shop"}
+    assigned = read_options({**servers, "assign": '{"orders": {"a": [0]}}'})
+    pattern = read_options({**servers, "subscribePattern": "o.*"})
+
+    assert assigned.queues is not None
+    assert list(assigned.queues.by_queue) == [Queue("shop%orders", "a", 0)]
+    assert pattern.matches("shop%orders")
+    assert not pattern.matches("orders")
+    assert not pattern.matches("other%orders")
+    assert pattern.reads(Queue("shop%orders", "a", 0))
+
+
 def test_limits_are_numbers_sizes_and_times() -> None:
     read = settings(
         maxOffsetsPerTrigger="100",
@@ -113,7 +144,7 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
         ({"startingOffsets": "oldest"}, "option 'startingOffsets': 'oldest' is not JSON like"),
         ({"endingOffsets": "earliest"}, "cannot end at 'earliest'; use 'latest'"),
         ({"startingTimestamp": "noon"}, "option 'startingTimestamp': 'noon' is not millisec"),
-        ({"startingTimestamp": '{"t": -1}'}, "-1 is not an offset"),
+        ({"startingTimestamp": '{"t": -1}'}, "-1 is not a number of milliseconds since 1970"),
         ({"maxOffsetsPerTrigger": "0"}, "'0' is not a whole number from 1 on"),
         ({"maxOffsetsPerTrigger": "many"}, "'many' is not a whole number from 1 on"),
         ({"maxBytesPerTrigger": "0"}, "a trigger has at least one byte"),

@@ -63,7 +63,6 @@ CLUSTER = {"a0": (5, 20), "a1": (0, 0), "b0": (0, 9)}
     ("options", "expected"),
     [
         ({}, {"a0": (5, 20), "b0": (0, 9)}),
-        ({"startingOffsets": '{"t": -1}'}, {}),
         ({"startingOffsets": '{"t": 0}', "endingOffsets": '{"t": 0}'}, {}),
         ({"startingTimestamp": "60", "endingTimestamp": "60", "startingOffsetsByTimestampStrategy": "latest"}, {}),
         ({"startingOffsets": '{"t": {"a": {"0": 7, "1": -2}, "b": -1}}'}, {"a0": (7, 20)}),
@@ -94,6 +93,7 @@ def test_a_batch_has_the_ranges_of_its_options(
         ({"startingTimestamp": '{"t": 1, "u": 1}'}, "does not read topic u"),
         ({"endingTimestamp": '{"t": 1, "u": 1}'}, "option 'endingTimestamp': the query does not read topic u"),
         ({"startingOffsets": "latest"}, "a batch that begins at 'latest' reads nothing; use 'earliest'"),
+        ({"startingOffsets": '{"t": {"a": {"0": -1, "1": -1}, "b": -1}}'}, "'latest' reads nothing"),
         ({"startingOffsets": '{"t": {"a": {"0": 9, "1": 0}, "b": 0}}', "endingOffsets": '{"t": {"a": {"0": 8, "1": 0}, "b": 9}}'}, "'endingOffsets': topic t, broker a, queue 0 would end before it begins: 8 is less than 9 of 'start"),
         ({"startingTimestamp": '{"t": 60}', "endingTimestamp": "50"}, "'endingTimestamp': topic t, broker a, queue 0 would end before it begins: 50 is before 'startingTimestamp' 60"),
     ],

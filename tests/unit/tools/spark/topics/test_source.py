@@ -95,6 +95,38 @@ def test_filters_choose_what_is_read(rocketmq: RocketMQ, connection: Connection)
     assert type(plain).__name__ == "TopicReader"
 
 
+def test_topics_of_a_namespace_are_read_by_their_plain_names(
+    rocketmq: RocketMQ, connection: Connection
+) -> None:
+    from pyspark.sql.datasource import EqualTo
+
+    for name in ("orders", "shop%orders", "shop%other"):
+        rocketmq.topic(name=name, queues=1)
+    rocketmq.produce("orders", b"without")
+    rocketmq.produce("shop%orders", b"in", b"the", b"shop")
+    columns = schema("topic string, queueOffset bigint")
+    places = [("orders", 0), ("orders", 1), ("orders", 2)]
+    options = {"namespace": "shop", "pushFilters": "true"}
+
+    reader = of(connection, "orders", **options).reader(columns)
+    reader.pushFilters([EqualTo(("topic",), "orders")])
+    assert rows_of(reader, reader.partitions()) == places
+
+    stream = of(connection, "orders", namespace="shop", startingOffsets="earliest").streamReader(
+        columns
+    )
+    start = stream.initialOffset()
+    end = stream.latestOffset(start, stream.getDefaultReadLimit())
+    assert end.keys() - {"(from)"} == {"shop%orders"}
+    assert rows_of(stream, stream.partitions(start, end)) == places
+    stream.stop()
+
+    again = of(connection, "orders", namespace="shop", startingOffsets=json.dumps(start)).reader(
+        columns
+    )
+    assert rows_of(again, again.partitions()) == places
+
+
 def test_a_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
@@ -139,6 +171,8 @@ def test_wrong_options_and_columns_are_refused_before_anything_is_asked() -> Non
         source().streamReader(schema("body string")).initialOffset()
     with pytest.raises(OptionError, match=r"no column 'body' of type binary; .*value binary"):
         source(columns="kafka").reader(schema("body binary"))
+    with pytest.raises(OptionError, match="the schema has no column"):
+        source().reader(type(schema(OFFSETS))([]))
     with pytest.raises(OptionError, match="a stream has no end"):
         source(endingOffsets="latest").streamReader(schema(OFFSETS)).prepareForTriggerAvailableNow()
 

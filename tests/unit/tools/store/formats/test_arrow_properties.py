@@ -26,7 +26,9 @@ def test_arrays_have_what_each_text_says(texts: list[bytes]) -> None:
     assert [dict(pairs) for pairs in columns["properties"]] == properties
     assert columns["tags"] == [of_row.get("TAGS") for of_row in properties]
     assert columns["uniq_key"] == [of_row.get("UNIQ_KEY") for of_row in properties]
-    assert columns["keys"] == [None if key is None else key.split() for key in keys]
+    assert columns["keys"] == [
+        None if key is None else [k for k in key.split(" ") if k] for key in keys
+    ]
 
 
 def test_of_two_properties_with_one_name_the_last_counts() -> None:

@@ -1,0 +1,141 @@
+"""Answers to the questions of the guide about stores, from what producers and consumers were told.
+
+Rules of this file: nothing here reads a store, except for the bytes that a test has damaged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tests.support.stores.checks import first_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from tests.support.stores.store import BrokerStore
+    from tests.support.stores.truth import Pulled, Queue
+
+BROKERS_TOPICS: Final = ("RMQ_SYS_", "rmq_sys_", "SCHEDULE_TOPIC_XXXX")
+"""What the names of the topics begin with that brokers write for themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A store, and the bytes of its log that are lost: the first one and the one behind the last."""
+
+    store: BrokerStore
+    lost: tuple[int, int] = (0, 0)
+
+    def has(self, message: Pulled) -> bool:
+        """Whether all bytes of a message are left."""
+        first, end = self.lost
+        return message.physical_offset >= end or message.physical_offset + message.size <= first
+
+    @property
+    def queues(self) -> Iterator[tuple[Queue, list[Pulled]]]:
+        """The queues of users, and what is left of each."""
+        for queue in self.store.truth.queues:
+            if not queue.topic.startswith(BROKERS_TOPICS):
+                yield queue, [message for message in queue.messages if self.has(message)]
+
+
+def inside(message: Pulled) -> int:
+    """The number of messages that producers sent in this one."""
+    return int(message.properties.get("INNER_NUM", "1"))
+
+
+def usage(disks: Sequence[Disk]) -> dict[str, tuple[int, int]]:
+    """Topic → messages and bytes.
+
+    A deleted topic cannot be pulled.  So the size of its messages is -1.
+    """
+    counts: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for disk in disks:
+        for queue, messages in disk.queues:
+            counts[queue.topic] += sum(map(inside, messages))
+            sizes[queue.topic] += sum(message.size for message in messages)
+        for sent in disk.store.truth.sent:
+            if sent.topic in disk.store.truth.deleted_topics:
+                assert first_place(sent) == (sent.topic, sent.queue_id)
+                counts[sent.topic] += 1
+                sizes[sent.topic] = -1
+    return {topic: (count, sizes[topic]) for topic, count in counts.items() if count}
+
+
+def repeats(disks: Sequence[Disk]) -> dict[tuple[str, str], int]:
+    """Topic and unique key → how often a broker stored the message that a producer sent.
+
+    A master and its slave have messages with the same id.  They were stored once.
+    """
+    ids: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for disk in disks:
+        for sent in disk.store.truth.sent:
+            if sent.unique_key and first_place(sent) == (sent.topic, sent.queue_id):
+                ids[sent.topic, sent.unique_key].add(sent.offset_msg_id)
+    return {key: len(places) for key, places in ids.items() if len(places) > 1}
+
+
+def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
+    """Store, topic and queue → messages that are lost between two that are left."""
+    result: dict[tuple[str, str, int], int] = {}
+    for disk in disks:
+        for queue, messages in disk.queues:
+            offsets = [message.queue_offset for message in queue.messages]
+            left = [message.queue_offset for message in messages]
+            lost = [offset for offset in offsets if left and left[0] < offset < left[-1]]
+            missing = len(set(lost) - set(left))
+            if missing:
+                result[str(disk.store.root), queue.topic, queue.queue_id] = missing
+    return result
+
+
+def waiting(disks: Sequence[Disk]) -> dict[tuple[str, str], tuple[int, datetime | None]]:
+    """Group and topic → unread messages, and when the oldest of these that is left was stored."""
+    lags: Counter[tuple[str, str]] = Counter()
+    since: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for disk in disks:
+        truth = disk.store.truth
+        for name, offsets in truth.consumer_offsets.items():
+            topic, _, group = name.rpartition("@")
+            for queue_id, offset in offsets.items():
+                if topic.startswith(BROKERS_TOPICS):
+                    continue
+                queue = truth.queue(topic, queue_id)
+                lags[group, topic] += max(0, queue.max_offset - offset)
+                since[group, topic] += [
+                    message.store_timestamp
+                    for message in queue.messages
+                    if message.queue_offset == offset and disk.has(message)
+                ]
+    return {key: (lag, time(min(since[key], default=None))) for key, lag in lags.items() if lag > 0}
+
+
+def around(disk: Disk) -> tuple[datetime | None, datetime | None]:
+    """When the last message of users before the lost bytes was stored, and the first one after."""
+    left = [message for _, messages in disk.queues for message in messages]
+    before = [one.store_timestamp for one in left if one.physical_offset < disk.lost[0]]
+    after = [one.store_timestamp for one in left if one.physical_offset >= disk.lost[1]]
+    return time(max(before, default=None)), time(min(after, default=None))
+
+
+def time(milliseconds: int | None) -> datetime | None:
+    """A time as Spark's rows have it with the session's time zone UTC."""
+    if milliseconds is None:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def zeroed(root: Path, whole: Path) -> tuple[int, int]:
+    """The bytes of a log that differ from those of the whole store."""
+    places: list[int] = []
+    for file in sorted((root / "commitlog").iterdir()):
+        other = (whole / "commitlog" / file.name).read_bytes()
+        data = file.read_bytes()
+        if data != other:
+            places += [int(file.name) + at for at, byte in enumerate(data) if byte != other[at]]
+    return places[0], places[-1] + 1
