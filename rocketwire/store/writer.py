@@ -626,7 +626,7 @@ class IndexWriter:
         self._write_entries()
         slots = self._slots[:]
         _make_big_endian(slots)
-        self._write(HEADER_SIZE, slots.tobytes())
+        self._write(HEADER_SIZE, memoryview(slots).cast("B"))
         header = IndexHeader(
             self._begin_timestamp,
             self._end_timestamp,

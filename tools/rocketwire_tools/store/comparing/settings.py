@@ -33,11 +33,7 @@ def config_differences(a: OpenedStore, b: OpenedStore) -> Iterator[StoreDifferen
                 place_b=place_b,
             )
             continue
-        settings_a, settings_b = dict(_settings(in_a[0])), dict(_settings(in_b[0]))
-        for path in sorted({*settings_a, *settings_b}):
-            values = settings_a.get(path), settings_b.get(path)
-            if values[0] == values[1]:
-                continue
+        for path, *values in _differing(in_a[0], in_b[0]):
             yield StoreDifference(
                 part="config",
                 name=f"{name}: {path}",
@@ -51,15 +47,31 @@ def config_differences(a: OpenedStore, b: OpenedStore) -> Iterator[StoreDifferen
             )
 
 
-def _settings(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The members that are no objects, by path; lists without their order."""
-    for name, member in value.items():
-        path = f"{prefix}{name}"
-        if name in _UNCOMPARED_MEMBERS:
+def _differing(
+    a: dict[str, Any], b: dict[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """Paths and both values of members that differ and are no objects; None where one is not.
+
+    Only what differs is kept: a broker with 50,000 topics has 350,000 settings of these.
+    """
+    for name in sorted({*a, *b}):
+        members = a.get(name), b.get(name)
+        if name in _UNCOMPARED_MEMBERS or members[0] == members[1]:
             continue
-        if isinstance(member, dict):
-            yield from _settings(cast("dict[str, Any]", member), f"{path}.")
-        elif isinstance(member, list):
-            yield path, sorted(cast("list[object]", member), key=repr)
-        elif member is not None:
-            yield path, member
+        path = f"{prefix}{name}"
+        values = [_without_order(member) for member in members]
+        if values[0] != values[1]:
+            yield path, values[0], values[1]
+        if any(isinstance(member, dict) for member in members):
+            yield from _differing(_object(members[0]), _object(members[1]), f"{path}.")
+
+
+def _without_order(member: object) -> Any:
+    """A member that is no object; a list in one order."""
+    if isinstance(member, list):
+        return sorted(cast("list[object]", member), key=repr)
+    return None if isinstance(member, dict) else member
+
+
+def _object(member: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", member) if isinstance(member, dict) else {}

@@ -123,7 +123,7 @@ class StoreCheck:
             may_lag=may_lag,
             extensions=folder.extensions,
             rocksdb=store.rocks_queues,
-            topics=configured_topics(store),
+            topics=frozenset(configured_topics(store)),  # their settings take 50 MB
             unread=self.unread,
         )
         self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)

@@ -52,6 +52,10 @@ if TYPE_CHECKING:
 _ROOM: Final = 1.35
 """New bytes for each byte of the log: messages, 20 bytes for a queue, some 70 for the index."""
 
+_BLOCK_SIZE: Final = 4 << 20
+"""Bytes of the log that are read at once: what is made of small messages takes several times as
+much."""
+
 _OTHER_FILES: Final = ("epochFileCheckpoint", "epochFileCheckpoint.bak", "brokerIdentity")
 _TIMER_CHECK: Final = "timercheck"
 
@@ -252,6 +256,7 @@ def _build(
             for file in scan.files
             if file.offset % size == 0
         ]
+        scan.block_size = _BLOCK_SIZE
         rebuild.begin(scan)
         for block in with_progress(scan):
             rebuild.add(block, scan.regions)
