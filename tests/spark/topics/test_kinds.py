@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +20,11 @@ from rocketwire.client import (
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire_tools.spark.topics.cluster import UnknownTopicError
+from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
+from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.sink.options import read_sink_options
+from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.java.client.messages import unique
 from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import Topics, read_here
@@ -174,3 +178,31 @@ def test_a_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) 
     wait_until(lambda: len(offsets()) >= 5, "all are dispatched")
 
     assert offsets() == list(range(5))
+
+
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_rows_that_are_written_in_a_namespace_are_read_in_it(
+    java_cluster: JavaCluster, release: str
+) -> None:
+    topics, shop = topics_at(java_cluster, release), unique("shop")
+    stored, outside = topics.create(f"{shop}%orders", queues=1), topics.create(unique("outside"))
+    options = {"nameServers": topics.address, "namespace": shop}
+    pa: Any = importlib.import_module("pyarrow")
+    rows = iter([pa.record_batch({"body": ["a", "b", "c"]})])
+    write_partition(("body",), read_sink_options({**options, "topic": "orders"}), rows, "run", 0)
+    wait_until(lambda: sum(topics.ends(stored).values()) == 3, "all are in queues")
+
+    by_name = read(topics, "orders", namespace=shop, startingOffsets='{"orders": 1}')
+    by_pattern = read_here({**options, "subscribePattern": "ord.*"})
+
+    assert [offset for _, _, offset in by_name] == [1, 2]
+    assert [offset for _, _, offset in by_pattern] == [0, 1, 2]
+    with pytest.raises(UnknownTopicError, match=f"topic {shop}%{outside} does not exist"):
+        read(topics, outside, namespace=shop)
+
+    cluster = Cluster(read_options({**options, "subscribe": "orders", "group": "readers"}))
+    cluster.commit(dict.fromkeys(cluster.queues([stored]), 2))
+    wait_until(
+        lambda: set(topics.committed(stored, f"{shop}%readers").values()) == {2},
+        "the group of the namespace has the offset",
+    )
