@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
 
-_HEAD: Final = 4
+_HEAD: Final = 36
+"""Bytes of a message up to its physical offset."""
+
 _INDEX_BLOCK: Final = 64
 """Bytes; a lookup reads single slots and entries."""
 
@@ -86,6 +88,8 @@ def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBy
         with open_blocks(file, block_size=_HEAD) as blocks:
             head = bytes(blocks.read(position))
             size = int.from_bytes(head[:4], "big", signed=True)
+            if int.from_bytes(head[28:], "big", signed=True) != offset:
+                return None  # before bytes that are no message are read by the size they claim
             if not commit_log.SMALLEST_MESSAGE <= size <= commit_log.MAX_MESSAGE_SIZE:
                 return None
             data = bytes(blocks.read(position, size))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 MAX_FINDINGS: Final = 10_000
-"""Findings of one kind that are kept; more are only counted."""
+"""Findings of one kind that are kept, of damage and of notes each; more are only counted."""
 
 
 class FindingKind(StrEnum):
@@ -123,7 +123,7 @@ _VALUES: Final = tuple(field.name for field in fields(Finding) if field.name != 
 
 
 class Findings:
-    """Findings of one check; at most ``MAX_FINDINGS`` of each kind are kept.
+    """Findings of one check; at most ``MAX_FINDINGS`` of each kind of damage or note are kept.
 
     Attributes:
         kept: the findings, in the order in which they were found.
@@ -133,19 +133,20 @@ class Findings:
     def __init__(self) -> None:
         self.kept: list[Finding] = []
         self.counts: dict[tuple[FindingKind, bool], list[int]] = {}
-        self._kept_of_kind: dict[FindingKind, int] = {}
+        self._kept_of_kind: dict[tuple[FindingKind, bool], int] = {}
 
     def add(self, finding: Finding) -> None:
         """Count a finding, and keep it if there is room."""
         self.count(finding.kind, 1, finding.count, is_damage=finding.is_damage)
-        kept = self._kept_of_kind.get(finding.kind, 0)
+        sort = finding.kind, finding.is_damage
+        kept = self._kept_of_kind.get(sort, 0)
         if kept < MAX_FINDINGS:
-            self._kept_of_kind[finding.kind] = kept + 1
+            self._kept_of_kind[sort] = kept + 1
             self.kept.append(finding)
 
-    def room(self, kind: FindingKind) -> int:
+    def room(self, kind: FindingKind, *, is_damage: bool = True) -> int:
         """Findings of a kind that are still kept."""
-        return MAX_FINDINGS - self._kept_of_kind.get(kind, 0)
+        return MAX_FINDINGS - self._kept_of_kind.get((kind, is_damage), 0)
 
     def count(
         self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -41,6 +42,9 @@ _CHUNK_SLOTS: Final = 1 << 18
 """Slots of an index file that are compared at once: their bytes stay in the processor's cache."""
 
 _CHUNK_ENTRIES: Final = 1 << 16
+
+_MOST_ENTRIES: Final = 1 << 18
+"""Entries that are compared with a block at once; its messages have fewer keys."""
 
 
 class _Entries(NamedTuple):
@@ -144,6 +148,53 @@ class _IndexFile:
         return slots + index_file.ENTRY_SIZE * number
 
 
+class _BlockKeys:
+    """The keys of a block of messages, and whether index files have them.
+
+    Attributes:
+        rows: the messages.
+        is_compared: whether entries were compared.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.is_compared = False
+
+    @cached_property
+    def hashes(self) -> tuple[Int64s, Int64s, Bools]:
+        """The row of each key, its hash, and whether it is a tag."""
+        return key_hashes(self.rows)
+
+    @cached_property
+    def _keys(self) -> Int64s:
+        rows, hashes, _ = self.hashes
+        return rows << 32 | hashes
+
+    @cached_property
+    def _has_entry(self) -> Bools:
+        return np.zeros(len(self._keys), np.bool_)
+
+    def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
+        """Note entries.
+
+        Args:
+            rows: of each entry.
+            hashes: of each entry.
+            is_message: whether it points to a message.
+
+        Returns:
+            Whether the message of each entry has its key.
+        """
+        self.is_compared = True
+        stored = np.where(is_message, rows, -1) << 32 | (hashes & 0xFFFFFFFF)
+        np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
+        return np.isin(stored, self._keys)
+
+    def missing_keys(self) -> int:
+        """Keys without an entry; some releases index no tags."""
+        return int((~self._has_entry & ~self.hashes[2]).sum())
+
+
 class IndexPart(NamedTuple):
     """The entries of a part of the log, if they are in its order and have messages.
 
@@ -191,7 +242,8 @@ class IndexCheck:
         self.entries = 0
         self.missing_keys = 0
         self._files: list[_IndexFile] = []
-        self._strays: list[tuple[_IndexFile, int, int, int]] = []
+        self._strays: list[tuple[_IndexFile, _Entries]] = []
+        self._stray_entries = 0
         for file in files:
             try:
                 opened = self._open(file)
@@ -228,79 +280,70 @@ class IndexCheck:
         positions = rows.messages.positions
         start = rows.block.base + int(positions[0])
         end = rows.block.base + int(positions[-1]) + 1
-        wanted: list[tuple[_IndexFile, _Entries]] = []
+        block = _BlockKeys(rows)
+        waiting: list[tuple[_IndexFile, _Entries]] = []
         for file in list(self._files):
-            here: list[_Entries] = []
             try:
                 for entries in file.take(end):
                     is_here = (entries.offsets >= start) & (entries.offsets < end)
                     if not is_here.all():
                         self._add_strays(file, entries.part(~is_here))
                         entries = entries.part(is_here)
-                    here.append(entries)
+                    if len(entries.numbers):
+                        waiting.append((file, entries))
+                    if sum(len(each.numbers) for _, each in waiting) >= _MOST_ENTRIES:
+                        self._compare(block, waiting)
+                        waiting.clear()
             except OSError as error:
                 self._give_up(file.file, error)
-                continue
-            if here:
-                wanted.append((file, _Entries.joined(here)))
+        if not block.is_compared and self._are_equal(block, [entries for _, entries in waiting]):
+            return
+        self._compare(block, waiting)
         covered = any(file.header.begin_physical_offset <= start for file in self._files)
         covered &= any(file.header.end_physical_offset >= end - 1 for file in self._files)
-        if wanted or covered:
-            self._compare(rows, wanted, is_covered=covered)
+        if covered:
+            self.missing_keys += block.missing_keys()
 
     def _add_strays(self, file: _IndexFile, entries: _Entries) -> None:
         entries = entries.part(entries.offsets >= self.log_start)
-        columns = (entries.numbers, entries.offsets, entries.stored["key_hash"])
-        for number, offset, key_hash in zip(*(column.tolist() for column in columns), strict=True):
-            if len(self._strays) >= MAX_STRAYS:
-                break
-            self._strays.append((file, number, offset, key_hash))
+        entries = entries.part(slice(0, MAX_STRAYS - self._stray_entries))
+        if len(entries.numbers):
+            self._stray_entries += len(entries.numbers)
+            self._strays.append((file, entries))
 
-    def _compare(
-        self, rows: Rows, wanted: list[tuple[_IndexFile, _Entries]], *, is_covered: bool
-    ) -> None:
-        positions = rows.messages.positions
-        text_rows, text_hashes, is_tag = key_hashes(rows)
-        if self._are_equal(positions[text_rows] + rows.block.base, text_hashes, is_tag, wanted):
-            return
-        places: list[Int64s] = []
-        hashes: list[Int64s] = []
-        for file, entries in wanted:
-            offsets = entries.offsets - rows.block.base
+    def _compare(self, block: _BlockKeys, entries_here: list[tuple[_IndexFile, _Entries]]) -> None:
+        """Compare entries that point into a block with its messages."""
+        positions = block.rows.messages.positions
+        for file, entries in entries_here:
+            offsets = entries.offsets - block.rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
             is_message = positions[row] == offsets
-            for place in np.flatnonzero(~is_message).tolist():
+            for place in self._kept(~is_message):
                 text = f"points to {int(entries.offsets[place])}, no message's place"
                 self._add_entry(file, int(entries.numbers[place]), text)
-            places.append(np.where(is_message, row, -1))
-            hashes.append(entries.stored["key_hash"].astype(np.int64))
-            self.entries += len(entries.numbers)
-        keys = text_rows << 32 | text_hashes
-        seen: list[Int64s] = []
-        for (file, entries), row, number in zip(wanted, places, hashes, strict=True):
-            stored = row << 32 | (number & 0xFFFFFFFF)
-            seen.append(stored[row >= 0])
-            wrong = (row >= 0) & ~np.isin(stored, keys)
-            for place in np.flatnonzero(wrong).tolist():
+            hashes = entries.stored["key_hash"].astype(np.int64)
+            wrong = is_message & ~block.note(row, hashes, is_message)
+            for place in self._kept(wrong):
                 offset = int(entries.offsets[place])
-                text = f"has hash {int(number[place])}, the message at {offset} has no such key"
+                text = f"has hash {int(hashes[place])}, the message at {offset} has no such key"
                 self._add_entry(file, int(entries.numbers[place]), text)
-        if is_covered:
-            stored = np.concatenate(seen) if seen else np.zeros(0, np.int64)
-            missing = ~np.isin(keys, stored) & ~is_tag
-            self.missing_keys += int(missing.sum())
+            self.entries += len(entries.numbers)
 
-    def _are_equal(
-        self,
-        offsets: Int64s,
-        hashes: Int64s,
-        is_tag: Bools,
-        wanted: list[tuple[_IndexFile, _Entries]],
-    ) -> bool:
+    def _kept(self, wrong: Bools) -> list[int]:
+        """Places of wrong entries, if they are still kept; the others are only counted."""
+        places = np.flatnonzero(wrong)
+        room = self.findings.room(FindingKind.INDEX)
+        self.findings.count(FindingKind.INDEX, len(places[room:]))
+        kept: list[int] = places[:room].tolist()
+        return kept
+
+    def _are_equal(self, block: _BlockKeys, parts: list[_Entries]) -> bool:
         """Whether the entries of a block are those of its messages, in their order."""
-        if not wanted or not fast_paths.are_on():
+        if not parts or not fast_paths.are_on():
             return False
-        _, stored, stored_offsets = _Entries.joined([entries for _, entries in wanted])
+        text_rows, hashes, is_tag = block.hashes
+        offsets = block.rows.messages.positions[text_rows] + block.rows.block.base
+        _, stored, stored_offsets = _Entries.joined(parts)
         if len(stored) == len(hashes) - int(is_tag.sum()):  # a release that indexes no tags
             offsets, hashes = offsets[~is_tag], hashes[~is_tag]
         are_equal = (
@@ -406,18 +449,23 @@ class IndexCheck:
         add_unread(self.findings, file.name, error)
 
     def _check_strays(self, log_end: int | None) -> None:
-        for file, number, offset, key_hash in self._strays:
-            if log_end is not None and offset >= log_end:
-                continue
-            if any(start <= offset < end for start, end in self._unread.log):
-                continue
-            rows = self._message_at(offset)
-            if rows is None:
-                text = f"points to {offset}, where the log has no message"
-                self._add_entry(file, number, text)
-            elif key_hash not in key_hashes(rows)[1]:
-                text = f"has hash {key_hash}, the message at {offset} has no such key"
-                self._add_entry(file, number, text)
+        for file, entries in self._strays:
+            columns = (entries.numbers, entries.offsets, entries.stored["key_hash"])
+            rows = zip(*(column.tolist() for column in columns), strict=True)
+            for number, offset, key_hash in rows:
+                if log_end is None or offset < log_end:
+                    self._check_stray(file, number, offset, key_hash)
+
+    def _check_stray(self, file: _IndexFile, number: int, offset: int, key_hash: int) -> None:
+        if any(start <= offset < end for start, end in self._unread.log):
+            return
+        rows = self._message_at(offset)
+        if rows is None:
+            text = f"points to {offset}, where the log has no message"
+            self._add_entry(file, number, text)
+        elif key_hash not in key_hashes(rows)[1]:
+            text = f"has hash {key_hash}, the message at {offset} has no such key"
+            self._add_entry(file, number, text)
 
     def _check_slots(self, file: _IndexFile) -> None:
         slots = file.geometry.slots
@@ -444,7 +492,7 @@ class IndexCheck:
             expected[order] = np.where(is_first, newest[sorted_slots], earlier)
             newest[place] = numbers  # of equal places the last one counts
             wrong = (entries["previous"] != expected) | (hashes < 0)
-            for row in np.flatnonzero(wrong).tolist():
+            for row in self._kept(wrong):
                 text = (
                     f"follows entry {int(entries[row]['previous'])} of its slot,"
                     f" the one before is {int(expected[row])}"
@@ -466,7 +514,7 @@ class IndexCheck:
                 values = np.frombuffer(data, ">i4", len(data) // index_file.SLOT_SIZE)
                 stored = np.zeros(len(expected), np.int32)
                 stored[: len(values)] = values
-                for place in np.flatnonzero(stored != expected).tolist():
+                for place in self._kept(stored != expected):
                     text = (
                         f"slot {first + place} leads to entry {int(stored[place])},"
                         f" its newest is {int(expected[place])}"

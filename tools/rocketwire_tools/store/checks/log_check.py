@@ -372,7 +372,7 @@ class LogCheck:
     def _add_queue_offset(
         self, rows: Rows, row: int, text: str, count: int, *, is_damage: bool = True
     ) -> None:
-        if not self.findings.room(FindingKind.QUEUE_OFFSET):
+        if not self.findings.room(FindingKind.QUEUE_OFFSET, is_damage=is_damage):
             self.findings.count(FindingKind.QUEUE_OFFSET, 1, count, is_damage=is_damage)
             return
         messages, block = rows.messages, rows.block

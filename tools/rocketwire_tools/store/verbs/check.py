@@ -336,7 +336,7 @@ def _kinds(findings: Findings) -> Iterable[tuple[object, ...]]:
         first = next(
             finding
             for finding in findings.kept
-            if finding.kind == kind and finding.is_damage == is_damage
+            if (finding.kind, finding.is_damage) == (kind, is_damage)
         )
         yield (
             "damage" if is_damage else "note",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire_tools.store.checks import findings, index_check
+from rocketwire_tools.store.verbs.check import write_text
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
 
@@ -71,3 +73,38 @@ def test_an_entry_that_leads_to_another_message_of_the_log_is_found(
         finding.position == position and "has no such key" in finding.text
         for finding in check.findings.kept
     )
+
+
+def test_entries_are_compared_in_pieces_with_the_same_findings(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = sorted((store.root / "index").iterdir())[0]
+    for number in (3, 7, 50):
+        damage.put(file, 40 + 4 * 100 + 20 * number, b"\0\0\0\1")
+    whole = checked(store.root)
+
+    monkeypatch.setattr(index_check, "_MOST_ENTRIES", 1)
+    in_pieces = checked(store.root)
+
+    assert damage_of(whole)["index"] >= 3
+    assert in_pieces.findings.kept == whole.findings.kept
+    assert in_pieces.findings.counts == whole.findings.counts
+
+
+def test_wrong_entries_beyond_the_kept_ones_are_counted(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The keys without an entry are a note, which is kept though damage of the same kind is not."""
+    file = sorted((store.root / "index").iterdir())[0]
+    for number in range(3, 20):
+        damage.put(file, 40 + 4 * 100 + 20 * number, b"\0\0\0\1")
+    counts = checked(store.root).findings.counts
+
+    monkeypatch.setattr(findings, "MAX_FINDINGS", 2)
+    check = checked(store.root)
+    write_text(check, with_reasons=False)
+
+    assert check.findings.counts == counts
+    assert counts[findings.FindingKind.INDEX, True][0] >= 17
+    assert [finding.is_damage for finding in check.findings.kept] == [True, True, False]
+    assert capsys.readouterr().out.count("index/") == 1
